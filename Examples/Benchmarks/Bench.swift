@@ -1,0 +1,88 @@
+import Dispatch
+import Foundation
+
+/// Runs two ways of doing the same thing in turn, and prints the medians and their ratio.
+struct Bench {
+    let isQuick: Bool
+
+    var rounds: Int { isQuick ? 3 : 9 }
+
+    /// A number of operations, smaller in quick mode.
+    func count(_ full: Int) -> Int { isQuick ? max(full / 10, 1) : full }
+
+    func heading(_ title: String) {
+        print("\n\(title)")
+        print(
+            "  " + "".padded(46) + "ours ns".leftPadded(10) + "theirs ns".leftPadded(11) + "ratio".leftPadded(8)
+                + "rounds from .. to".leftPadded(20) + "   bar")
+    }
+
+    /// Both closures do `operations` operations and return when these are done.
+    func compare(
+        _ name: String, operations: Int, bar: String = "", ours: () -> Void, theirs: () -> Void
+    ) {
+        compareMeasured(
+            name, operations: operations, bar: bar, ours: { time(ours) }, theirs: { time(theirs) })
+    }
+
+    /// Both closures return how many nanoseconds the part to be measured took.
+    func compareMeasured(
+        _ name: String, operations: Int, bar: String = "", ours: () -> UInt64, theirs: () -> UInt64
+    ) {
+        _ = ours()
+        _ = theirs()
+        var mine: [Double] = []
+        var other: [Double] = []
+        for round in 0..<rounds {
+            // The order alternates, so that neither always finds the machine as the other left it.
+            if round % 2 == 0 {
+                mine.append(Double(ours()))
+                other.append(Double(theirs()))
+            } else {
+                other.append(Double(theirs()))
+                mine.append(Double(ours()))
+            }
+        }
+        let ratios = zip(other, mine).map { $0 / $1 }.sorted()
+        let perOperation = Double(operations)
+        print(
+            "  " + name.padded(46)
+                + (mine.median / perOperation).formatted(1).leftPadded(10)
+                + (other.median / perOperation).formatted(1).leftPadded(11)
+                + ratios.median.formatted(2).leftPadded(8)
+                + "\(ratios.first!.formatted(2)) .. \(ratios.last!.formatted(2))".leftPadded(20)
+                + "   \(bar)")
+    }
+
+    /// Prints a figure that is not a time.
+    func figure(_ name: String, _ value: String, bar: String = "") {
+        print("  " + name.padded(46) + value.leftPadded(29) + "".padded(20) + "   \(bar)")
+    }
+}
+
+func time(_ body: () -> Void) -> UInt64 {
+    let start = DispatchTime.now().uptimeNanoseconds
+    body()
+    return DispatchTime.now().uptimeNanoseconds - start
+}
+
+extension [Double] {
+    var median: Double {
+        let sorted = self.sorted()
+        let middle = sorted.count / 2
+        return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    }
+}
+
+extension Double {
+    func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
+}
+
+extension String {
+    func padded(_ width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+    func leftPadded(_ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - count)) + self
+    }
+}

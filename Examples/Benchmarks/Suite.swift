@@ -1,0 +1,26 @@
+/// The groups of measurements, by the names that the command line takes.
+enum Suite: String, CaseIterable {
+    case serial, limited, barrier, delays, inline, bytes
+
+    var title: String {
+        switch self {
+        case .serial: "Serial views beside serial dispatch queues"
+        case .limited: "Limited views beside OperationQueue"
+        case .barrier: "Barrier views beside concurrent dispatch queues"
+        case .delays: "Delays beside asyncAfter"
+        case .inline: "The immediate context"
+        case .bytes: "Memory"
+        }
+    }
+
+    func run(_ bench: Bench) {
+        switch self {
+        case .serial: ViewBenchmarks.serial(bench)
+        case .limited: ViewBenchmarks.limited(bench)
+        case .barrier: ViewBenchmarks.barrier(bench)
+        case .delays: DelayBenchmarks.run(bench)
+        case .inline: InlineBenchmarks.run(bench)
+        case .bytes: InlineBenchmarks.bytes(bench)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "ExecutionContexts",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "ExecutionContexts", targets: ["ExecutionContexts"]),
+        .library(name: "AsyncFunctions", targets: ["AsyncFunctions"]),
+        .library(name: "ExecutionContextsTesting", targets: ["ExecutionContextsTesting"]),
+    ],
+    targets: [
+        .target(name: "CPlatform"),
+        .target(name: "ExecutionContexts", dependencies: ["CPlatform"]),
+        .target(name: "AsyncFunctions", dependencies: ["ExecutionContexts"]),
+        .target(name: "ExecutionContextsTesting", dependencies: ["ExecutionContexts"]),
+
+        .executableTarget(
+            name: "Tour",
+            dependencies: ["ExecutionContexts", "AsyncFunctions", "ExecutionContextsTesting"],
+            path: "Examples/Tour"),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: ["ExecutionContexts"],
+            path: "Examples/Benchmarks"),
+
+        .testTarget(
+            name: "ExecutionContextsTests",
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"]),
+        .testTarget(
+            name: "ExecutionContextsTestingTests",
+            dependencies: ["ExecutionContextsTesting"]),
+        .testTarget(
+            name: "AsyncFunctionsTests",
+            dependencies: ["AsyncFunctions", "ExecutionContextsTesting"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer
+// toolchain's new warning never breaks the build of somebody who only depends on this package.
+for target in package.targets where target.name != "CPlatform" {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .strictMemorySafety(),
+    ]
+}

@@ -1,0 +1,51 @@
+extension SerialContext {
+    /// This context as the executor of an actor: the actor's code runs here (law 13).
+    ///
+    /// The actor must keep the executor, since the runtime does not:
+    ///
+    /// ```swift
+    /// actor Store {
+    ///     private let executor: any SerialExecutor
+    ///     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    ///     init(on context: some SerialContext) { executor = context.serialExecutor }
+    /// }
+    /// ```
+    ///
+    /// Inside the context's work `assumeIsolated` on such an actor works. A context that loses a job of an
+    /// actor is a precondition failure: there is nowhere else to run it.
+    public var serialExecutor: any SerialExecutor { ContextSerialExecutor(context: self) }
+}
+
+extension SerialContext where Self: RefusingContext {
+    @available(
+        *, unavailable,
+        message: "A context that may refuse work cannot back an actor: take the executor of its base (law 13)"
+    )
+    public var serialExecutor: any SerialExecutor { ContextSerialExecutor(context: self) }
+}
+
+/// Runs the jobs of actors on a serial context.
+final class ContextSerialExecutor<Context: SerialContext>: SerialExecutor {
+    private let context: Context
+
+    init(context: Context) { self.context = context }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = JobTicket(
+            UnownedJob(job),
+            run: { [self] in unsafe $0.runSynchronously(on: asUnownedSerialExecutor()) },
+            onLoss: { [context] _ in
+                preconditionFailure(
+                    "The context '\(context.name)' backs an actor and has refused or lost a job of it (law 13). "
+                        + "Back actors by a context that runs whatever it is given.")
+            })
+        context.execute({ job.run() }, refused: { _ in job.lose() })
+    }
+
+    /// Only yes is final for the runtime; where it is not known, `checkIsolated` decides.
+    ///
+    /// A no that a nested `sync` made wrong would crash correct code (law 4).
+    func isIsolatingCurrentContext() -> Bool? { context.isCurrent == true ? true : nil }
+
+    func checkIsolated() { context.preconditionIsCurrent() }
+}

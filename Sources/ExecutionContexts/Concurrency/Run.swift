@@ -1,0 +1,53 @@
+extension ExecutionContext {
+    /// Runs `body` on this context and returns its value, or throws its error.
+    ///
+    /// Cancelling the awaiting task before the body has started throws `CancellationError`, and the body
+    /// never runs; once it runs, it runs to its end (law 13). If the context refuses or abandons the work, a
+    /// `Refusal` says so: no caller is left hanging (law 1). No thread is blocked meanwhile.
+    ///
+    /// ```swift
+    /// let rows = try await database.run { try store.fetch(query) }
+    /// ```
+    public func run<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let submission = Submission(origin: (fileID, line), body)
+        return try await withTaskCancellationHandler {
+            // Unsafe only if resumed twice or never; a submission answers exactly once.
+            try await unsafe withUnsafeThrowingContinuation { continuation in
+                submission.send(to: self) { unsafe continuation.resume(with: $0) }
+            }
+        } onCancel: {
+            submission.cancel()
+        }
+    }
+
+    /// Runs `body` on this context and gives its value, or its error, as an `Async`.
+    ///
+    /// Cancelling the `Async` before the body has started completes it with `CancellationError`. If the
+    /// context refuses or abandons the work, it completes with a `Refusal` (law 1).
+    @discardableResult
+    @_disfavoredOverload
+    public func submit<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () throws -> Value
+    ) -> Async<Value> {
+        let submission = Submission(origin: (fileID, line), body)
+        let async = Async<Value>(onCancel: { submission.cancel() })
+        submission.send(to: self) { async.complete(with: $0) }
+        return async
+    }
+}
+
+extension MainContext {
+    /// Runs a closure of the main actor and gives its value as an `Async`.
+    @discardableResult
+    public func submit<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @MainActor @Sendable () throws -> Value
+    ) -> Async<Value> {
+        let plain: @Sendable () throws -> Value = { try MainActor.assumeIsolated(body) }
+        return general.submit(fileID: fileID, line: line, plain)
+    }
+}

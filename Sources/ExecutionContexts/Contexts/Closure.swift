@@ -1,0 +1,36 @@
+/// A context made of a closure: the shortest way to one of your own.
+///
+/// ```swift
+/// let context = ClosureContext("loop") { work in eventLoop.post(work) }
+/// ```
+///
+/// The closure must run the work it is given, once (law 1). Nothing more is known of it: `isCurrent` is nil
+/// unless a second closure says more.
+public struct ClosureContext: ExecutionContext {
+    private let submit: @Sendable (_ work: @escaping Work) -> Void
+    private let whereAmI: @Sendable () -> Bool?
+
+    public let name: String
+
+    public init(
+        _ name: String = "closure", isCurrent: @escaping @Sendable () -> Bool? = { nil },
+        execute: @escaping @Sendable (_ work: @escaping Work) -> Void
+    ) {
+        self.name = name
+        whereAmI = isCurrent
+        submit = execute
+    }
+
+    public func execute(_ work: @escaping Work) { submit(work) }
+
+    public var isCurrent: Bool? { whereAmI() }
+}
+
+extension ExecutionContext where Self == ClosureContext {
+    /// A context made of a closure that runs the work it is given.
+    public static func closure(
+        _ name: String = "closure", _ execute: @escaping @Sendable (_ work: @escaping Work) -> Void
+    ) -> ClosureContext {
+        ClosureContext(name, execute: execute)
+    }
+}

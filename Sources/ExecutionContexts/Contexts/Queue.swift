@@ -1,0 +1,36 @@
+public import Dispatch
+
+/// Runs work on a dispatch queue that somebody else made: `queue.context`.
+///
+/// A queue does not tell whether it is serial, so neither does this context: `.serial(label:target:)` and
+/// `.barrier(label:target:)` make queues that do, on top of one you have. Work for a suspended queue waits
+/// until it is resumed.
+public struct QueueContext: ExecutionContext {
+    /// The queue that the work runs on.
+    public let queue: DispatchQueue
+    private let mark: QueueMark
+
+    public init(_ queue: DispatchQueue) {
+        self.queue = queue
+        mark = QueueMark(queue)
+    }
+
+    public func execute(_ work: @escaping Work) { queue.async(execute: work) }
+
+    /// Yes on this queue and on queues that target it, otherwise not known (law 4).
+    public var isCurrent: Bool? { mark.isCurrent }
+
+    public func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(queue)) }
+
+    public var name: String { queue.label }
+}
+
+extension DispatchQueue {
+    /// This queue as a context.
+    public var context: QueueContext { QueueContext(self) }
+}
+
+extension ExecutionContext where Self == QueueContext {
+    /// A dispatch queue as a context.
+    public static func queue(_ queue: DispatchQueue) -> QueueContext { QueueContext(queue) }
+}

@@ -1,0 +1,29 @@
+/// Runs work as tasks on a task executor: the reverse of `taskExecutor`.
+///
+/// Each piece is a task of its own, in no promised order; `serial(_:)` makes a view that has one.
+public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
+    /// The executor that the work runs on.
+    public let executor: Executor
+
+    public init(_ executor: Executor) { self.executor = executor }
+
+    public func execute(_ work: @escaping Work) {
+        // The closure suspends nowhere, so the executor runs it as one job.
+        Task.detached(executorPreference: executor) { work() }
+    }
+
+    public var name: String { "\(Executor.self)" }
+}
+
+extension TaskExecutor {
+    /// This task executor as a context.
+    public var context: TaskExecutorContext<Self> { TaskExecutorContext(self) }
+}
+
+extension ExecutionContext {
+    /// A task executor as a context.
+    public static func tasks<Executor: TaskExecutor>(on executor: Executor) -> Self
+    where Self == TaskExecutorContext<Executor> {
+        TaskExecutorContext(executor)
+    }
+}

@@ -1,0 +1,183 @@
+internal import CPlatform
+
+/// Lets through so many pieces at a time, and barriers alone: what `limited(to:)` and `barrier()` share.
+///
+/// Work waits in one line. Workers - drains on the base - take from its front, one piece at a time, so that no
+/// piece hides behind a blocked one. A worker that starts asks for the next one if it leaves anything
+/// behind that could start, so there are as many as there is work for and never more than the width.
+final class Gate<Base: ExecutionContext>: BarrierContext, Drainable {
+    let base: Base
+    let name: String
+    private let line: Guarded<Line>
+
+    init(base: Base, width: Int, name: String) {
+        self.base = base
+        self.name = name
+        line = Guarded(Line(width: width))
+    }
+
+    func execute(_ work: @escaping Work) {
+        if line.withLock({ $0.append(work) }) { requestDrain() }
+    }
+
+    func enqueue(_ work: @escaping Work) {
+        if line.withLock({ $0.append(work) }) { requestDrain(neverInline: true) }
+    }
+
+    func executeBarrier(_ work: @escaping Work) {
+        if line.withLock({ $0.append(work, isBarrier: true) }) { requestDrain() }
+    }
+
+    /// Yes inside this view's work, no elsewhere, except for law 4's one exception.
+    var isCurrent: Bool? { unsafe Frame.isCurrent(identity) }
+
+    var time: any TimeSource { base.time }
+
+    func drain() {
+        if unsafe Continuation.accept(identity) { return }
+        unsafe Frame.enter(identity) {
+            repeat {
+                if runPieces() { return }
+            } while continueInline()
+        }
+    }
+
+    /// Runs work until nothing can start (true) or the budget is spent and another worker is asked for.
+    private func runPieces() -> Bool {
+        var budget = DrainBudget()
+        var step = line.withLock { $0.startWorker() }
+        while true {
+            if step.needsWorker { requestDrain() }
+            guard let work = step.work else { return true }
+            work()
+            step.work = nil
+            if budget.spend() {
+                return !line.withLock { $0.retire(endingBarrier: step.isBarrier) }
+            }
+            step = line.withLock { $0.next(endingBarrier: step.isBarrier) }
+        }
+    }
+}
+
+/// The gate's state: who waits and who runs. Every change says whether a worker must be asked for.
+private struct Line: ~Copyable {
+    private let width: Int
+    private var waiting = WorkQueue()
+    /// Where in the order of arrival the barriers stand, and how many pieces have left the line.
+    private var barriers = PositionQueue()
+    private var left = 0
+    private var running = 0
+    private var barrierRuns = false
+    /// Workers that run or were asked for; at most one is on its way at a time.
+    private var workers = 0
+    private var isWorkerComing = false
+
+    struct Step {
+        var work: Work?
+        var isBarrier = false
+        var needsWorker = false
+    }
+
+    init(width: Int) { self.width = width }
+
+    mutating func append(_ work: @escaping Work, isBarrier: Bool = false) -> Bool {
+        if isBarrier { barriers.append(left + waiting.count) }
+        waiting.append(work)
+        return callWorker()
+    }
+
+    /// A worker that was asked for has come.
+    mutating func startWorker() -> Step {
+        isWorkerComing = false
+        return take()
+    }
+
+    /// A worker has ended its piece and wants the next.
+    mutating func next(endingBarrier isBarrier: Bool) -> Step {
+        end(isBarrier)
+        return take()
+    }
+
+    /// A worker has ended its piece and leaves; true if another must come.
+    mutating func retire(endingBarrier isBarrier: Bool) -> Bool {
+        end(isBarrier)
+        workers -= 1
+        return callWorker()
+    }
+
+    /// A worker that was asked for will never come. Without any other, what waits is lost: it is returned.
+    mutating func workerWasLost() -> WorkQueue {
+        isWorkerComing = false
+        workers -= 1
+        guard workers == 0 else { return WorkQueue() }
+        left += waiting.count
+        barriers = PositionQueue()
+        return waiting.takeAll()
+    }
+
+    private mutating func end(_ isBarrier: Bool) {
+        running -= 1
+        if isBarrier { barrierRuns = false }
+    }
+
+    private mutating func take() -> Step {
+        guard canStart, let work = waiting.popFirst() else {
+            workers -= 1
+            return Step()
+        }
+        let isBarrier = barriers.first == left
+        if isBarrier {
+            barriers.removeFirst()
+            barrierRuns = true
+        }
+        left += 1
+        running += 1
+        return Step(work: work, isBarrier: isBarrier, needsWorker: callWorker())
+    }
+
+    private mutating func callWorker() -> Bool {
+        guard !isWorkerComing, workers < width, canStart else { return false }
+        isWorkerComing = true
+        workers += 1
+        return true
+    }
+
+    /// Whether the first in line may start now.
+    private var canStart: Bool {
+        if waiting.isEmpty || barrierRuns { return false }
+        return barriers.first == left ? running == 0 : running < width
+    }
+}
+
+extension Gate {
+    /// Asks the base for another worker; true if it came at once, inside this call.
+    private func continueInline() -> Bool {
+        unsafe Continuation.offer(by: ec_frame_top().unsafelyUnwrapped) { requestDrain() }
+    }
+
+    func drainWasLost() {
+        // Freed outside the lock, where who waits for an answer gets it (laws 1, 9).
+        _ = line.withLock { $0.workerWasLost() }
+    }
+}
+
+/// Positions in a line, first in first out.
+private struct PositionQueue: ~Copyable {
+    private var positions: [Int] = []
+    private var start = 0
+
+    var first: Int? { start < positions.count ? positions[start] : nil }
+
+    mutating func append(_ position: Int) { positions.append(position) }
+
+    mutating func removeFirst() {
+        start += 1
+        if start == positions.count {
+            positions.removeAll(keepingCapacity: start <= 64)
+            start = 0
+        } else if start > 1024, start > positions.count / 2 {
+            positions.removeFirst(start)
+            start = 0
+        }
+    }
+}

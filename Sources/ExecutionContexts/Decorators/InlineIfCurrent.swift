@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// A context that runs work on the spot where the caller is there already and nothing waits before it.
+final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
+    let base: Base
+    /// How much of what this view has accepted has not started yet.
+    private let waiting = Atomic<Int>(0)
+
+    init(base: Base) { self.base = base }
+
+    func execute(_ work: @escaping Work) {
+        runsInline ? work() : base.execute(decorate(work))
+    }
+
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        if runsInline { return work() }
+        let ticket = Waiting(waiting: self)
+        base.execute(ticket.counted(work)) { refusal in
+            ticket.end()
+            refused(refusal)
+        }
+    }
+
+    func decorate(_ work: @escaping Work) -> Work { Waiting(waiting: self).counted(work) }
+
+    private var runsInline: Bool {
+        // Sequentially consistent would not help: only what this thread, or one that happens before it,
+        // has submitted needs to be seen, and that is visible already (law 6).
+        waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true
+    }
+
+    /// One piece that waits; it stops waiting when it starts, is refused or is let go.
+    private final class Waiting: Sendable {
+        private let view: InlineIfCurrent
+        private let hasEnded = Atomic<Bool>(false)
+
+        init(waiting view: InlineIfCurrent) {
+            self.view = view
+            view.waiting.add(1, ordering: .acquiringAndReleasing)
+        }
+
+        deinit { end() }
+
+        func counted(_ work: @escaping Work) -> Work {
+            {
+                self.end()
+                work()
+            }
+        }
+
+        func end() {
+            guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
+            view.waiting.subtract(1, ordering: .acquiringAndReleasing)
+        }
+    }
+}
+
+extension InlineIfCurrent: BarrierContext where Base: BarrierContext {}
+extension InlineIfCurrent: SerialContext where Base: SerialContext {}
+extension InlineIfCurrent: RefusingContext where Base: RefusingContext {
+    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+        if runsInline { return work() }
+        try base.tryExecute(decorate(work))
+    }
+}
+
+extension ExecutionContext {
+    /// This context, but work submitted from itself runs at once, where order allows (law 6).
+    ///
+    /// It runs inline only where `isCurrent` is a certain yes and nothing that this view accepted earlier is
+    /// still waiting. Keep one view and submit through it: what is submitted to the base directly is not
+    /// seen. Work that runs inline is a part of the piece that submitted it.
+    public func inlineIfCurrent() -> some ExecutionContext { InlineIfCurrent(base: self) }
+}
+
+extension BarrierContext {
+    /// This context, but work submitted from itself runs at once, where order allows (law 6).
+    ///
+    /// Barriers never run inline: the piece that submits one would run beside it.
+    public func inlineIfCurrent() -> some BarrierContext { InlineIfCurrent(base: self) }
+}
+
+extension SerialContext {
+    /// This context, but work submitted from itself runs at once, where order allows (law 6).
+    public func inlineIfCurrent() -> some SerialContext { InlineIfCurrent(base: self) }
+}

@@ -1,0 +1,49 @@
+/// What a bounded view does with work for which there is no room.
+///
+/// `tryExecute` throws, `run` and `submit` resolve with a refusal. Plain `execute` cannot say no, so each
+/// policy states what it does then (law 1).
+public struct Overflow: Sendable {
+    enum Kind: Sendable {
+        case refuse, callerRuns, wait
+        case dropOldest(notify: @Sendable (Refusal) -> Void)
+    }
+
+    let kind: Kind
+
+    /// Refuses it. Plain `execute` is a precondition failure: use `tryExecute`, `run` or `submit`.
+    public static let refuse = Overflow(kind: .refuse)
+
+    /// Runs it on the caller, which slows the caller down. Not for serial contexts (law 8).
+    public static let callerRuns = Overflow(kind: .callerRuns)
+
+    /// Drops the piece that has waited longest and takes the new one.
+    ///
+    /// A dropped `run` or `submit` resolves with the refusal; for any other piece `notify` is called, on
+    /// the one who submitted the newer work. Never silence (law 1).
+    public static func dropOldest(notify: @escaping @Sendable (Refusal) -> Void) -> Overflow {
+        Overflow(kind: .dropOldest(notify: notify))
+    }
+
+    /// Lets an awaited `run` wait for room, without a thread. `tryExecute` throws; plain `execute` is a
+    /// precondition failure.
+    public static let wait = Overflow(kind: .wait)
+}
+
+/// What a bounded view of an ordered context does with work for which there is no room.
+///
+/// Every policy of `Overflow` but `callerRuns`: what runs on the caller would run beside the piece that
+/// the context is running (laws 2, 3, 8).
+public struct OrderedOverflow: Sendable {
+    let policy: Overflow
+
+    /// Refuses it. Plain `execute` is a precondition failure: use `tryExecute`, `run` or `submit`.
+    public static let refuse = OrderedOverflow(policy: .refuse)
+
+    /// Drops the piece that has waited longest and takes the new one; see `Overflow`.
+    public static func dropOldest(notify: @escaping @Sendable (Refusal) -> Void) -> OrderedOverflow {
+        OrderedOverflow(policy: .dropOldest(notify: notify))
+    }
+
+    /// Lets an awaited `run` wait for room, without a thread; see `Overflow`.
+    public static let wait = OrderedOverflow(policy: .wait)
+}

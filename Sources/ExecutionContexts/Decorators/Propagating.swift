@@ -1,0 +1,66 @@
+/// A context whose work sees the task-local values of whoever submitted it.
+struct Propagating<Base: ExecutionContext>: ContextDecorator {
+    let base: Base
+    /// Reads the submitter's values and returns the work that sees them.
+    let bind: @Sendable (_ work: @escaping Work) -> Work
+
+    func decorate(_ work: @escaping Work) -> Work { bind(work) }
+}
+
+extension Propagating: BarrierContext where Base: BarrierContext {}
+extension Propagating: SerialContext where Base: SerialContext {}
+extension Propagating: RefusingContext where Base: RefusingContext {}
+
+extension ExecutionContext {
+    /// This context, with the values that these task-locals have for the submitter.
+    ///
+    /// A closure given to a queue sees the default values; one given to this view sees what the caller of
+    /// `execute`, or of `schedule` at the time its delay is due, sees:
+    ///
+    /// ```swift
+    /// let context = GlobalContext().propagating(Request.$id, Request.$user)
+    /// ```
+    public func propagating<each Value: Sendable>(
+        _ locals: repeat TaskLocal<each Value>
+    ) -> some ExecutionContext {
+        Propagating(base: self, bind: binding(repeat each locals))
+    }
+}
+
+extension BarrierContext {
+    /// This context, with the values that these task-locals have for the submitter.
+    public func propagating<each Value: Sendable>(
+        _ locals: repeat TaskLocal<each Value>
+    ) -> some BarrierContext {
+        Propagating(base: self, bind: binding(repeat each locals))
+    }
+}
+
+extension SerialContext {
+    /// This context, with the values that these task-locals have for the submitter.
+    public func propagating<each Value: Sendable>(
+        _ locals: repeat TaskLocal<each Value>
+    ) -> some SerialContext {
+        Propagating(base: self, bind: binding(repeat each locals))
+    }
+}
+
+private func binding<each Value: Sendable>(
+    _ locals: repeat TaskLocal<each Value>
+) -> @Sendable (@escaping Work) -> Work {
+    let wrap: [@Sendable (@escaping Work) -> Work] = {
+        var wraps: [@Sendable (@escaping Work) -> Work] = []
+        for local in repeat each locals { wraps.append(rebinding(local)) }
+        return wraps
+    }()
+    return { work in wrap.reduce(work) { bound, wrap in wrap(bound) } }
+}
+
+private func rebinding<Value: Sendable>(
+    _ local: TaskLocal<Value>
+) -> @Sendable (@escaping Work) -> Work {
+    { work in
+        let value = local.get()
+        return { local.withValue(value) { work() } }
+    }
+}

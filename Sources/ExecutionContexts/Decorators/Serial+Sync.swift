@@ -1,0 +1,49 @@
+internal import Dispatch
+
+extension SerialView {
+    /// Waits for `body` to run in its turn; from the view's own work it runs at once, as a part of it.
+    ///
+    /// The body runs on the base. Waiting blocks a thread: not for a thread that the base needs.
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        if isCurrent == true { return try body() }
+        // Unsafe in name only: body and result cross to the other thread and back, one at a time, and the
+        // semaphore orders the two.
+        nonisolated(unsafe) var result: Result<Value, Failure>?
+        withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
+            nonisolated(unsafe) let work = work
+            let turn = Turn()
+            execute { [end = turn.end] in
+                unsafe work()
+                _ = end
+            }
+            turn.wait()
+        }
+        guard let result = unsafe result else {
+            preconditionFailure(
+                "'\(name)' let go of work that a thread was waiting for (law 1): its base loses work.")
+        }
+        return try result.get()
+    }
+}
+
+/// Waits until a piece of work has ended or has been let go of: until `end` dies.
+private struct Turn: ~Copyable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private(set) var end: End
+
+    final class End: Sendable {
+        private let semaphore: DispatchSemaphore
+        init(_ semaphore: DispatchSemaphore) { self.semaphore = semaphore }
+        deinit { semaphore.signal() }
+    }
+
+    init() { end = End(semaphore) }
+
+    consuming func wait() {
+        let semaphore = semaphore
+        _ = consume self
+        semaphore.wait()
+    }
+}

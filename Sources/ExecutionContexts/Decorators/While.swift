@@ -1,0 +1,85 @@
+internal import Synchronization
+
+/// Says whether work that depends on it is still wanted; once invalidated it stays so.
+///
+/// A screen that goes away invalidates its token, and what was to run for it does not:
+///
+/// ```swift
+/// let context = MainContext().while(token)
+/// ```
+public final class InvalidationToken: Sendable {
+    private let invalidated = Atomic<Bool>(false)
+
+    public init() {}
+
+    /// Whether work is still wanted.
+    public var isValid: Bool { !invalidated.load(ordering: .acquiring) }
+
+    /// Ends it: no work that has not started will start.
+    ///
+    /// Called on the context that runs the work (a serial one), nothing of it starts after the call.
+    public func invalidate() { invalidated.store(true, ordering: .releasing) }
+}
+
+/// A context whose work runs only while a token is valid.
+struct While<Base: ExecutionContext>: ContextDecorator {
+    let base: Base
+    let token: InvalidationToken
+
+    func decorate(_ work: @escaping Work) -> Work {
+        { [token] in if token.isValid { work() } }
+    }
+
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        let refusal = self.refusal
+        base.execute({ [token] in token.isValid ? work() : refused(refusal) }, refused: refused)
+    }
+
+    private var refusal: Refusal { Refusal(.invalidated, by: name) }
+}
+
+extension While: RefusingContext {
+    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+        guard token.isValid else { throw refusal }
+        execute(work)
+    }
+}
+
+extension While where Base: RefusingContext {
+    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+        guard token.isValid else { throw refusal }
+        try base.tryExecute(decorate(work))
+    }
+}
+
+extension While: BarrierContext where Base: BarrierContext {}
+extension While: SerialContext where Base: SerialContext {}
+
+extension ExecutionContext {
+    /// This context for as long as `token` is valid.
+    ///
+    /// What has not started when the token is invalidated never starts, whichever way it was submitted. Plain
+    /// `execute` then lets go of the work in its turn, on the context: that is what the token is for. `run` and
+    /// `submit` resolve with a refusal, and `tryExecute` throws it (law 1).
+    public func `while`(_ token: InvalidationToken) -> some RefusingContext {
+        While(base: self, token: token)
+    }
+}
+
+extension BarrierContext {
+    /// This context for as long as `token` is valid.
+    ///
+    /// A barrier that is not wanted any more is skipped; the order of the others is kept.
+    public func `while`(_ token: InvalidationToken) -> some BarrierContext & RefusingContext {
+        While(base: self, token: token)
+    }
+}
+
+extension SerialContext {
+    /// This context for as long as `token` is valid.
+    ///
+    /// Work that is not wanted any more is skipped; the order of the rest is kept.
+    public func `while`(_ token: InvalidationToken) -> some SerialContext & RefusingContext {
+        While(base: self, token: token)
+    }
+}

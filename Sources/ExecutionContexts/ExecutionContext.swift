@@ -1,0 +1,116 @@
+/// A piece of work: a closure that any thread may run, once.
+public typealias Work = @Sendable () -> Void
+
+/// A place where work runs: it takes a closure and runs it, some time, somewhere.
+///
+/// Write the parameter of a function as `some ExecutionContext` and what a service stores as
+/// `any ExecutionContext`, and let the caller choose the place:
+///
+/// ```swift
+/// func load(_ url: URL, on context: some ExecutionContext, then: @escaping @Sendable (Data) -> Void)
+///
+/// load(url, on: .main) { data in ... }
+/// ```
+///
+/// `execute(_:)` is all that a context of your own has to say:
+///
+/// ```swift
+/// struct ThreadPerJob: ExecutionContext {
+///     func execute(_ work: @escaping Work) { Thread { work() }.start() }
+/// }
+/// ```
+///
+/// Everything else has a default that is right for a context of which nothing more is known, and every
+/// decorator of this library forwards it (law 8). What a context may be relied on for is numbered in
+/// `Docs/Guarantees.md`; the law kit in `ExecutionContextsTesting` checks a context against it.
+public protocol ExecutionContext: Sendable {
+    /// Runs `work` exactly once, some time, and never refuses (law 1).
+    ///
+    /// The closure is released right after it ran, on the context that ran it (law 10).
+    func execute(_ work: @escaping Work)
+
+    /// Runs `work` like `execute`, but never on the caller before the call returns.
+    ///
+    /// Whoever must not be held up submits by this: the timer, whose thread belongs to everybody's
+    /// delays (law 7), and a view that gives its thread back. The default is `execute`; a context whose
+    /// `execute` runs its work on the caller sends it to another thread here.
+    func enqueue(_ work: @escaping Work)
+
+    /// Runs `work` once, or calls `refused` once with the reason: never both.
+    ///
+    /// Submissions that owe somebody an answer (`run`, `submit`) come by this. The default, of a context
+    /// that never refuses, is `execute`. `refused` may be called before or after the call returns.
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void)
+
+    /// Whether the caller is running on this context: yes, no, or nil for not known.
+    ///
+    /// Never a false yes (law 4). The default is nil.
+    var isCurrent: Bool? { get }
+
+    /// Traps if the caller is certainly elsewhere; asked only where `isCurrent` is nil.
+    ///
+    /// This is for contexts over a system facility that can check but not tell, such as a dispatch queue.
+    /// Call `preconditionIsCurrent()`, which asks `isCurrent` first. The default does nothing.
+    func checkIsCurrent()
+
+    /// The clock and the alarm behind every delay, repeat and time limit of this context (law 7).
+    ///
+    /// The default is `SystemTime.shared`. A context that supplies its own, virtual for example, takes
+    /// every view of itself with it.
+    var time: any TimeSource { get }
+
+    /// What people call this context, in messages and in tools.
+    var name: String { get }
+}
+
+extension ExecutionContext {
+    public func enqueue(_ work: @escaping Work) { execute(work) }
+
+    public func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        execute(work)
+    }
+
+    public var isCurrent: Bool? { nil }
+
+    public func checkIsCurrent() {}
+
+    public var time: any TimeSource { SystemTime.shared }
+
+    public var name: String { "\(Self.self)" }
+
+    /// Runs `work` on this context: `context { ... }` is `context.execute { ... }`.
+    public func callAsFunction(_ work: @escaping Work) { execute(work) }
+}
+
+// MARK: - Where am I
+
+extension ExecutionContext {
+    /// Traps if the caller is not running on this context (law 4).
+    ///
+    /// It never fails falsely: where nothing can be known it passes.
+    public func preconditionIsCurrent(
+        _ message: @autoclosure () -> String = "", fileID: StaticString = #fileID,
+        file: StaticString = #file, line: UInt = #line
+    ) {
+        switch isCurrent {
+        case true?: return
+        case nil: checkIsCurrent()
+        case false?:
+            preconditionFailure(
+                "\(fileID):\(line) must run on the context '\(name)' but runs elsewhere (law 4). "
+                    + "Submit it there with execute or run. \(message())", file: file, line: line)
+        }
+    }
+
+    /// Traps in debug builds if the caller is not running on this context (law 4).
+    public func assertIsCurrent(
+        _ message: @autoclosure () -> String = "", fileID: StaticString = #fileID,
+        file: StaticString = #file, line: UInt = #line
+    ) {
+        assert(
+            {
+                preconditionIsCurrent(message(), fileID: fileID, file: file, line: line)
+                return true
+            }())
+    }
+}

@@ -1,0 +1,11 @@
+#if canImport(Darwin)
+import Darwin
+
+/// The system's clock that never goes back and stands still while the machine sleeps.
+enum MonotonicClock {
+    /// Nanoseconds since the machine started.
+    static var nanoseconds: Int64 {
+        Int64(clock_gettime_nsec_np(CLOCK_UPTIME_RAW))
+    }
+}
+#endif

@@ -1,0 +1,152 @@
+/// Work in the order it came, in segments of raw memory: 16 bytes a piece and no node of its own.
+///
+/// Not safe for threads: whoever owns it guards it. Taking everything out is one move, which is how a
+/// view leaves its lock with a whole batch.
+@safe struct WorkQueue: ~Copyable {
+    private var first: Segment?
+    private var last: Segment?
+    /// Where the next piece leaves `first`, and where the next enters `last`.
+    private var head = 0
+    private var tail = 0
+    private(set) var count = 0
+    /// An empty segment kept for the next burst, so that a calm view does not allocate.
+    private var spare: Segment?
+
+    init() {}
+
+    deinit {
+        var next = unsafe first
+        var start = head
+        while let segment = unsafe next {
+            unsafe next = segment.next
+            let end = unsafe next == nil ? tail : segment.capacity
+            unsafe (segment.slots + start).deinitialize(count: end - start)
+            unsafe segment.deallocate()
+            start = 0
+        }
+        if let spare = unsafe spare { unsafe spare.deallocate() }
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    @inline(__always)
+    mutating func append(_ work: consuming @escaping Work) {
+        let isFull = unsafe last.map { unsafe $0.capacity == tail } ?? true
+        if isFull { grow() }
+        unsafe (last.unsafelyUnwrapped.slots + tail).initialize(to: Slot(work: work))
+        tail += 1
+        count += 1
+    }
+
+    @inline(__always)
+    mutating func popFirst() -> Work? {
+        guard count > 0 else { return nil }
+        let segment = unsafe first.unsafelyUnwrapped
+        let work = unsafe (segment.slots + head).move().work
+        head += 1
+        count -= 1
+        if count == 0 {
+            // Start again at the front of what is now the only segment.
+            head = 0
+            tail = 0
+        } else if unsafe head == segment.capacity {
+            unsafe first = segment.next
+            head = 0
+            unsafe retire(segment)
+        }
+        return work
+    }
+
+    /// Moves everything out. What stays behind is empty but keeps its spare segment.
+    @inline(__always)
+    mutating func takeAll() -> WorkQueue {
+        var taken = WorkQueue()
+        swap(&self, &taken)
+        unsafe swap(&spare, &taken.spare)
+        return taken
+    }
+
+    /// Takes the memory of a finished batch for the next burst.
+    @inline(__always)
+    mutating func reuse(_ finished: inout WorkQueue) {
+        guard unsafe spare == nil, finished.isEmpty, let segment = unsafe finished.first else {
+            return
+        }
+        unsafe finished.first = nil
+        unsafe finished.last = nil
+        unsafe retire(segment)
+    }
+
+    private mutating func grow() {
+        var fresh: Segment
+        if let kept = unsafe spare {
+            unsafe fresh = kept
+            unsafe spare = nil
+        } else {
+            let capacity = unsafe last.map { unsafe min($0.capacity * 2, Segment.largest) }
+            unsafe fresh = Segment.allocate(capacity ?? Segment.smallest)
+        }
+        unsafe fresh.next = nil
+        if let last = unsafe last {
+            unsafe last.next = fresh
+        } else {
+            unsafe first = fresh
+            head = 0
+        }
+        unsafe last = fresh
+        tail = 0
+    }
+
+    private mutating func retire(_ segment: Segment) {
+        if unsafe spare == nil && segment.capacity <= Segment.largestSpare {
+            unsafe spare = segment
+        } else {
+            unsafe segment.deallocate()
+        }
+    }
+}
+
+// Unchecked: it owns its segments, and what is in them is sendable.
+extension WorkQueue: @unchecked Sendable {}
+
+/// A closure in the shape in which it is called: a pointer to a bare closure type would hold it in its most
+/// general shape, and allocate a thunk each time one goes in or comes out.
+private struct Slot {
+    let work: Work
+}
+
+/// A block of raw memory: a header of two words, then the slots.
+@unsafe private struct Segment {
+    static let smallest = 14
+    static let largest = 510
+    static let largestSpare = 62
+
+    private let header: UnsafeMutablePointer<Header>
+
+    @unsafe private struct Header {
+        var next: Segment?
+        var capacity: Int
+    }
+
+    static func allocate(_ capacity: Int) -> Segment {
+        let memory = unsafe UnsafeMutableRawPointer.allocate(
+            byteCount: MemoryLayout<Header>.size + capacity * MemoryLayout<Slot>.stride,
+            alignment: MemoryLayout<Slot>.alignment)
+        let header = unsafe memory.bindMemory(to: Header.self, capacity: 1)
+        unsafe header.initialize(to: Header(next: nil, capacity: capacity))
+        return unsafe Segment(header: header)
+    }
+
+    func deallocate() { unsafe UnsafeMutableRawPointer(header).deallocate() }
+
+    var next: Segment? {
+        get { unsafe header.pointee.next }
+        nonmutating set { unsafe header.pointee.next = newValue }
+    }
+
+    var capacity: Int { unsafe header.pointee.capacity }
+
+    var slots: UnsafeMutablePointer<Slot> {
+        unsafe UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: Slot.self)
+    }
+}

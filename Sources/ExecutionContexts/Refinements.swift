@@ -1,0 +1,48 @@
+/// A context that can run work with nothing beside it.
+///
+/// Work submitted before a barrier finishes before it starts, nothing runs beside it, and work submitted
+/// after it starts after it ends (law 3). Delayed work counts as submitted when it is due. The global
+/// contexts cannot keep this and do not have the method; `barrier()` makes a view of them that has.
+public protocol BarrierContext: ExecutionContext {
+    /// Runs `work` once, after everything submitted before it and before everything after (law 3).
+    func executeBarrier(_ work: @escaping Work)
+}
+
+/// A context that runs one piece of work at a time, in the order of submission (law 2).
+///
+/// Work submitted earlier *happens before* work submitted later, memory effects included. Every piece is a
+/// barrier, so a serial context is a barrier context. Only a serial context can back an actor (law 13).
+public protocol SerialContext: BarrierContext {}
+
+extension SerialContext {
+    public func executeBarrier(_ work: @escaping Work) { execute(work) }
+}
+
+/// A context that a caller can wait on: `sync` returns when the body has run.
+///
+/// A body that is submitted from within the context's own work runs at once where that is safe, and traps
+/// with a sentence where it would wait for itself.
+public protocol SynchronousContext: ExecutionContext {
+    /// Runs `body` on this context and returns what it returns, when it has.
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value
+}
+
+extension SynchronousContext where Self: SerialContext {
+    /// Runs `body` with nothing beside it; on a serial context this is `sync`.
+    public func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try sync(body)
+    }
+}
+
+/// A context that may refuse work, and says so in its type (law 1).
+///
+/// `tryExecute` throws where there is no room. Plain `execute` follows the context's stated policy, and
+/// `run` and `submit` resolve with the refusal.
+public protocol RefusingContext: ExecutionContext {
+    /// Submits `work`, or throws the reason why it will never run.
+    func tryExecute(_ work: @escaping Work) throws(Refusal)
+}

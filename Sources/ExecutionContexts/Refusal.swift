@@ -1,0 +1,43 @@
+/// Why a piece of work did not run and never will (law 1).
+public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What became of the work.
+    public enum Reason: Hashable, Sendable {
+        /// There was no room: so many pieces were waiting.
+        case full(capacity: Int)
+        /// It was accepted, then made room for newer work.
+        case droppedForNewer
+        /// The token of its context had been invalidated.
+        case invalidated
+        /// The context let go of the closure without running it.
+        case abandoned
+    }
+
+    /// What became of the work.
+    public var reason: Reason
+    /// The name of the context that refused.
+    public var context: String
+    /// Where the work was submitted, as far as that is known.
+    public var origin: String?
+
+    public init(_ reason: Reason, by context: String, origin: String? = nil) {
+        self.reason = reason
+        self.context = context
+        self.origin = origin
+    }
+
+    public var description: String {
+        let work = origin.map { "Work submitted at \($0)" } ?? "Work"
+        return switch reason {
+        case .full(let capacity):
+            "\(work) was refused by '\(context)', where \(capacity) pieces are waiting already (law 1). "
+                + "Submit less, or choose another overflow policy."
+        case .droppedForNewer:
+            "\(work) was dropped by '\(context)' to make room for newer work (law 1)."
+        case .invalidated:
+            "\(work) did not run on '\(context)' because its token was invalidated (law 1)."
+        case .abandoned:
+            "\(work) was abandoned: '\(context)' let go of it without running it (law 1). "
+                + "A context must run what execute gives it."
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import Synchronization
+
+/// Work that waits for its time; made by `schedule`.
+///
+/// Keep it to be able to cancel, or let it go: the work runs all the same.
+@safe public class DelayedWork: @unchecked Sendable {
+    // Unchecked: `state` says who may touch `body`; `deadline`, `sequence`, `slot`, `next` and `previous`
+    // belong to the time source and are guarded by its lock; the rest never changes. The fields are
+    // ordered and sized so that a delay fits an 88-byte block, and those behind a lock skip the run-time
+    // exclusivity checks that the lock makes superfluous.
+
+    enum State { static let waiting: UInt8 = 0, started: UInt8 = 1, cancelled: UInt8 = 2 }
+
+    private let state = Atomic<UInt8>(State.waiting)
+    /// The list of the timer wheel that holds it.
+    @exclusivity(unchecked) final var slot = TimerWheel.noSlot
+    private let line: UInt32
+    private let fileID: UnsafePointer<UInt8>
+    @exclusivity(unchecked) final var deadlineNanoseconds: Int64
+    /// The order of arrival, which decides between equal deadlines.
+    @exclusivity(unchecked) package final var sequence: UInt64 = 0
+    @exclusivity(unchecked) final var next: TimerNode?
+    @exclusivity(unchecked) final var previous: TimerNode?
+    /// The closure; whoever moves `state` from waiting takes it.
+    @exclusivity(unchecked) private final var body: Work?
+
+    init(_ body: @escaping Work, deadline: Moment, fileID: StaticString, line: UInt) {
+        unsafe self.body = body
+        unsafe self.deadlineNanoseconds = deadline.nanoseconds
+        // A literal's characters live as long as the program and end in a zero.
+        unsafe self.fileID = fileID.utf8Start
+        self.line = UInt32(clamping: line)
+    }
+
+    /// When it is due, in the time of its context.
+    public var deadline: Moment { unsafe Moment(nanoseconds: deadlineNanoseconds) }
+
+    /// Where it was scheduled, as file and line.
+    public var origin: String { unsafe "\(String(cString: fileID)):\(line)" }
+
+    /// Whether it has neither started nor been cancelled.
+    public var isWaiting: Bool { state.load(ordering: .relaxed) == State.waiting }
+
+    /// Cancels the work unless it has started: true if it will never run, false if it ran or runs (law 7).
+    ///
+    /// It can win until the body starts, also when the work is due and queued already. The captures of the
+    /// body are freed before the call returns. A second call is false: cancelled counts once.
+    @discardableResult
+    public func cancel() -> Bool {
+        guard let captures = claim(State.cancelled) else { return false }
+        withdraw()
+        _ = captures
+        return true
+    }
+
+    /// Submits the work to its context; for time sources, which call it once, when the work is due.
+    public func fire() { fatalError("DelayedWork is made by schedule only.") }
+
+    /// Tells the time source that the work needs no alarm any more.
+    func withdraw() { fatalError("DelayedWork is made by schedule only.") }
+
+    /// The work as its context runs it.
+    final func run() {
+        guard let body = claim(State.started) else { return }
+        body()
+    }
+
+    private func claim(_ new: UInt8) -> Work? {
+        // Acquiring and releasing: the winner reads what the maker wrote, and a loser's reader of
+        // `isWaiting` decides nothing.
+        let (won, _) = state.compareExchange(
+            expected: State.waiting, desired: new, ordering: .acquiringAndReleasing)
+        guard won else { return nil }
+        return unsafe body.take()
+    }
+}
+
+/// The one kind of delayed work: it knows the type of its context and so holds it without a box.
+final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
+    // Unchecked for the reasons given above; the context itself is sendable and never changes.
+    private let context: Context
+
+    init(
+        on context: Context, deadline: Moment, fileID: StaticString, line: UInt,
+        _ body: @escaping Work
+    ) {
+        self.context = context
+        super.init(body, deadline: deadline, fileID: fileID, line: line)
+    }
+
+    override func fire() {
+        guard isWaiting else { return }
+        context.enqueue { self.run() }
+    }
+
+    override func withdraw() { context.time.remove(self) }
+}

@@ -1,0 +1,68 @@
+/// A point in the time of a context, in nanoseconds since an origin of the source's choice.
+///
+/// Moments of different sources cannot be compared. Arithmetic saturates: it does not trap (law 7).
+public struct Moment: InstantProtocol, Hashable, Sendable {
+    /// Nanoseconds since the origin.
+    public var nanoseconds: Int64
+
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// The moment that never comes.
+    public static let never = Moment(nanoseconds: .max)
+
+    public static func < (left: Moment, right: Moment) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// The moment `duration` later, or `.never` where that is beyond 292 years.
+    public func advanced(by duration: Duration) -> Moment {
+        Moment(nanoseconds: nanoseconds.addingSaturating(duration.saturatedNanoseconds))
+    }
+
+    public func duration(to other: Moment) -> Duration {
+        .nanoseconds(other.nanoseconds.addingSaturating(0 - max(nanoseconds, -.max)))
+    }
+}
+
+extension Int64 {
+    /// The sum, or the end of the range where it lies beyond.
+    func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    func multipliedSaturating(by other: Int64) -> Int64 {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
+    }
+}
+
+extension Duration {
+    /// The duration in whole nanoseconds, rounded up so that no delay is early, clamped to 292 years.
+    var saturatedNanoseconds: Int64 {
+        let perNanosecond: Int64 = 1_000_000_000
+        // Up to nine seconds fit one word, which saves a division of two.
+        if let short = Int64(exactly: attoseconds) {
+            let (quotient, rest) = short.quotientAndRemainder(dividingBy: perNanosecond)
+            return rest > 0 ? quotient + 1 : quotient
+        }
+        let (quotient, rest) = attoseconds.quotientAndRemainder(dividingBy: Int128(perNanosecond))
+        return Int64(clamping: rest > 0 ? quotient + 1 : quotient)
+    }
+
+    /// A duration from seconds, for the overloads that take them; nil for infinity (law 7).
+    ///
+    /// The standard library's own conversion traps on what does not fit.
+    static func saturating(
+        seconds: Double, fileID: StaticString, line: UInt
+    ) -> Duration? {
+        precondition(
+            !seconds.isNaN,
+            "\(fileID):\(line): a delay of not-a-number seconds means nothing (law 7). "
+                + "Pass a number, or infinity for never.")
+        if seconds == .infinity { return nil }
+        let nanoseconds = (seconds * 1e9).rounded(.up)
+        if nanoseconds >= 0x1p63 { return .nanoseconds(Int64.max) }
+        return .nanoseconds(nanoseconds < -0x1p63 ? Int64.min : Int64(nanoseconds))
+    }
+}

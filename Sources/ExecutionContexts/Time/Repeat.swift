@@ -1,0 +1,121 @@
+internal import Synchronization
+
+/// What a repeated piece of work does when it is late.
+public enum DriftPolicy: Sendable {
+    /// Keeps to the grid of multiples of the period and leaves out those that have passed.
+    case skip
+    /// Keeps to the grid and makes up for every one that has passed, at once.
+    case catchUp
+    /// Waits the whole period after the end of each run.
+    case fixedDelay
+}
+
+extension ExecutionContext {
+    /// Runs `work` on this context every `period`, first after one period, until it is cancelled.
+    ///
+    /// Runs do not overlap: the next is scheduled when one has ended, by the drift policy. A period that is
+    /// not positive is a precondition failure.
+    ///
+    /// - Returns: the repetition. It goes on when this is let go of, so keep it to be able to cancel.
+    public func `repeat`(
+        every period: Duration, policy: DriftPolicy = .skip, tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work
+    ) -> Repetition {
+        precondition(
+            period > .zero,
+            "\(fileID):\(line): a repetition every \(period) would never let anything else run (law 7). "
+                + "Pass a positive period.")
+        return Repetition(
+            Repeater(on: self, period, policy, tolerance, (fileID, line), work))
+    }
+}
+
+/// Work that repeats; made by `repeat(every:)`.
+public final class Repetition: Sendable {
+    private let repeater: any Repeating
+
+    init(_ repeater: any Repeating) { self.repeater = repeater }
+
+    /// Ends the repetition: true if this call did it, false if it had ended (law 7).
+    ///
+    /// No run starts after it; a run under way ends as it would. The captures of the work are freed at once,
+    /// or at the end of the run under way.
+    @discardableResult
+    public func cancel() -> Bool { repeater.cancel() }
+}
+
+protocol Repeating: Sendable {
+    func cancel() -> Bool
+}
+
+/// Schedules one run after the other.
+private final class Repeater<Context: ExecutionContext>: Repeating {
+    private struct State: ~Copyable {
+        var work: Work?
+        var due: Moment
+        var delay: DelayedWork?
+    }
+
+    private let context: Context
+    private let period: Duration
+    private let policy: DriftPolicy
+    private let tolerance: Duration
+    private let origin: (fileID: StaticString, line: UInt)
+    private let state: Guarded<State>
+
+    init(
+        on context: Context, _ period: Duration, _ policy: DriftPolicy, _ tolerance: Duration,
+        _ origin: (StaticString, UInt), _ work: @escaping Work
+    ) {
+        self.context = context
+        self.period = period
+        self.policy = policy
+        self.tolerance = tolerance
+        self.origin = origin
+        let first = context.time.now.advanced(by: period)
+        state = Guarded(State(work: work, due: first))
+        schedule(first)
+    }
+
+    func cancel() -> Bool {
+        let (work, delay) = state.withLock { ($0.work.take(), $0.delay.take()) }
+        delay?.cancel()
+        return work != nil
+    }
+
+    private func run() {
+        // Outside the lock, so that the work may cancel its own repetition (law 9).
+        guard let work = state.withLock({ $0.work }) else { return }
+        work()
+        let next = state.withLock { state in
+            state.due = nextDue(after: state.due)
+            return state.work == nil ? nil : state.due
+        }
+        if let next { schedule(next) }
+    }
+
+    private func schedule(_ due: Moment) {
+        let delay = context.schedule(
+            at: due, tolerance: tolerance, fileID: origin.fileID, line: origin.line
+        ) { self.run() }
+        let isOver = state.withLock { state in
+            if state.work != nil { state.delay = delay }
+            return state.work == nil
+        }
+        if isOver { delay.cancel() }
+    }
+
+    private func nextDue(after due: Moment) -> Moment {
+        let now = context.time.now
+        switch policy {
+        case .fixedDelay: return now.advanced(by: period)
+        case .catchUp: return due.advanced(by: period)
+        case .skip:
+            let next = due.advanced(by: period)
+            if next > now { return next }
+            let late = due.duration(to: now).saturatedNanoseconds
+            let step = max(period.saturatedNanoseconds, 1)
+            return due.advanced(by: .nanoseconds((late / step + 1).multipliedSaturating(by: step)))
+        }
+    }
+}

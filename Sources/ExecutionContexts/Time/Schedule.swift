@@ -1,0 +1,54 @@
+extension ExecutionContext {
+    /// Runs `work` on this context when `delay` has passed, and not before (law 7).
+    ///
+    /// Delays on one context fire in the order of `(deadline, submission)`; a zero or negative delay means
+    /// as soon as possible, a huge one saturates. The work counts as submitted when it is due (law 3).
+    /// `tolerance` is how much later it may come, in exchange for fewer awakenings of the machine; within
+    /// it, the order of deadlines is not kept.
+    ///
+    /// - Returns: the waiting work, which can be cancelled until it starts.
+    @discardableResult
+    @_disfavoredOverload
+    public func schedule(
+        after delay: Duration, tolerance: Duration = .zero, fileID: StaticString = #fileID,
+        line: UInt = #line, _ work: @escaping Work
+    ) -> DelayedWork {
+        let time = self.time
+        let deadline = time.now.advanced(by: max(delay, .zero))
+        return schedule(at: deadline, by: time, tolerance, fileID, line, work)
+    }
+
+    /// Runs `work` on this context when `seconds` have passed: infinity never comes (law 7).
+    ///
+    /// Not-a-number is a precondition failure.
+    @discardableResult
+    @_disfavoredOverload
+    public func schedule(
+        after seconds: Double, tolerance: Duration = .zero, fileID: StaticString = #fileID,
+        line: UInt = #line, _ work: @escaping Work
+    ) -> DelayedWork {
+        guard let delay = Duration.saturating(seconds: seconds, fileID: fileID, line: line) else {
+            return schedule(at: .never, by: time, tolerance, fileID, line, work)
+        }
+        return schedule(after: delay, tolerance: tolerance, fileID: fileID, line: line, work)
+    }
+
+    /// Runs `work` on this context when its time has reached `deadline` (law 7).
+    @discardableResult
+    public func schedule(
+        at deadline: Moment, tolerance: Duration = .zero, fileID: StaticString = #fileID,
+        line: UInt = #line, _ work: @escaping Work
+    ) -> DelayedWork {
+        schedule(at: deadline, by: time, tolerance, fileID, line, work)
+    }
+
+    private func schedule(
+        at deadline: Moment, by time: any TimeSource, _ tolerance: Duration, _ fileID: StaticString,
+        _ line: UInt, _ work: @escaping Work
+    ) -> DelayedWork {
+        let delay = Delay(on: self, deadline: deadline, fileID: fileID, line: line, work)
+        // What never comes is nobody's to keep: it costs nothing but the handle.
+        if deadline < .never { time.add(delay, tolerance: tolerance) }
+        return delay
+    }
+}

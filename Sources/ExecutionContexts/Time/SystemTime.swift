@@ -1,0 +1,108 @@
+internal import Dispatch
+
+/// Real time: one monotonic clock and one timer behind every delay of the process.
+///
+/// Delays are kept in a wheel and driven by a single timer of the system, which exists only while something
+/// is pending (law 10) and up to a tenth of a second longer, so that a time limit set and lifted over and
+/// over costs no system call. A delay is up to 0.3 ms late, and never early (law 7).
+public final class SystemTime: TimeSource {
+    /// The one of the process.
+    public static let shared = SystemTime()
+
+    private struct State: ~Copyable {
+        var wheel = TimerWheel(now: MonotonicClock.nanoseconds)
+        var sequence: UInt64 = 0
+        var timer: (any DispatchSourceTimer)?
+        /// The moment that the timer is set to.
+        var alarm = Int64.max
+    }
+
+    private static let lingering: Int64 = 100_000_000
+
+    private let state = Guarded(State())
+    private let queue = DispatchQueue(label: "ExecutionContexts.SystemTime", qos: .userInteractive)
+
+    package init() {}
+
+    public var now: Moment { Moment(nanoseconds: MonotonicClock.nanoseconds) }
+
+    public func add(_ delay: DelayedWork, tolerance: Duration) {
+        let grain = Self.grain(tolerance)
+        state.withLock { state in
+            if grain > 0 {
+                // Rounded up to a common grid, delays with a tolerance share awakenings.
+                let rounded = unsafe delay.deadlineNanoseconds.addingSaturating(grain - 1) & ~(grain - 1)
+                unsafe delay.deadlineNanoseconds = rounded
+            }
+            state.sequence += 1
+            unsafe delay.sequence = state.sequence
+            let wake = state.wheel.add(delay)
+            if wake < state.alarm { setAlarm(wake, &state) }
+        }
+    }
+
+    public func remove(_ delay: DelayedWork) {
+        state.withLock { state in
+            guard state.wheel.remove(delay), state.wheel.count == 0 else { return }
+            let soon = MonotonicClock.nanoseconds + Self.lingering
+            if soon < state.alarm { setAlarm(soon, &state) }
+        }
+    }
+
+    /// Whether the process holds a timer of the system now; for tests of law 10.
+    package var isIdle: Bool { state.withLock { $0.timer == nil } }
+
+    /// Fires what is due, in the order of `(deadline, submission)`; always on `queue`, one turn at a time.
+    private func turn() {
+        var due: [TimerNode] = []
+        state.withLock { state in
+            state.wheel.turn(to: MonotonicClock.nanoseconds, into: &due)
+            state.alarm = .max
+            if let next = state.wheel.nextWake {
+                setAlarm(next, &state)
+            } else {
+                state.timer?.cancel()
+                state.timer = nil
+            }
+        }
+        // Outside the lock: firing calls contexts, which may be anybody's (law 9).
+        for delay in due.map({ $0.take() }).sortedByDeadline() { delay.fire() }
+    }
+
+    /// Sets the system's timer. The lock is held, so that the earliest of two threads' alarms stands.
+    private func setAlarm(_ moment: Int64, _ state: inout State) {
+        state.alarm = moment
+        let deadline = DispatchTime(uptimeNanoseconds: UInt64(max(moment, 1)))
+        if let timer = state.timer {
+            timer.schedule(deadline: deadline, leeway: .nanoseconds(0))
+        } else {
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.setEventHandler { self.turn() }
+            timer.schedule(deadline: deadline, leeway: .nanoseconds(0))
+            timer.activate()
+            state.timer = timer
+        }
+    }
+
+    /// The largest power of two within the tolerance, or 0 where it is below a tick.
+    private static func grain(_ tolerance: Duration) -> Int64 {
+        guard tolerance > .zero else { return 0 }
+        let nanoseconds = tolerance.saturatedNanoseconds
+        if nanoseconds < 1 << TimerWheel.tickShift { return 0 }
+        // A grid beyond 78 hours would share nothing more.
+        return 1 << min(63 - Int64(nanoseconds.leadingZeroBitCount), 48)
+    }
+}
+
+extension [DelayedWork] {
+    /// In the order of `(deadline, arrival)`; mostly they are already.
+    func sortedByDeadline() -> [DelayedWork] {
+        func precedes(_ left: DelayedWork, _ right: DelayedWork) -> Bool {
+            unsafe left.deadlineNanoseconds != right.deadlineNanoseconds
+                ? left.deadlineNanoseconds < right.deadlineNanoseconds
+                : left.sequence < right.sequence
+        }
+        let isSorted = zip(self, dropFirst()).allSatisfy { !precedes($1, $0) }
+        return isSorted ? self : sorted(by: precedes)
+    }
+}

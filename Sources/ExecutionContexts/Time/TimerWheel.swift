@@ -1,0 +1,168 @@
+/// Pending delays in a hierarchical wheel: adding and removing take constant time.
+///
+/// Eight levels of 64 lists. A list of level 0 holds the delays of one tick (262 µs), one of level *n* those
+/// of 64ⁿ ticks; when time enters a list of a higher level its delays move down. A delay lies on the level
+/// of the highest bit in which its tick differs from the present one, so a lower level is always due first,
+/// and a bit map per level finds the next list that is not empty. Not safe for threads: its source guards it.
+@safe struct TimerWheel: ~Copyable {
+    static let tickShift = 18
+    static let noSlot = UInt16.max
+    private static let levels = 8
+
+    /// First node of each list, level by level. Lists are rings: the first's `previous` is the last.
+    private let lists: UnsafeMutablePointer<TimerNode?>
+    private let occupied: UnsafeMutablePointer<UInt64>
+    private var current: Int64
+    private(set) var count = 0
+
+    init(now: Int64) {
+        current = now >> Self.tickShift
+        unsafe lists = .allocate(capacity: Self.levels * 64)
+        unsafe lists.initialize(repeating: nil, count: Self.levels * 64)
+        unsafe occupied = .allocate(capacity: Self.levels)
+        unsafe occupied.initialize(repeating: 0, count: Self.levels)
+    }
+
+    deinit {
+        for index in 0..<Self.levels * 64 {
+            while let node = unsafe lists[index] {
+                detach(node)
+                node.release()
+            }
+        }
+        unsafe lists.deallocate()
+        unsafe occupied.deallocate()
+    }
+
+    // MARK: Adding and removing
+
+    /// Takes a delay and keeps it alive; returns the moment at which the wheel wants to be turned for it.
+    mutating func add(_ delay: DelayedWork) -> Int64 {
+        count += 1
+        return attach(TimerNode(retaining: delay))
+    }
+
+    /// Lets go of a delay; false if it is not, or no longer, here.
+    mutating func remove(_ delay: DelayedWork) -> Bool {
+        guard unsafe delay.slot != Self.noSlot else { return false }
+        let node = TimerNode(linked: delay)
+        detach(node)
+        node.release()
+        count -= 1
+        return true
+    }
+
+    private func attach(_ node: TimerNode) -> Int64 {
+        let deadline = node.deadline
+        let tick = max(deadline >> Self.tickShift, current)
+        let level = (63 - ((tick ^ current) | 63).leadingZeroBitCount) / 6
+        let position = Int((tick >> (6 * Int64(level))) & 63)
+        let slot = level * 64 + position
+        if let first = unsafe lists[slot] {
+            let last = first.previous
+            last.next = node
+            node.previous = last
+            node.next = first
+            first.previous = node
+        } else {
+            unsafe lists[slot] = node
+            node.next = node
+            node.previous = node
+            unsafe occupied[level] |= 1 << UInt64(position)
+        }
+        node.slot = UInt16(slot)
+        // Alone in its tick it is served at its own deadline; in company at the end of the tick.
+        return level == 0 ? deadline : wakeTime(level: level, position: position)
+    }
+
+    private func detach(_ node: TimerNode) {
+        let slot = Int(node.slot)
+        let next = node.next
+        if next == node {
+            unsafe lists[slot] = nil
+            unsafe occupied[slot / 64] &= ~(1 << UInt64(slot % 64))
+        } else {
+            let previous = node.previous
+            previous.next = next
+            next.previous = previous
+            if unsafe lists[slot] == node { unsafe lists[slot] = next }
+        }
+        node.slot = Self.noSlot
+    }
+
+    // MARK: Turning
+
+    /// When the wheel next has something to do, or nil if it is empty.
+    var nextWake: Int64? {
+        nextList().map { wakeTime(level: $0.level, position: $0.position) }
+    }
+
+    /// Moves everything due at `now` out, earliest list first; the caller takes the nodes.
+    mutating func turn(to now: Int64, into due: inout [TimerNode]) {
+        let target = max(now >> Self.tickShift, current)
+        while let (level, position) = nextList() {
+            let start = startTick(level: level, position: position)
+            if start > target { break }
+            current = max(start, current)
+            if level > 0 {
+                moveDown(level * 64 + position)
+            } else if start < target {
+                takeDue(position, now: .max, into: &due)
+            } else {
+                // The present tick: some of its delays may lie ahead.
+                takeDue(position, now: now, into: &due)
+                break
+            }
+        }
+        current = target
+    }
+
+    private mutating func takeDue(_ slot: Int, now: Int64, into due: inout [TimerNode]) {
+        let before = due.count
+        forEachNode(in: slot) { node in
+            guard node.deadline <= now else { return }
+            detach(node)
+            due.append(node)
+        }
+        count -= due.count - before
+    }
+
+    private mutating func moveDown(_ slot: Int) {
+        forEachNode(in: slot) { node in
+            detach(node)
+            _ = attach(node)
+        }
+    }
+
+    /// Visits the nodes that a list has now, each of which may leave it.
+    private func forEachNode(in slot: Int, _ visit: (TimerNode) -> Void) {
+        guard var node = unsafe lists[slot] else { return }
+        let last = node.previous
+        while true {
+            let next = node.next
+            let isLast = node == last
+            visit(node)
+            if isLast { return }
+            node = next
+        }
+    }
+
+    private func nextList() -> (level: Int, position: Int)? {
+        for level in 0..<Self.levels {
+            let map = unsafe occupied[level]
+            if map != 0 { return (level, map.trailingZeroBitCount) }
+        }
+        return nil
+    }
+
+    private func startTick(level: Int, position: Int) -> Int64 {
+        let above = Int64(6 * (level + 1))
+        return (current >> above) << above | Int64(position) << Int64(6 * level)
+    }
+
+    /// The end of a tick, when all its delays are due, or the start of a longer span, to move it down.
+    private func wakeTime(level: Int, position: Int) -> Int64 {
+        let start = startTick(level: level, position: position)
+        return (level == 0 ? start + 1 : start) << Int64(Self.tickShift)
+    }
+}

@@ -66,6 +66,18 @@ func time(_ body: () -> Void) -> UInt64 {
     return DispatchTime.now().uptimeNanoseconds - start
 }
 
+/// Nanoseconds of processor time of the whole process, all threads.
+func processorTime(_ body: () -> Void) -> UInt64 {
+    func now() -> UInt64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+    let start = now()
+    body()
+    return now() - start
+}
+
 extension [Double] {
     var median: Double {
         let sorted = self.sorted()

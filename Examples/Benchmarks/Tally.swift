@@ -1,15 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// Counts finished operations of one thread at a time and wakes the waiter at the last.
+/// Counts finished operations and wakes the waiter at the last.
 ///
-/// For serial contexts, whose pieces need no atomics among themselves.
+/// There is one of each kind, global: a closure that counts on it captures nothing, so what is measured is
+/// the context and not the reference count of a shared object that two processors pass back and forth.
 final class Tally: @unchecked Sendable {
-    // Unchecked: `left` is touched by one serial context's work at a time.
-    private var left: Int
+    // Unchecked: `left` is touched by one serial context's work at a time, and by `expect` before it.
+    private var left = 0
     private let done = DispatchSemaphore(value: 0)
 
-    init(_ count: Int) { left = count }
+    func expect(_ count: Int) { left = count }
 
     func hit() {
         left -= 1
@@ -19,12 +20,15 @@ final class Tally: @unchecked Sendable {
     func wait() { done.wait() }
 }
 
-/// Counts finished operations of any thread and wakes the waiter at the last.
+/// For work of one serial context.
+let tally = Tally()
+
+/// The same for work that runs on several threads at a time.
 final class SharedTally: Sendable {
-    private let left: Atomic<Int>
+    private let left = Atomic<Int>(0)
     private let done = DispatchSemaphore(value: 0)
 
-    init(_ count: Int) { left = Atomic(count) }
+    func expect(_ count: Int) { left.store(count, ordering: .releasing) }
 
     func hit() {
         if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { done.signal() }
@@ -32,6 +36,9 @@ final class SharedTally: Sendable {
 
     func wait() { done.wait() }
 }
+
+/// For work of concurrent contexts, and of many serial ones.
+let sharedTally = SharedTally()
 
 /// Runs `body` on so many threads at a time and returns when all have ended.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {

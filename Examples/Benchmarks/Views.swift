@@ -12,18 +12,37 @@ enum ViewBenchmarks {
                 operations: each * producers, bar: producers == 1 ? ">= 3" : ">= 1.4",
                 ours: {
                     let view = GlobalContext().serial("bench")
-                    let tally = Tally(each * producers)
+                    tally.expect(each * producers)
                     onThreads(producers) { _ in for _ in 0..<each { view.execute { tally.hit() } } }
                     tally.wait()
                 },
                 theirs: {
                     let queue = DispatchQueue(label: "bench")
-                    let tally = Tally(each * producers)
+                    tally.expect(each * producers)
                     onThreads(producers) { _ in for _ in 0..<each { queue.async { tally.hit() } } }
                     tally.wait()
                 })
         }
+        capturing(bench)
         manySerial(bench)
+    }
+
+    /// The same with closures that capture a reference, which every submission counts up and every run down.
+    private static func capturing(_ bench: Bench) {
+        let count = bench.count(400_000)
+        let counter = Counter()
+        bench.compare(
+            "serial view, 1 producer, capturing a reference", operations: count,
+            ours: {
+                let view = GlobalContext().serial("bench")
+                for _ in 0..<count { view.execute { counter.value &+= 1 } }
+                view.sync {}
+            },
+            theirs: {
+                let queue = DispatchQueue(label: "bench")
+                for _ in 0..<count { queue.async { counter.value &+= 1 } }
+                queue.sync {}
+            })
     }
 
     private static func manySerial(_ bench: Bench) {
@@ -33,15 +52,15 @@ enum ViewBenchmarks {
             "1,000 serial views, in turn", operations: views * each, bar: ">= 8",
             ours: {
                 let all = (0..<views).map { _ in GlobalContext().serial("bench") }
-                let tally = SharedTally(views * each)
-                for _ in 0..<each { for view in all { view.execute { tally.hit() } } }
-                tally.wait()
+                sharedTally.expect(views * each)
+                for _ in 0..<each { for view in all { view.execute { sharedTally.hit() } } }
+                sharedTally.wait()
             },
             theirs: {
                 let all = (0..<views).map { _ in DispatchQueue(label: "bench") }
-                let tally = SharedTally(views * each)
-                for _ in 0..<each { for queue in all { queue.async { tally.hit() } } }
-                tally.wait()
+                sharedTally.expect(views * each)
+                for _ in 0..<each { for queue in all { queue.async { sharedTally.hit() } } }
+                sharedTally.wait()
             })
     }
 
@@ -52,16 +71,16 @@ enum ViewBenchmarks {
                 "limited(to: \(limit)) beside OperationQueue", operations: count, bar: ">= 15",
                 ours: {
                     let view = GlobalContext().limited(to: limit)
-                    let tally = SharedTally(count)
-                    for _ in 0..<count { view.execute { tally.hit() } }
-                    tally.wait()
+                    sharedTally.expect(count)
+                    for _ in 0..<count { view.execute { sharedTally.hit() } }
+                    sharedTally.wait()
                 },
                 theirs: {
                     let queue = OperationQueue()
                     queue.maxConcurrentOperationCount = limit
-                    let tally = SharedTally(count)
-                    for _ in 0..<count { queue.addOperation { tally.hit() } }
-                    tally.wait()
+                    sharedTally.expect(count)
+                    for _ in 0..<count { queue.addOperation { sharedTally.hit() } }
+                    sharedTally.wait()
                 })
         }
     }
@@ -73,27 +92,27 @@ enum ViewBenchmarks {
                 "barrier view, 1 barrier in \(every)", operations: count, bar: ">= 1.8",
                 ours: {
                     let view = GlobalContext().barrier()
-                    let tally = SharedTally(count)
+                    sharedTally.expect(count)
                     for index in 0..<count {
                         if index % every == 0 {
-                            view.executeBarrier { tally.hit() }
+                            view.executeBarrier { sharedTally.hit() }
                         } else {
-                            view.execute { tally.hit() }
+                            view.execute { sharedTally.hit() }
                         }
                     }
-                    tally.wait()
+                    sharedTally.wait()
                 },
                 theirs: {
                     let queue = DispatchQueue(label: "bench", attributes: .concurrent)
-                    let tally = SharedTally(count)
+                    sharedTally.expect(count)
                     for index in 0..<count {
                         if index % every == 0 {
-                            queue.async(flags: .barrier) { tally.hit() }
+                            queue.async(flags: .barrier) { sharedTally.hit() }
                         } else {
-                            queue.async { tally.hit() }
+                            queue.async { sharedTally.hit() }
                         }
                     }
-                    tally.wait()
+                    sharedTally.wait()
                 })
         }
     }

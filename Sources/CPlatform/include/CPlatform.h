@@ -1,7 +1,8 @@
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
-// What Swift cannot say: variables that each thread has for itself. Everything else is Swift.
+// What Swift cannot say: variables that each thread has for itself, the processor's hint for waiting loops,
+// and the one variadic system call of a Linux lock. Everything else is Swift.
 
 #include <stdint.h>
 
@@ -33,5 +34,22 @@ static inline void ec_frame_set_top(ec_frame *_Nullable frame) { ec_frame_storag
 /// The queue of the trampoline that runs on the calling thread.
 static inline void *_Nullable ec_trampoline(void) { return ec_trampoline_storage; }
 static inline void ec_set_trampoline(void *_Nullable queue) { ec_trampoline_storage = queue; }
+
+/// Tells the processor that the caller waits for another one, for a few dozen cycles.
+static inline void ec_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+#endif
+}
+
+#if defined(__linux__)
+/// Sleeps while `*word` is `expected`, until somebody wakes it; may return for no reason.
+void ec_futex_wait(const void *_Nonnull word, uint32_t expected);
+
+/// Wakes one thread that sleeps on `word`.
+void ec_futex_wake_one(const void *_Nonnull word);
+#endif
 
 #endif

@@ -4,24 +4,61 @@ public import Dispatch
 ///
 /// It has no barriers, since the global queues ignore them: `.global.barrier()` is a view that has. Work
 /// that blocks a thread belongs on `.blocking`.
+///
+/// Work waits in a line of the library's own, and one request at a time asks the system for a thread: a worker
+/// that comes takes piece after piece and asks for the next one if it leaves anything behind. So no piece is
+/// hidden behind a slow one, and handing over a piece costs a fraction of handing it to the system.
 public struct GlobalContext: ExecutionContext {
-    /// The system's queue behind it.
-    public let queue: DispatchQueue
+    private let line: Gate<RootQueue>
 
     /// The context of one quality of service.
-    public init(qos: DispatchQoS.QoSClass = .default) { queue = .global(qos: qos) }
+    public init(qos: DispatchQoS.QoSClass = .default) { line = RootQueue.line(qos) }
 
-    public func execute(_ work: @escaping Work) { queue.async(execute: work) }
+    public func execute(_ work: @escaping Work) { line.execute(work) }
+
+    /// The system's queue that the threads come from.
+    public var queue: DispatchQueue { line.base.queue }
 
     /// Yes on this quality of service, otherwise not known (law 4).
-    public var isCurrent: Bool? { QueueMark(queue).isCurrent }
+    public var isCurrent: Bool? { line.isCurrent == true ? true : line.base.isCurrent }
 
     public func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(queue)) }
 
-    public var name: String {
-        // "com.apple.root.utility-qos"
-        let quality = queue.label.split(separator: ".").last?.split(separator: "-qos").first
-        return quality == "default" || quality == nil ? "global" : "global(\(quality!))"
+    public var name: String { line.name }
+}
+
+/// A queue of the system's own, and the one line of work before it.
+private struct RootQueue: ReliableContext {
+    let queue: DispatchQueue
+    private let mark: QueueMark
+
+    private init(_ qos: DispatchQoS.QoSClass) {
+        queue = .global(qos: qos)
+        mark = QueueMark(queue)
+    }
+
+    func execute(_ work: @escaping Work) { queue.async(execute: work) }
+
+    var isCurrent: Bool? { mark.isCurrent }
+
+    static func line(_ qos: DispatchQoS.QoSClass) -> Gate<RootQueue> {
+        switch qos {
+        case .background: background
+        case .utility: utility
+        case .userInitiated: userInitiated
+        case .userInteractive: userInteractive
+        default: standard
+        }
+    }
+
+    private static let background = line(.background, "global(background)")
+    private static let utility = line(.utility, "global(utility)")
+    private static let standard = line(.default, "global")
+    private static let userInitiated = line(.userInitiated, "global(userInitiated)")
+    private static let userInteractive = line(.userInteractive, "global(userInteractive)")
+
+    private static func line(_ qos: DispatchQoS.QoSClass, _ name: String) -> Gate<RootQueue> {
+        Gate(base: RootQueue(qos), width: .max, name: name)
     }
 }
 
@@ -32,3 +69,5 @@ extension ExecutionContext where Self == GlobalContext {
     /// The threads that the system shares out, at a quality of service.
     public static func global(qos: DispatchQoS.QoSClass) -> GlobalContext { GlobalContext(qos: qos) }
 }
+
+extension GlobalContext: ReliableContext {}

@@ -2,8 +2,12 @@
 ///
 /// The view keeps the pieces and gives its base one ticket for each, in the same order. Whichever ticket
 /// comes runs the oldest piece, so a dropped piece leaves nothing behind on the base.
-final class BoundedView<Base: ExecutionContext>: ContextDecorator, RefusingContext, Drainable {
+final class BoundedView<Base: ExecutionContext>: DrainedView, ContextDecorator, RefusingContext,
+    @unchecked Sendable
+{
+    // Unchecked for the superclass only: everything here is a sendable constant.
     let base: Base
+    private let isBaseReliable = Base.self is any ReliableContext.Type
     private let capacity: Int
     private let overflow: Overflow.Kind
     private let line: Guarded<BoundedLine>
@@ -19,10 +23,10 @@ final class BoundedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
         line = Guarded(BoundedLine(capacity: capacity))
     }
 
-    func execute(_ work: @escaping Work) { offer(BoundedLine.Piece(work: work), request: { requestDrain() }) }
+    func execute(_ work: @escaping Work) { offer(BoundedLine.Piece(work: work), request: { requestDrain(on: base, isReliable: isBaseReliable) }) }
 
     func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        offer(BoundedLine.Piece(work: work, refused: refused), request: { requestDrain() })
+        offer(BoundedLine.Piece(work: work, refused: refused), request: { requestDrain(on: base, isReliable: isBaseReliable) })
     }
 
     func tryExecute(_ work: @escaping Work) throws(Refusal) {
@@ -30,16 +34,16 @@ final class BoundedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
         switch overflow {
         case .refuse, .wait:
             guard line.withLock({ $0.append(piece) }) else { throw refusal(.full(capacity: capacity)) }
-            requestDrain()
+            requestDrain(on: base, isReliable: isBaseReliable)
         case .callerRuns, .dropOldest:
-            offer(piece, request: { requestDrain() })
+            offer(piece, request: { requestDrain(on: base, isReliable: isBaseReliable) })
         }
     }
 
     /// Work whose delay is due was accepted when it was scheduled: it enters above the capacity too.
     func enqueue(_ work: @escaping Work) {
         line.withLock { $0.appendAlways(BoundedLine.Piece(work: work)) }
-        requestDrain(neverInline: true)
+        requestDrainElsewhere(on: base)
     }
 
     /// Takes a piece if there is room, or does with it what the policy says.
@@ -65,15 +69,15 @@ final class BoundedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
     }
 
     /// Runs the oldest piece; the base has given a ticket back.
-    func drain() {
+    override func drain() {
         let (piece, next) = line.withLock { $0.start() }
-        if next { requestDrain() }
+        if next { requestDrain(on: base, isReliable: isBaseReliable) }
         piece?.work()
     }
 
-    func drainWasLost() {
+    override func drainWasLost() {
         let (piece, next) = line.withLock { $0.start() }
-        if next { requestDrain() }
+        if next { requestDrain(on: base, isReliable: isBaseReliable) }
         piece?.refused?(refusal(.abandoned))
     }
 

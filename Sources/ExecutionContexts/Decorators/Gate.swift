@@ -5,9 +5,11 @@ internal import CPlatform
 /// Work waits in one line. Workers - drains on the base - take from its front, one piece at a time, so that no
 /// piece hides behind a blocked one. A worker that starts asks for the next one if it leaves anything
 /// behind that could start, so there are as many as there is work for and never more than the width.
-final class Gate<Base: ExecutionContext>: BarrierContext, Drainable {
+final class Gate<Base: ExecutionContext>: DrainedView, BarrierContext, @unchecked Sendable {
+    // Unchecked for the superclass only: everything here is a sendable constant.
     let base: Base
     let name: String
+    private let isBaseReliable = Base.self is any ReliableContext.Type
     private let line: Guarded<Line>
 
     init(base: Base, width: Int, name: String) {
@@ -17,15 +19,15 @@ final class Gate<Base: ExecutionContext>: BarrierContext, Drainable {
     }
 
     func execute(_ work: @escaping Work) {
-        if line.withLock({ $0.append(work) }) { requestDrain() }
+        if line.withLock({ $0.append(work) }) { requestDrain(on: base, isReliable: isBaseReliable) }
     }
 
     func enqueue(_ work: @escaping Work) {
-        if line.withLock({ $0.append(work) }) { requestDrain(neverInline: true) }
+        if line.withLock({ $0.append(work) }) { requestDrainElsewhere(on: base) }
     }
 
     func executeBarrier(_ work: @escaping Work) {
-        if line.withLock({ $0.append(work, isBarrier: true) }) { requestDrain() }
+        if line.withLock({ $0.append(work, isBarrier: true) }) { requestDrain(on: base, isReliable: isBaseReliable) }
     }
 
     /// Yes inside this view's work, no elsewhere, except for law 4's one exception.
@@ -33,7 +35,7 @@ final class Gate<Base: ExecutionContext>: BarrierContext, Drainable {
 
     var time: any TimeSource { base.time }
 
-    func drain() {
+    override func drain() {
         if unsafe Continuation.accept(identity) { return }
         unsafe Frame.enter(identity) {
             repeat {
@@ -47,7 +49,7 @@ final class Gate<Base: ExecutionContext>: BarrierContext, Drainable {
         var budget = DrainBudget()
         var step = line.withLock { $0.startWorker() }
         while true {
-            if step.needsWorker { requestDrain() }
+            if step.needsWorker { requestDrain(on: base, isReliable: isBaseReliable) }
             guard let work = step.work else { return true }
             work()
             step.work = nil
@@ -56,6 +58,18 @@ final class Gate<Base: ExecutionContext>: BarrierContext, Drainable {
             }
             step = line.withLock { $0.next(endingBarrier: step.isBarrier) }
         }
+    }
+
+    /// Asks the base for another worker; true if it came at once, inside this call.
+    private func continueInline() -> Bool {
+        unsafe Continuation.offer(by: ec_frame_top().unsafelyUnwrapped) {
+            requestDrain(on: base, isReliable: isBaseReliable)
+        }
+    }
+
+    override func drainWasLost() {
+        // Freed outside the lock, where who waits for an answer gets it (laws 1, 9).
+        _ = line.withLock { $0.workerWasLost() }
     }
 }
 
@@ -146,18 +160,6 @@ private struct Line: ~Copyable {
     private var canStart: Bool {
         if waiting.isEmpty || barrierRuns { return false }
         return barriers.first == left ? running == 0 : running < width
-    }
-}
-
-extension Gate {
-    /// Asks the base for another worker; true if it came at once, inside this call.
-    private func continueInline() -> Bool {
-        unsafe Continuation.offer(by: ec_frame_top().unsafelyUnwrapped) { requestDrain() }
-    }
-
-    func drainWasLost() {
-        // Freed outside the lock, where who waits for an answer gets it (laws 1, 9).
-        _ = line.withLock { $0.workerWasLost() }
     }
 }
 

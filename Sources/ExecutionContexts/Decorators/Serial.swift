@@ -1,20 +1,18 @@
 internal import CPlatform
 
 /// One piece of work at a time, in order, over any base: a mailbox and at most one drain on the base.
-@safe final class SerialView<Base: ExecutionContext>: SerialContext, SynchronousContext, Drainable {
+@safe final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, SynchronousContext,
+    @unchecked Sendable
+{
+    // Unchecked: the mailbox is guarded, and the batch belongs to one drain at a time, ordered by the mailbox
+    // and the base.
     let base: Base
     let name: String
-
-    private struct Mailbox: ~Copyable {
-        var queue = WorkQueue()
-        /// Whether a drain has been asked for or is under way.
-        var isDraining = false
-    }
+    private let isBaseReliable = Base.self is any ReliableContext.Type
 
     private let mailbox = Guarded(Mailbox())
     /// What the drain has taken out; it belongs to whoever drains, one after the other.
-    // Unsafe in name only: drains follow each other, ordered by the mailbox and the base.
-    private nonisolated(unsafe) let batch: UnsafeMutablePointer<WorkQueue>
+    private let batch: UnsafeMutablePointer<WorkQueue>
 
     init(base: Base, name: String) {
         self.base = base
@@ -30,11 +28,11 @@ internal import CPlatform
     }
 
     func execute(_ work: @escaping Work) {
-        if post(work) { requestDrain() }
+        if post(work) { requestDrain(on: base, isReliable: isBaseReliable) }
     }
 
     func enqueue(_ work: @escaping Work) {
-        if post(work) { requestDrain(neverInline: true) }
+        if post(work) { requestDrainElsewhere(on: base) }
     }
 
     /// Yes inside this view's work, no elsewhere, except for law 4's one exception.
@@ -52,7 +50,7 @@ internal import CPlatform
         }
     }
 
-    func drain() {
+    override func drain() {
         if unsafe Continuation.accept(identity) { return }
         unsafe Frame.enter(identity) {
             repeat {
@@ -88,10 +86,10 @@ internal import CPlatform
 
     /// Asks the base for another turn; true if it came at once, inside this call.
     private func continueInline() -> Bool {
-        unsafe Continuation.offer(by: ec_frame_top().unsafelyUnwrapped) { requestDrain() }
+        unsafe Continuation.offer(by: ec_frame_top().unsafelyUnwrapped) { requestDrain(on: base, isReliable: isBaseReliable) }
     }
 
-    func drainWasLost() {
+    override func drainWasLost() {
         // Nobody drains: the one who would have has just been lost.
         var lost = WorkQueue()
         unsafe swap(&lost, &batch.pointee)
@@ -103,6 +101,15 @@ internal import CPlatform
         _ = consume lost
         _ = consume waiting
     }
+}
+
+/// What has been submitted and not taken by the drain.
+///
+/// Not inside the generic view: a generic type's size is looked up at every access.
+private struct Mailbox: ~Copyable {
+    var queue = WorkQueue()
+    /// Whether a drain has been asked for or is under way.
+    var isDraining = false
 }
 
 extension ExecutionContext {

@@ -5,11 +5,11 @@ internal import Synchronization
 /// A base may be anybody's context and do anything with what it is given: run it twice, or let go of it. A
 /// second run does nothing, and a ticket that dies unused says so, so that nobody waits for ever for a drain
 /// that never comes (law 1).
-final class Ticket<View: Drainable>: Sendable {
-    private let view: View
+final class Ticket: Sendable {
+    private let view: DrainedView
     private let isUsed = Atomic<Bool>(false)
 
-    init(_ view: View) { self.view = view }
+    init(_ view: DrainedView) { self.view = view }
 
     deinit { if use() { view.drainWasLost() } }
 
@@ -21,39 +21,34 @@ final class Ticket<View: Drainable>: Sendable {
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
-/// A view over a base context, which drains its own queue when the base gives it a thread.
-protocol Drainable: AnyObject, Sendable {
-    associatedtype Base: ExecutionContext
-    var base: Base { get }
+/// A view that keeps its work itself and drains it when its base gives it a thread.
+///
+/// A class, and not generic: a closure that captures nothing but such an object needs no memory of its own,
+/// and a view asks its base for a thread often.
+class DrainedView: @unchecked Sendable {
+    // Unchecked because it can be inherited from; it has no state, and each view says how its own is guarded.
+
     /// Runs what waits, for a while.
-    func drain()
+    func drain() { fatalError("A drained view says how it drains.") }
+
     /// The base has let go of a drain: what waited for it is abandoned.
-    func drainWasLost()
-}
+    func drainWasLost() { fatalError("A drained view says what it loses.") }
 
-extension Drainable {
-    func requestDrain(neverInline: Bool = false) {
+    final var identity: Frame.Owner { unsafe Frame.owner(self) }
+
+    /// Asks a base for a thread to drain on.
+    final func requestDrain(on base: some ExecutionContext, isReliable: Bool) {
+        if isReliable { return base.execute { self.drain() } }
         let ticket = Ticket(self)
-        if neverInline {
-            base.enqueue { ticket.redeem() }
-        } else {
-            base.execute({ ticket.redeem() }, refused: { _ in ticket.refuse() })
-        }
+        base.execute({ ticket.redeem() }, refused: { _ in ticket.refuse() })
     }
 
-    var identity: Frame.Owner { unsafe Frame.owner(self) }
-}
-
-/// How long a drain may hold its thread before it lets its neighbours have a turn.
-struct DrainBudget {
-    private var pieces = 0
-    private let start = MonotonicClock.nanoseconds
-
-    /// Counts a piece; true when 256 are done or about a millisecond has passed.
-    mutating func spend() -> Bool {
-        pieces += 1
-        // The clock costs as much as a small piece of work, so it is asked at every eighth.
-        return pieces >= 256
-            || pieces & 7 == 0 && MonotonicClock.nanoseconds - start > 1_000_000
+    /// Asks a base for a thread that is not the caller's.
+    final func requestDrainElsewhere(on base: some ExecutionContext) {
+        let ticket = Ticket(self)
+        base.enqueue { ticket.redeem() }
     }
 }
+
+/// A context of the library's own that certainly runs what it is given, once, and needs no ticket for it.
+protocol ReliableContext: ExecutionContext {}

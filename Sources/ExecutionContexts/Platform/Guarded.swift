@@ -8,9 +8,8 @@
     private let value: UnsafeMutablePointer<Value>
 
     init(_ initial: consuming Value) {
-        let lockSize = unsafe MemoryLayout<NativeLock.Storage>.size
-        let alignment = unsafe max(
-            MemoryLayout<NativeLock.Storage>.alignment, MemoryLayout<Value>.alignment)
+        let lockSize = NativeLock.layout.size
+        let alignment = max(NativeLock.layout.alignment, MemoryLayout<Value>.alignment)
         let offset = (lockSize + alignment - 1) / alignment * alignment
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: offset + MemoryLayout<Value>.size, alignment: alignment)

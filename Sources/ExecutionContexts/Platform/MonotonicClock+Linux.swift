@@ -1,4 +1,4 @@
-#if canImport(Glibc) || canImport(Musl) || canImport(Android)
+#if os(Linux) || os(Android)
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -7,6 +7,7 @@ import os
 /// waits.
 enum NativeLock {
     typealias Storage = os_unfair_lock_s
+    static let layout = (size: MemoryLayout<Storage>.size, alignment: MemoryLayout<Storage>.alignment)
 
     static func create(at storage: UnsafeMutablePointer<Storage>) {
         unsafe storage.initialize(to: Storage())

@@ -24,6 +24,7 @@ internal import Synchronization
     /// The closure; whoever moves `state` from waiting takes it.
     @exclusivity(unchecked) private final var body: Work?
 
+    @usableFromInline
     init(_ body: @escaping Work, deadline: Moment, fileID: StaticString, line: UInt) {
         unsafe self.body = body
         unsafe self.deadlineNanoseconds = deadline.nanoseconds
@@ -57,9 +58,11 @@ internal import Synchronization
     public func fire() { fatalError("DelayedWork is made by schedule only.") }
 
     /// Tells the time source that the work needs no alarm any more.
+    @usableFromInline
     func withdraw() { fatalError("DelayedWork is made by schedule only.") }
 
     /// The work as its context runs it.
+    @usableFromInline
     final func run() {
         guard let body = claim(State.started) else { return }
         body()
@@ -76,10 +79,16 @@ internal import Synchronization
 }
 
 /// The one kind of delayed work: it knows the type of its context and so holds it without a box.
+///
+/// Inlinable, like `schedule`, so that the type is known where the call is written: looking up a generic class
+/// at run time costs as much as the allocation.
+@usableFromInline
 final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
     // Unchecked for the reasons given above; the context itself is sendable and never changes.
-    private let context: Context
+    @usableFromInline
+    let context: Context
 
+    @inlinable
     init(
         on context: Context, deadline: Moment, fileID: StaticString, line: UInt,
         _ body: @escaping Work
@@ -88,10 +97,12 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
         super.init(body, deadline: deadline, fileID: fileID, line: line)
     }
 
+    @inlinable
     override func fire() {
         guard isWaiting else { return }
         context.enqueue { self.run() }
     }
 
+    @inlinable
     override func withdraw() { context.time.remove(self) }
 }

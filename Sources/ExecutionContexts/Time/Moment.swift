@@ -53,6 +53,7 @@ extension Duration {
     /// A duration from seconds, for the overloads that take them; nil for infinity (law 7).
     ///
     /// The standard library's own conversion traps on what does not fit.
+    @usableFromInline
     static func saturating(
         seconds: Double, fileID: StaticString, line: UInt
     ) -> Duration? {

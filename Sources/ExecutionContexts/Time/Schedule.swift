@@ -9,6 +9,7 @@ extension ExecutionContext {
     /// - Returns: the waiting work, which can be cancelled until it starts.
     @discardableResult
     @_disfavoredOverload
+    @inlinable
     public func schedule(
         after delay: Duration, tolerance: Duration = .zero, fileID: StaticString = #fileID,
         line: UInt = #line, _ work: @escaping Work
@@ -23,6 +24,7 @@ extension ExecutionContext {
     /// Not-a-number is a precondition failure.
     @discardableResult
     @_disfavoredOverload
+    @inlinable
     public func schedule(
         after seconds: Double, tolerance: Duration = .zero, fileID: StaticString = #fileID,
         line: UInt = #line, _ work: @escaping Work
@@ -35,6 +37,7 @@ extension ExecutionContext {
 
     /// Runs `work` on this context when its time has reached `deadline` (law 7).
     @discardableResult
+    @inlinable
     public func schedule(
         at deadline: Moment, tolerance: Duration = .zero, fileID: StaticString = #fileID,
         line: UInt = #line, _ work: @escaping Work
@@ -42,7 +45,8 @@ extension ExecutionContext {
         schedule(at: deadline, by: time, tolerance, fileID, line, work)
     }
 
-    private func schedule(
+    @inlinable
+    func schedule(
         at deadline: Moment, by time: any TimeSource, _ tolerance: Duration, _ fileID: StaticString,
         _ line: UInt, _ work: @escaping Work
     ) -> DelayedWork {

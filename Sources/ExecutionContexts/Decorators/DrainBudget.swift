@@ -1,0 +1,19 @@
+/// How long a drain may hold its thread before it lets its neighbours have a turn.
+struct DrainBudget {
+    private var pieces = 0
+    private var start: Int64?
+
+    /// Counts a piece; true when 256 are done or about a millisecond has passed.
+    mutating func spend() -> Bool {
+        pieces += 1
+        // The clock costs as much as a small piece of work, so it is asked at every eighth, and a drain that
+        // ends before never asks.
+        guard pieces & 7 == 0 else { return false }
+        let now = MonotonicClock.nanoseconds
+        guard let start else {
+            self.start = now
+            return false
+        }
+        return pieces >= 256 || now - start > 1_000_000
+    }
+}

@@ -5,11 +5,12 @@ import Foundation
 let contexts = Chapter(name: "contexts", title: "A context is a place where work runs") {
     // A function takes `some ExecutionContext`, and its caller says where.
     func place(of context: some ExecutionContext) -> String {
-        let caller = Thread.current
+        let caller = ObjectIdentifier(Thread.current)
         let done = DispatchSemaphore(value: 0)
         let place = Log()
         context.execute {
-            place.add(Thread.current === caller ? "the caller's thread" : "a thread of its own choice")
+            let isCaller = ObjectIdentifier(Thread.current) == caller
+            place.add(isCaller ? "the caller's thread" : "a thread of its own choice")
             done.signal()
         }
         done.wait()
@@ -42,7 +43,7 @@ let limits = Chapter(name: "limits", title: "Limits, barriers and bounds over a 
     let limited = GlobalContext().limited(to: 2)
     for _ in 0..<200 { limited.execute { meter.enter(); meter.leave() } }
     await withCheckedContinuation { done in limited.executeBarrier { done.resume() } }
-    say("200 pieces, limited to 2: most at a time", meter.most)
+    say("200 pieces, limited to 2: most at a time", "\(meter.most), never above 2")
 
     let paused = ManualContext()
     let bounded = paused.bounded(2, overflow: .refuse)

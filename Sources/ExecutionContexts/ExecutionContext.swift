@@ -47,11 +47,12 @@ public protocol ExecutionContext: Sendable {
     /// Never a false yes (law 4). The default is nil.
     var isCurrent: Bool? { get }
 
-    /// Traps if the caller is certainly elsewhere; asked only where `isCurrent` is nil.
+    /// Traps if the caller is elsewhere, and returns whether that could be checked at all.
     ///
-    /// This is for contexts over a system facility that can check but not tell, such as a dispatch queue.
-    /// Call `preconditionIsCurrent()`, which asks `isCurrent` first. The default does nothing.
-    func checkIsCurrent()
+    /// This is for contexts over a system facility that can check but not tell, such as a dispatch queue; it
+    /// is asked only where `isCurrent` is nil. Call `preconditionIsCurrent()`, which asks both. The default is
+    /// false: nothing was checked.
+    func checkIsCurrent() -> Bool
 
     /// The clock and the alarm behind every delay, repeat and time limit of this context (law 7).
     ///
@@ -72,7 +73,7 @@ extension ExecutionContext {
 
     public var isCurrent: Bool? { nil }
 
-    public func checkIsCurrent() {}
+    public func checkIsCurrent() -> Bool { false }
 
     public var time: any TimeSource { SystemTime.shared }
 
@@ -94,7 +95,7 @@ extension ExecutionContext {
     ) {
         switch isCurrent {
         case true?: return
-        case nil: checkIsCurrent()
+        case nil: _ = checkIsCurrent()
         case false?:
             preconditionFailure(
                 "\(fileID):\(line) must run on the context '\(name)' but runs elsewhere (law 4). "

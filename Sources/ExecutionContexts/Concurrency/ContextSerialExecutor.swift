@@ -47,5 +47,13 @@ final class ContextSerialExecutor<Context: SerialContext>: SerialExecutor {
     /// A no that a nested `sync` made wrong would crash correct code (law 4).
     func isIsolatingCurrentContext() -> Bool? { context.isCurrent == true ? true : nil }
 
-    func checkIsolated() { context.preconditionIsCurrent() }
+    func checkIsolated() {
+        if context.isCurrent == nil, !context.checkIsCurrent() {
+            // Passing here would let code of two threads into the actor.
+            preconditionFailure(
+                "Whether this is the context '\(context.name)', which backs an actor, cannot be known (law 4). "
+                    + "Give the context an isCurrent, or do not assume isolation.")
+        }
+        context.preconditionIsCurrent()
+    }
 }

@@ -21,6 +21,18 @@ extension RefusingContext {
     public var taskExecutor: any TaskExecutor { ContextTaskExecutor(context: self) }
 }
 
+extension RefusingContext {
+    @available(
+        *, unavailable,
+        message: "A context that may refuse work cannot run async code: use run on its base (law 13)"
+    )
+    public func runTask<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        fatalError("Unavailable, so never called.")
+    }
+}
+
 /// Runs the jobs of tasks on a context.
 final class ContextTaskExecutor<Context: ExecutionContext>: TaskExecutor {
     private let context: Context

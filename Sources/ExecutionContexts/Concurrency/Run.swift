@@ -23,6 +23,20 @@ extension ExecutionContext {
         }
     }
 
+    /// Runs an async `body` on this context and returns its value, or throws its error.
+    ///
+    /// The body is a part of the calling task: it sees the task's cancellation and task-local values. Whenever
+    /// it suspends, other work of the context goes on, also on a serial one. If the task was cancelled before,
+    /// the body never runs. The name differs from `run` because a closure that awaits nothing fits both.
+    public func runTask<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withTaskExecutorPreference(taskExecutor) {
+            try Task.checkCancellation()
+            return try await body()
+        }
+    }
+
     /// Runs `body` on this context and gives its value, or its error, as an `Async`.
     ///
     /// Cancelling the `Async` before the body has started completes it with `CancellationError`. If the

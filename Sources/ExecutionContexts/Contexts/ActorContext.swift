@@ -17,7 +17,10 @@ public final class ActorContext<Isolation: Actor>: SerialContext {
     /// Yes inside this context's work; in other code of the actor it is not known, and the check knows.
     public var isCurrent: Bool? { mailbox.isCurrent == true ? true : nil }
 
-    public func checkIsCurrent() { actor.preconditionIsolated() }
+    public func checkIsCurrent() -> Bool {
+        actor.preconditionIsolated()
+        return true
+    }
 
     public var name: String { "\(Isolation.self)" }
 }

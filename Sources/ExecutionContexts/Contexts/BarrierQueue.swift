@@ -46,7 +46,10 @@ public final class BarrierQueueContext: BarrierContext, SynchronousContext {
     /// Yes on this queue and on queues that target it, otherwise not known (law 4).
     public var isCurrent: Bool? { mark.isCurrent }
 
-    public func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(queue)) }
+    public func checkIsCurrent() -> Bool {
+        dispatchPrecondition(condition: .onQueue(queue))
+        return true
+    }
 
     public var name: String { queue.label }
 

@@ -22,7 +22,10 @@ public struct GlobalContext: ExecutionContext {
     /// Yes on this quality of service, otherwise not known (law 4).
     public var isCurrent: Bool? { line.isCurrent == true ? true : line.base.isCurrent }
 
-    public func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(queue)) }
+    public func checkIsCurrent() -> Bool {
+        dispatchPrecondition(condition: .onQueue(queue))
+        return true
+    }
 
     public var name: String { line.name }
 }

@@ -35,7 +35,10 @@ public struct MainContext: SerialContext, SynchronousContext {
         return Thread.isMainThread ? true : nil
     }
 
-    public func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(.main)) }
+    public func checkIsCurrent() -> Bool {
+        dispatchPrecondition(condition: .onQueue(.main))
+        return true
+    }
 
     public var name: String { "main" }
 

@@ -20,7 +20,10 @@ public struct QueueContext: ExecutionContext {
     /// Yes on this queue and on queues that target it, otherwise not known (law 4).
     public var isCurrent: Bool? { mark.isCurrent }
 
-    public func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(queue)) }
+    public func checkIsCurrent() -> Bool {
+        dispatchPrecondition(condition: .onQueue(queue))
+        return true
+    }
 
     public var name: String { queue.label }
 }

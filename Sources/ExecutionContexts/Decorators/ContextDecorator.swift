@@ -39,7 +39,7 @@ extension ContextDecorator {
 
     public var isCurrent: Bool? { base.isCurrent }
 
-    public func checkIsCurrent() { base.checkIsCurrent() }
+    public func checkIsCurrent() -> Bool { base.checkIsCurrent() }
 
     public var time: any TimeSource { base.time }
 

@@ -12,16 +12,29 @@ struct Observed<Base: ExecutionContext>: ContextDecorator {
     }
 
     func decorate(_ work: @escaping Work) -> Work {
-        let time = base.time
+        let piece = begin()
+        return {
+            let start = starting(piece)
+            work()
+            finishing(piece, start)
+        }
+    }
+
+    private func begin() -> ObservedWork {
         let piece = ObservedWork(id: ids.next(), context: name, enqueued: time.now)
         observer.enqueued(piece)
-        return { [observer] in
-            let start = time.now
-            let waited = piece.enqueued.duration(to: start)
-            observer.started(piece, waited: waited)
-            work()
-            observer.finished(piece, waited: waited, ran: start.duration(to: time.now))
-        }
+        return piece
+    }
+
+    private func starting(_ piece: ObservedWork) -> Moment {
+        let start = time.now
+        observer.started(piece, waited: piece.enqueued.duration(to: start))
+        return start
+    }
+
+    private func finishing(_ piece: ObservedWork, _ start: Moment) {
+        observer.finished(
+            piece, waited: piece.enqueued.duration(to: start), ran: start.duration(to: time.now))
     }
 }
 
@@ -36,6 +49,18 @@ private final class Sequence: Sendable {
 extension Observed: BarrierContext where Base: BarrierContext {}
 extension Observed: SerialContext where Base: SerialContext {}
 extension Observed: RefusingContext where Base: RefusingContext {}
+extension Observed: SynchronousContext where Base: SynchronousContext {
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let piece = begin()
+        return try base.sync { () throws(Failure) -> Value in
+            let start = starting(piece)
+            defer { finishing(piece, start) }
+            return try body()
+        }
+    }
+}
 
 extension ExecutionContext {
     /// This context, with an observer that is told what is submitted, started and finished.

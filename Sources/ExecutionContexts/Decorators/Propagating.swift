@@ -10,6 +10,21 @@ struct Propagating<Base: ExecutionContext>: ContextDecorator {
 extension Propagating: BarrierContext where Base: BarrierContext {}
 extension Propagating: SerialContext where Base: SerialContext {}
 extension Propagating: RefusingContext where Base: RefusingContext {}
+extension Propagating: SynchronousContext where Base: SynchronousContext {
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        // Unsafe in name only: the caller waits while the base runs the body, maybe on another thread, and
+        // neither body nor result outlives the call.
+        nonisolated(unsafe) var result: Result<Value, Failure>?
+        withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
+            nonisolated(unsafe) let work = work
+            let bound = bind { unsafe work() }
+            base.sync { bound() }
+        }
+        return try unsafe result.unsafelyUnwrapped.get()
+    }
+}
 
 extension ExecutionContext {
     /// This context, with the values that these task-locals have for the submitter.

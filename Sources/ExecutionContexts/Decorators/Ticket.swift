@@ -46,7 +46,9 @@ class DrainedView: @unchecked Sendable {
     /// Asks a base for a thread that is not the caller's.
     final func requestDrainElsewhere(on base: some ExecutionContext) {
         let ticket = Ticket(self)
-        base.enqueue { ticket.redeem() }
+        guard SystemTime.isFiring else { return base.enqueue { ticket.redeem() } }
+        // The base may be one that runs its work on the caller: not on the timer's thread (law 7).
+        GlobalContext().execute { base.enqueue { ticket.redeem() } }
     }
 }
 

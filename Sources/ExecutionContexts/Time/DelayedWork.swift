@@ -64,6 +64,8 @@ internal import Synchronization
     /// The work as its context runs it.
     @usableFromInline
     final func run() {
+        // A context that runs its work on the caller and does not say so in `enqueue` would hold up everybody.
+        if SystemTime.isFiring { return GlobalContext().execute { self.run() } }
         guard let body = claim(State.started) else { return }
         body()
     }

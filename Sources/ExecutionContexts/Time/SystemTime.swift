@@ -49,6 +49,9 @@ public final class SystemTime: TimeSource {
         }
     }
 
+    /// Whether the caller runs on the thread that fires everybody's delays, where no work may run (law 7).
+    package static var isFiring: Bool { unsafe Frame.isCurrent(Frame.owner(shared)) }
+
     /// Whether the process holds a timer of the system now; for tests of law 10.
     package var isIdle: Bool { state.withLock { $0.timer == nil } }
 
@@ -66,7 +69,9 @@ public final class SystemTime: TimeSource {
             }
         }
         // Outside the lock: firing calls contexts, which may be anybody's (law 9).
-        for delay in due.map({ $0.take() }).sortedByDeadline() { delay.fire() }
+        unsafe Frame.enter(Frame.owner(self)) {
+            for delay in due.map({ $0.take() }).sortedByDeadline() { delay.fire() }
+        }
     }
 
     /// Sets the system's timer. The lock is held, so that the earliest of two threads' alarms stands.

@@ -8,13 +8,19 @@ public import Dispatch
 /// Work waits in a line of the library's own, and one request at a time asks the system for a thread: a worker
 /// that comes takes piece after piece and asks for the next one if it leaves anything behind. So no piece is
 /// hidden behind a slow one, and handing over a piece costs a fraction of handing it to the system.
-public struct GlobalContext: ExecutionContext {
-    private let line: Gate<RootQueue>
+@safe public struct GlobalContext: ExecutionContext {
+    // The lines live as long as the program. Counting references to them would have every submitter and every
+    // worker write to the same few words, which costs more than all the rest of a submission.
+    private let reference: Unmanaged<Gate<RootQueue>>
 
     /// The context of one quality of service.
-    public init(qos: DispatchQoS.QoSClass = .default) { line = RootQueue.line(qos) }
+    public init(qos: DispatchQoS.QoSClass = .default) {
+        unsafe reference = .passUnretained(RootQueue.line(qos))
+    }
 
-    public func execute(_ work: @escaping Work) { line.execute(work) }
+    public func execute(_ work: @escaping Work) {
+        unsafe reference._withUnsafeGuaranteedRef { $0.execute(work) }
+    }
 
     /// The system's queue that the threads come from.
     public var queue: DispatchQueue { line.base.queue }
@@ -28,6 +34,8 @@ public struct GlobalContext: ExecutionContext {
     }
 
     public var name: String { line.name }
+
+    private var line: Gate<RootQueue> { unsafe reference.takeUnretainedValue() }
 }
 
 /// A queue of the system's own, and the one line of work before it.

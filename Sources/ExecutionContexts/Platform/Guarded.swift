@@ -7,12 +7,15 @@
     private let lock: UnsafeMutablePointer<NativeLock.Storage>
     private let value: UnsafeMutablePointer<Value>
 
+    /// Lock and value start a line of memory, so that two processors pass as few lines as can be.
+    private static var cacheLine: Int { 64 }
+
     init(_ initial: consuming Value) {
         let lockSize = NativeLock.layout.size
         let alignment = max(NativeLock.layout.alignment, MemoryLayout<Value>.alignment)
         let offset = (lockSize + alignment - 1) / alignment * alignment
         let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: offset + MemoryLayout<Value>.size, alignment: alignment)
+            byteCount: offset + MemoryLayout<Value>.size, alignment: max(alignment, Self.cacheLine))
         let behind = unsafe memory + offset
         unsafe lock = memory.bindMemory(to: NativeLock.Storage.self, capacity: 1)
         unsafe value = behind.bindMemory(to: Value.self, capacity: 1)

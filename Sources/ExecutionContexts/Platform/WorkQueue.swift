@@ -1,25 +1,28 @@
 /// Work in the order it came, in segments of raw memory: 16 bytes a piece and no node of its own.
 ///
 /// Not safe for threads: whoever owns it guards it. Taking everything out is one move, which is how a
-/// view leaves its lock with a whole batch.
+/// view leaves its lock with a whole batch. A piece that comes while nothing waits is kept in the queue itself,
+/// so a view that is calm needs no segment, and handing it one piece touches one line of memory.
 @safe struct WorkQueue: ~Copyable {
+    /// The oldest piece, if it came while nothing else waited; the segments hold what came after.
+    private var single: Work?
     private var first: Segment?
     private var last: Segment?
-    /// Where the next piece leaves `first`, and where the next enters `last`.
-    private var head = 0
-    private var tail = 0
-    private(set) var count = 0
-    /// An empty segment kept for the next burst, so that a calm view does not allocate.
+    /// An empty segment kept for the next burst, so that a busy view does not allocate.
     private var spare: Segment?
+    /// Where the next piece leaves `first`, and where the next enters `last`.
+    private var head: UInt32 = 0
+    private var tail: UInt32 = 0
+    private var segmented = 0
 
     init() {}
 
     deinit {
         var next = unsafe first
-        var start = head
+        var start = Int(head)
         while let segment = unsafe next {
             unsafe next = segment.next
-            let end = unsafe next == nil ? tail : segment.capacity
+            let end = unsafe next == nil ? Int(tail) : Int(segment.capacity)
             unsafe (segment.slots + start).deinitialize(count: end - start)
             unsafe segment.deallocate()
             start = 0
@@ -27,25 +30,32 @@
         if let spare = unsafe spare { unsafe spare.deallocate() }
     }
 
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { single == nil && segmented == 0 }
+
+    var count: Int { segmented + (single == nil ? 0 : 1) }
 
     @inline(__always)
     mutating func append(_ work: consuming @escaping Work) {
+        if isEmpty {
+            single = work
+            return
+        }
         let isFull = unsafe last.map { unsafe $0.capacity == tail } ?? true
         if isFull { grow() }
-        unsafe (last.unsafelyUnwrapped.slots + tail).initialize(to: Slot(work: work))
+        unsafe (last.unsafelyUnwrapped.slots + Int(tail)).initialize(to: Slot(work: work))
         tail += 1
-        count += 1
+        segmented += 1
     }
 
     @inline(__always)
     mutating func popFirst() -> Work? {
-        guard count > 0 else { return nil }
+        if let work = single.take() { return work }
+        guard segmented > 0 else { return nil }
         let segment = unsafe first.unsafelyUnwrapped
-        let work = unsafe (segment.slots + head).move().work
+        let work = unsafe (segment.slots + Int(head)).move().work
         head += 1
-        count -= 1
-        if count == 0 {
+        segmented -= 1
+        if segmented == 0 {
             // Start again at the front of what is now the only segment.
             head = 0
             tail = 0
@@ -117,20 +127,20 @@ private struct Slot {
 
 /// A block of raw memory: a header of two words, then the slots.
 @unsafe private struct Segment {
-    static let smallest = 14
-    static let largest = 510
-    static let largestSpare = 62
+    static let smallest: UInt32 = 14
+    static let largest: UInt32 = 510
+    static let largestSpare: UInt32 = 62
 
     private let header: UnsafeMutablePointer<Header>
 
     @unsafe private struct Header {
         var next: Segment?
-        var capacity: Int
+        var capacity: UInt32
     }
 
-    static func allocate(_ capacity: Int) -> Segment {
+    static func allocate(_ capacity: UInt32) -> Segment {
         let memory = unsafe UnsafeMutableRawPointer.allocate(
-            byteCount: MemoryLayout<Header>.size + capacity * MemoryLayout<Slot>.stride,
+            byteCount: MemoryLayout<Header>.size + Int(capacity) * MemoryLayout<Slot>.stride,
             alignment: MemoryLayout<Slot>.alignment)
         let header = unsafe memory.bindMemory(to: Header.self, capacity: 1)
         unsafe header.initialize(to: Header(next: nil, capacity: capacity))
@@ -144,7 +154,7 @@ private struct Slot {
         nonmutating set { unsafe header.pointee.next = newValue }
     }
 
-    var capacity: Int { unsafe header.pointee.capacity }
+    var capacity: UInt32 { unsafe header.pointee.capacity }
 
     var slots: UnsafeMutablePointer<Slot> {
         unsafe UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: Slot.self)

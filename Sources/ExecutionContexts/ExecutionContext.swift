@@ -75,6 +75,7 @@ extension ExecutionContext {
 
     public func checkIsCurrent() -> Bool { false }
 
+    @inlinable
     public var time: any TimeSource { SystemTime.shared }
 
     public var name: String { "\(Self.self)" }

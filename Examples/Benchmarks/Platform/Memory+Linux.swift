@@ -1,8 +1,8 @@
+#if os(Linux) || os(Android)
 import Foundation
 
 /// The bytes that the program's heap has given out, its own bookkeeping included.
 func allocatedBytes() -> Int {
-    #if os(Linux)
     var text: UnsafeMutablePointer<CChar>?
     var length = 0
     typealias MallocInfo = @convention(c) (CInt, OpaquePointer) -> CInt
@@ -22,9 +22,5 @@ func allocatedBytes() -> Int {
     }
     return size("<system type=\"current\"") + size("<total type=\"mmap\"")
         - size("<total type=\"fast\"") - size("<total type=\"rest\"")
-    #else
-    var statistics = malloc_statistics_t()
-    unsafe malloc_zone_statistics(nil, &statistics)
-    return Int(statistics.size_in_use)
-    #endif
 }
+#endif

@@ -33,8 +33,8 @@ extension ExecutionContext where Self == RunLoopThreadContext {
 
 /// The part that the thread itself keeps alive.
 ///
-/// Unchecked: `thread` and `runLoop` are set before `init` returns and not changed after; a run loop takes
-/// blocks and wakes from any thread.
+/// Unchecked: `thread` and `runLoop` are set before `init` returns. `runLoop` is not changed after, and takes
+/// blocks and wakes from any thread; `thread` is cleared when the context, its only reader, is gone.
 private final class Loop: @unchecked Sendable {
     private struct State: ~Copyable {
         var waiting = WorkQueue()
@@ -57,6 +57,8 @@ private final class Loop: @unchecked Sendable {
             isRunning.signal()
             while !self.isDone { CFRunLoopRun() }
             forever.invalidate()
+            // A thread keeps its closure, and so would keep this, and this the thread, for ever (law 10).
+            self.thread = nil
         }
         thread.qualityOfService = qos
         thread.start()

@@ -49,7 +49,8 @@ final class Gate<Base: ExecutionContext>: DrainedView, BarrierContext, @unchecke
         var budget = DrainBudget()
         var step = line.withLock { $0.startWorker() }
         while true {
-            if step.needsWorker { requestDrain(on: base, isReliable: isBaseReliable) }
+            // A base that runs it on the caller sends it here: this worker does it all, one after the other.
+            if step.needsWorker, continueInline() { line.withLock { $0.dismissWorker() } }
             guard let work = step.work else { return true }
             work()
             step.work = nil
@@ -104,6 +105,12 @@ private struct Line: ~Copyable {
     mutating func startWorker() -> Step {
         isWorkerComing = false
         return take()
+    }
+
+    /// A worker that was asked for has come where another one is, and leaves the work to that one.
+    mutating func dismissWorker() {
+        isWorkerComing = false
+        workers -= 1
     }
 
     /// A worker has ended its piece and wants the next.

@@ -41,13 +41,8 @@ struct While<Base: ExecutionContext>: ContextDecorator {
 extension While: RefusingContext {
     func tryExecute(_ work: @escaping Work) throws(Refusal) {
         guard token.isValid else { throw refusal }
-        execute(work)
-    }
-}
-
-extension While where Base: RefusingContext {
-    func tryExecute(_ work: @escaping Work) throws(Refusal) {
-        guard token.isValid else { throw refusal }
+        // Asked at run time: a conformance has one witness, whatever more is known of the base.
+        guard let base = base as? any RefusingContext else { return execute(work) }
         try base.tryExecute(decorate(work))
     }
 }

@@ -1,0 +1,88 @@
+internal import ExecutionContexts
+internal import Synchronization
+
+// Law 3: a barrier waits for what was submitted before it, runs alone, and holds up what comes after.
+extension Laws {
+    /// One barrier between earlier and later work, step by step.
+    static func excludes(_ context: some BarrierContext, _ trial: Trial) {
+        let ledger = Ledger()
+        guard let earlier = trial.hold({ context.execute(ledger.piece($0)) }) else { return }
+        // It is given from a thread of its own: a context that ignores barriers may run it on the caller.
+        let barrier = Hold()
+        let isUnderWay = Signal()
+        startThread {
+            context.executeBarrier(
+                ledger.piece {
+                    isUnderWay.happen()
+                    barrier.stay()
+                })
+            isUnderWay.happen()
+        }
+        let hasReturned = trial.wait(for: isUnderWay)
+        trial.meanwhile()
+        let cameEarly = barrier.hasStarted
+        let later = (1...3).map { _ in ledger.give { context.execute($0) } }
+        trial.meanwhile()
+        let overtook = later.contains { $0.runs > 0 }
+        earlier.release()
+        let hasStarted = cameEarly || trial.wait(for: barrier.started)
+        trial.meanwhile()
+        let ranBeside = later.contains { $0.runs > 0 }
+        barrier.release()
+        guard hasReturned, hasStarted, ledger.settle(trial) else { return }
+        if cameEarly {
+            trial.report(
+                3, "started a barrier while work submitted before it was running",
+                "Let what executeBarrier is given wait for everything before it.")
+        }
+        if overtook {
+            trial.report(
+                3, "ran work before a barrier that was submitted earlier",
+                "Let what comes after a barrier wait for its end.")
+        } else if ranBeside {
+            trial.report(
+                3, "ran work beside a barrier", "Let what comes after a barrier wait for its end.")
+        }
+    }
+
+    /// Barriers and other work from several threads at a time.
+    static func excludesAll(_ context: some BarrierContext, _ trial: Trial) {
+        let ledger = Ledger()
+        let room = Room()
+        let haveReturned = trial.fromThreads(3) { _ in
+            for index in 0..<40 {
+                if index % 5 == 4 {
+                    context.executeBarrier(ledger.piece { room.useAlone() })
+                } else {
+                    context.execute(ledger.piece { room.use() })
+                }
+            }
+        }
+        guard haveReturned, ledger.settle(trial) else { return }
+        if room.wasShared {
+            trial.report(
+                3, "ran a barrier beside other work",
+                "Start what executeBarrier is given when nothing runs, and nothing else until it has ended.")
+        }
+    }
+}
+
+/// Tells whether anybody was inside together with one who uses it alone.
+private final class Room: Sendable {
+    // Relaxed throughout: these counts must not lend the context an order that it does not keep.
+    private let inside = Atomic<Int>(0)
+    private let shared = Atomic<Bool>(false)
+    private static let alone = 1_000_000
+
+    func use() { pass(as: 1, isAllowed: { $0 < Self.alone }) }
+
+    func useAlone() { pass(as: Self.alone, isAllowed: { $0 == Self.alone }) }
+
+    var wasShared: Bool { shared.load(ordering: .relaxed) }
+
+    private func pass(as weight: Int, isAllowed: (Int) -> Bool) {
+        let total = inside.add(weight, ordering: .relaxed).newValue
+        if !isAllowed(total) { shared.store(true, ordering: .relaxed) }
+        inside.subtract(weight, ordering: .relaxed)
+    }
+}

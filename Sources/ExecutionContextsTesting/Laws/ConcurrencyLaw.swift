@@ -1,0 +1,140 @@
+internal import ExecutionContexts
+
+// Law 13: tasks and actors run on the context too, and cancelling reaches work that waits.
+extension Laws {
+    /// A task that prefers the context's executor runs there, to its end.
+    static func runsTasks(_ context: some ExecutionContext, _ trial: Trial) {
+        let end = Signal()
+        Task(executorPreference: context.taskExecutor) {
+            for _ in 0..<3 {
+                checkInside(context, "inside a task that prefers it", trial)
+                await Task.yield()
+            }
+            end.happen()
+        }
+        if !trial.wait(for: end) {
+            trial.report(
+                13, "did not finish a task that prefers it", "Run each closure that execute is given.")
+        }
+    }
+
+    /// A `run` by a task that is cancelled already does not start.
+    static func cancelsBeforeTheStart(_ context: some ExecutionContext, _ trial: Trial) {
+        let wait = CancelledWait()
+        Task.detached {
+            // Unsafe only if the handle escaped; it is used on the spot.
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            await wait.run(on: context)
+        }
+        wait.expectCancelled(trial)
+    }
+
+    /// A `run` or `submit` that waits behind other work is cancelled at once, and never runs.
+    static func cancelsWaiting(_ context: some SerialContext, _ trial: Trial) {
+        let ledger = Ledger()
+        guard let hold = trial.hold({ context.execute(ledger.piece($0)) }) else { return }
+        defer {
+            hold.release()
+            ledger.settle(trial)
+        }
+        let waiting = CancelledWait()
+        let task = Task.detached { await waiting.run(on: context) }
+        task.cancel()
+        waiting.expectCancelled(trial)
+        let submitted = CancelledWait()
+        let async = submitted.submit(to: context)
+        async.cancel()
+        submitted.expectCancelled(trial)
+    }
+
+    /// An actor may live on a serial context, and work of the context may use it as its own.
+    static func backsAnActor(_ context: some SerialContext, _ trial: Trial) {
+        let guest = Guest(on: context.serialExecutor)
+        let ledger = Ledger()
+        let end = Signal()
+        for _ in 0..<5 {
+            Task.detached {
+                await guest.visit()
+                end.happen()
+            }
+        }
+        guard trial.wait(for: end, count: 5) else {
+            return trial.report(
+                13, "did not run the jobs of an actor", "Run each closure that execute is given.")
+        }
+        let expected = Locked(5)
+        context.execute(
+            ledger.piece {
+                // A context that cannot tell where it is cannot vouch for isolation either. One that can is
+                // asked in earnest: like any hard check this stops the program if it fails falsely.
+                guard context.isCurrent ?? context.checkIsCurrent() else { return }
+                expected.withLock { $0 += 1 }
+                guest.assumeIsolated { $0.visit() }
+            })
+        guard ledger.settle(trial) else { return }
+        let visits = Locked(0)
+        Task.detached {
+            let count = await guest.visits
+            visits.withLock { $0 = count }
+            end.happen()
+        }
+        if !trial.wait(for: end) || visits.withLock({ $0 }) != expected.withLock({ $0 }) {
+            trial.report(
+                13, "lost visits to an actor that lives on it", "Run each closure that execute is given, in order.")
+        }
+    }
+}
+
+/// A call that is to be cancelled before its body starts.
+private final class CancelledWait: Sendable {
+    private let ledger = Ledger()
+    private let end = Signal()
+    private let wasCancelled = Locked(false)
+
+    func run(on context: some ExecutionContext) async {
+        let work = ledger.piece()
+        do {
+            try await context.run { work() }
+        } catch {
+            note(error)
+        }
+        end.happen()
+    }
+
+    func submit(to context: some ExecutionContext) -> Async<Void> {
+        let work = ledger.piece()
+        return context.submit { work() }.onComplete { [self] outcome in
+            if case .failure(let error) = outcome { note(error) }
+            end.happen()
+        }
+    }
+
+    private func note(_ error: any Error) {
+        let isCancellation = error is CancellationError
+        wasCancelled.withLock { $0 = isCancellation }
+    }
+
+    func expectCancelled(_ trial: Trial) {
+        guard trial.wait(for: end), wasCancelled.withLock({ $0 }) else {
+            return trial.report(
+                13, "did not throw CancellationError to a caller whose work had not started",
+                "Run each closure once, and let it decide whether there is anything left to do.")
+        }
+        if ledger.close(trial).contains(where: { $0.runs > 0 }) {
+            trial.report(
+                13, "ran work that had been cancelled", "Run only what execute is given.")
+        }
+    }
+}
+
+/// An actor that lives on a context.
+private actor Guest {
+    private let executor: any SerialExecutor
+    private(set) var visits = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    init(on executor: any SerialExecutor) { self.executor = executor }
+
+    func visit() { visits += 1 }
+}

@@ -1,0 +1,113 @@
+internal import ExecutionContexts
+
+// Law 1: work runs exactly once, and who waits for an answer gets one.
+extension Laws {
+    /// Every piece runs once, from whichever thread and by whichever way it comes.
+    static func once(_ context: some ExecutionContext, _ trial: Trial) {
+        let ledger = Ledger()
+        let haveReturned = trial.fromThreads(4) { _ in
+            for _ in 0..<20 { context.execute(ledger.piece()) }
+            for _ in 0..<5 { context.enqueue(ledger.piece()) }
+        }
+        guard haveReturned else {
+            return trial.report(
+                1, "did not return from execute",
+                "Return when the work is handed over, or, where it runs on the caller, when it has run.")
+        }
+        guard ledger.settle(trial) else { return }
+        oneAnswer(context, trial)
+    }
+
+    /// Work is run or refused, never both and never neither.
+    private static func oneAnswer(_ context: some ExecutionContext, _ trial: Trial) {
+        for _ in 0..<5 {
+            let ledger = Ledger()
+            let refusals = Locked(0)
+            let fate = ledger.give {
+                context.execute($0, refused: { _ in refusals.withLock { $0 += 1 } })
+            }
+            _ = ledger.close(trial)
+            let answers = fate.runs + refusals.withLock { $0 }
+            if answers != 1 {
+                trial.report(
+                    1, "ran work \(fate.runs) times and refused it \(answers - fate.runs) times",
+                    "In execute(_:refused:) either run the work once or call refused once.")
+            }
+        }
+    }
+
+    /// What `run` and `submit` return is what the body returned or threw.
+    static func resolves(_ context: some ExecutionContext, _ trial: Trial) {
+        expect("run", of: 42, trial) { try await context.run { 42 } }
+        expect("run", of: nil, trial) { try await context.run { throw Thrown() } }
+        expect("submit", of: 42, trial) { try await context.submit { 42 }.get() }
+        expect("submit", of: nil, trial) { try await context.submit { throw Thrown() }.get() }
+    }
+
+    /// Calls and compares; nil stands for the error that the body throws.
+    private static func expect(
+        _ call: String, of value: Int?, _ trial: Trial, _ body: @escaping @Sendable () async throws -> Int
+    ) {
+        let end = Signal()
+        let answer = Locked<Result<Int, any Error>?>(nil)
+        Task.detached {
+            let result: Result<Int, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            answer.withLock { $0 = result }
+            end.happen()
+        }
+        guard trial.wait(for: end) else {
+            return trial.report(
+                1, "left a caller of \(call) waiting", "Run each closure that execute is given.")
+        }
+        switch answer.withLock({ $0 }) {
+        case .success(value)? where value != nil: return
+        case .failure(is Thrown)? where value == nil: return
+        case let other:
+            trial.report(
+                1, "answered a call of \(call) with \(other.map { "\($0)" } ?? "nothing")",
+                "Run each closure that execute is given, once.")
+        }
+    }
+
+    private struct Thrown: Error {}
+
+    /// What `tryExecute` takes runs once; what it refuses does not run.
+    static func refuses(_ context: some RefusingContext, _ trial: Trial) {
+        for _ in 0..<20 {
+            let ledger = Ledger()
+            var isAccepted = true
+            let fate = ledger.give { work in
+                do { try context.tryExecute(work) } catch { isAccepted = false }
+            }
+            if isAccepted {
+                guard ledger.settle(trial) else { return }
+            } else if fate.runs > 0 {
+                trial.report(1, "ran work that it had refused", "Throw from tryExecute, or run the work.")
+            }
+        }
+    }
+
+    /// `sync` runs its body once, before it returns.
+    static func waits(_ context: some SynchronousContext, _ trial: Trial) {
+        let runs = Locked(0)
+        let values = Locked<[Int]>([])
+        let haveReturned = trial.fromThreads(2) { _ in
+            for _ in 0..<5 {
+                let value = context.sync { runs.withLock { $0 += 1 } ; return 42 }
+                values.withLock { $0.append(value) }
+                do throws(Thrown) {
+                    try context.sync { () throws(Thrown) in throw Thrown() }
+                } catch {
+                    values.withLock { $0.append(42) }
+                }
+            }
+        }
+        let (count, results) = (runs.withLock { $0 }, values.withLock { $0 })
+        if !haveReturned || count != 10 || results != Array(repeating: 42, count: 20) {
+            trial.report(
+                1, "ran \(count) of 10 bodies of sync, and \(results.count) of 20 calls came back",
+                "Run the body of sync once and return, or throw, what it does.")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import ExecutionContexts
+internal import Synchronization
+
+// Law 2: one piece at a time, in the order of submission, each seeing what the ones before it wrote.
+extension Laws {
+    /// Nothing starts while a piece runs; then everything runs in the order in which it came.
+    static func oneAtATime(_ context: some SerialContext, _ trial: Trial) {
+        let order = Locked<[Int]>([])
+        let ledger = Ledger()
+        let nested = Signal()
+        let hold = trial.hold { work in
+            context.execute(
+                ledger.piece {
+                    work()
+                    // Submitted while others wait: its turn comes after theirs.
+                    context.execute(ledger.piece { order.withLock { $0.append(6) } })
+                    nested.happen()
+                })
+        }
+        guard let hold else { return }
+        for index in 1...5 {
+            context.execute(ledger.piece { order.withLock { $0.append(index) } })
+        }
+        trial.meanwhile()
+        let early = order.withLock { $0.count }
+        hold.release()
+        if early > 0 { return reportOverlap(trial) }
+        guard trial.wait(for: nested), ledger.settle(trial) else { return }
+        expectOrder(order.withLock { $0 }, Array(1...6), trial)
+    }
+
+    /// The pieces of each submitter run in the order in which it submitted them, whichever way they come.
+    static func inOrder(_ context: some SerialContext, _ trial: Trial) {
+        let submitters = 3
+        let pieces = 60
+        let ledger = Ledger()
+        let order = Locked<[[Int]]>(Array(repeating: [], count: submitters))
+        let inside = Inside()
+        let haveReturned = trial.fromThreads(submitters) { submitter in
+            for index in 0..<pieces {
+                let work = ledger.piece {
+                    inside.enter()
+                    order.withLock { $0[submitter].append(index) }
+                    inside.leave()
+                }
+                switch index % 6 {
+                case 1: context.executeBarrier(work)
+                case 2: context.enqueue(work)
+                case 4: context.execute(work, refused: { _ in })
+                default: context.execute(work)
+                }
+            }
+        }
+        guard haveReturned, ledger.settle(trial) else { return }
+        if inside.hasOverlapped { return reportOverlap(trial) }
+        for line in order.withLock({ $0 }) { expectOrder(line, Array(0..<pieces), trial) }
+    }
+
+    /// A plain variable is enough for what the pieces share; the thread sanitizer watches this one.
+    static func happensBefore(_ context: some SerialContext, _ trial: Trial) {
+        let ledger = Ledger()
+        let total = Unsynchronised()
+        let haveReturned = trial.fromThreads(3) { _ in
+            for _ in 0..<50 { context.execute(ledger.piece { total.value += 1 }) }
+        }
+        guard haveReturned, ledger.settle(trial) else { return }
+        let end = Signal()
+        let sum = Locked(0)
+        context.execute {
+            let value = total.value
+            sum.withLock { $0 = value }
+            end.happen()
+        }
+        if !trial.wait(for: end) || sum.withLock({ $0 }) != 150 {
+            trial.report(
+                2, "lost what earlier work had written: 150 increments made \(sum.withLock { $0 })",
+                "Hand work over by something that orders memory, such as a lock.")
+        }
+    }
+
+    private static func reportOverlap(_ trial: Trial) {
+        trial.report(
+            2, "started a piece of work while another was running, and says it is serial",
+            "Run one piece at a time, or do not conform to SerialContext.")
+    }
+
+    private static func expectOrder(_ order: [Int], _ expected: [Int], _ trial: Trial) {
+        guard let index = order.indices.first(where: { order[$0] != expected[$0] }) else { return }
+        trial.report(
+            2, "ran a submitter's piece \(order[index]) where piece \(expected[index]) was next",
+            "Run work in the order in which execute received it, or do not conform to SerialContext.")
+    }
+}
+
+/// Tells whether two pieces were ever inside at once.
+private final class Inside: Sendable {
+    // Relaxed throughout: these counts must not lend the context an order that it does not keep.
+    private let count = Atomic<Int>(0)
+    private let overlapped = Atomic<Bool>(false)
+
+    func enter() {
+        if count.add(1, ordering: .relaxed).newValue > 1 { overlapped.store(true, ordering: .relaxed) }
+    }
+
+    func leave() { count.subtract(1, ordering: .relaxed) }
+
+    var hasOverlapped: Bool { overlapped.load(ordering: .relaxed) }
+}
+
+/// A variable that is as safe as the context that its users run on.
+///
+/// Unchecked: that the context orders all access is what the law says and the check finds out.
+private final class Unsynchronised: @unchecked Sendable {
+    var value = 0
+}

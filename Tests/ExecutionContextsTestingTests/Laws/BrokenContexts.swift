@@ -1,0 +1,151 @@
+import Dispatch
+import ExecutionContexts
+import Foundation
+import Synchronization
+
+// Contexts that each break one law and keep the rest, to prove that the kit sees it.
+
+/// Hands work to a closure, which does the wrong thing with it.
+struct Broken: ExecutionContext {
+    var name = "broken"
+    var answer: @Sendable () -> Bool? = { nil }
+    var clock: any TimeSource = SystemTime.shared
+    let submit: @Sendable (_ work: @escaping Work) -> Void
+
+    func execute(_ work: @escaping Work) { submit(work) }
+    var isCurrent: Bool? { answer() }
+    var time: any TimeSource { clock }
+}
+
+/// The same, and says that it is serial.
+struct BrokenSerial: SerialContext {
+    var answer: @Sendable () -> Bool? = { nil }
+    var clock: any TimeSource = SystemTime.shared
+    let submit: @Sendable (_ work: @escaping Work) -> Void
+
+    func execute(_ work: @escaping Work) { submit(work) }
+    var isCurrent: Bool? { answer() }
+    var time: any TimeSource { clock }
+    var name: String { "broken" }
+}
+
+/// The same, and says that it keeps barriers.
+struct BrokenBarrier: BarrierContext {
+    let submit: @Sendable (_ work: @escaping Work) -> Void
+    let submitBarrier: @Sendable (_ work: @escaping Work) -> Void
+
+    func execute(_ work: @escaping Work) { submit(work) }
+    func executeBarrier(_ work: @escaping Work) { submitBarrier(work) }
+    var name: String { "broken" }
+}
+
+/// Accepts and refuses at once.
+struct RunsAndRefuses: RefusingContext {
+    let queue = DispatchQueue.global()
+
+    func execute(_ work: @escaping Work) { queue.async(execute: work) }
+
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        queue.async(execute: work)
+        refused(Refusal(.full(capacity: 0), by: name))
+    }
+
+    func tryExecute(_ work: @escaping Work) throws(Refusal) { queue.async(execute: work) }
+    var name: String { "broken" }
+}
+
+/// Runs work and says that it did not.
+struct RefusesAfterwards: RefusingContext {
+    func execute(_ work: @escaping Work) { DispatchQueue.global().async(execute: work) }
+
+    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+        work()
+        throw Refusal(.full(capacity: 0), by: name)
+    }
+    var name: String { "broken" }
+}
+
+/// Runs the body of `sync` a second time.
+struct SyncsTwice: SynchronousContext {
+    func execute(_ work: @escaping Work) { DispatchQueue.global().async(execute: work) }
+
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        _ = try body()
+        return try body()
+    }
+    var name: String { "broken" }
+}
+
+/// Counts from 0.
+final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+
+    // Relaxed: the numbers order nothing, they only differ.
+    func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
+}
+
+/// Closures behind a lock.
+final class Shelf: Sendable {
+    private let queue = DispatchQueue(label: "shelf")
+    // Unsafe in name only: reached on `queue` alone.
+    private nonisolated(unsafe) var closures: [Work] = []
+
+    func put(_ work: @escaping Work) { queue.sync { unsafe closures.append(work) } }
+
+    /// Puts a closure and returns what was there before.
+    func exchange(_ work: @escaping Work) -> [Work] {
+        queue.sync {
+            let before = unsafe closures
+            unsafe closures = [work]
+            return before
+        }
+    }
+
+    /// Takes the newest.
+    func takeLast() -> Work? { queue.sync { unsafe closures.popLast() } }
+}
+
+/// A time that is wrong in one way.
+final class WrongTime: TimeSource {
+    /// In which way.
+    enum Fault { case early, forgetsNothing, newestFirst }
+
+    private let fault: Fault
+    private let queue = DispatchQueue(label: "wrong time")
+    // Unsafe in name only: reached on `queue` alone.
+    private nonisolated(unsafe) var pending: [DelayedWork] = []
+
+    init(_ fault: Fault) { self.fault = fault }
+
+    var now: Moment { SystemTime.shared.now }
+
+    func add(_ delay: DelayedWork, tolerance: Duration) {
+        if fault == .early { return queue.async { delay.fire() } }
+        queue.sync { unsafe pending.append(delay) }
+        let wait = now.duration(to: delay.deadline) / .nanoseconds(1)
+        let nanoseconds = Int(min(max(wait, 0), 1e15)) + 1
+        queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in turn() }
+    }
+
+    func remove(_ delay: DelayedWork) {
+        if fault != .forgetsNothing { queue.sync { unsafe pending.removeAll { $0 === delay } } }
+    }
+
+    private func turn() {
+        var due: [DelayedWork] = []
+        while let index = nextIndex() { due.append(unsafe pending.remove(at: index)) }
+        for delay in due { delay.fire() }
+    }
+
+    private func nextIndex() -> Int? {
+        let now = now
+        func isDue(_ delay: DelayedWork) -> Bool { delay.deadline <= now }
+        let due = unsafe pending.indices.filter { unsafe isDue(pending[$0]) }
+        if fault == .newestFirst { return due.last }
+        return due.min {
+            unsafe (pending[$0].deadline, pending[$0].sequence) < (pending[$1].deadline, pending[$1].sequence)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// The law kit finds what each broken context breaks, and nothing else.
+@Suite(.serialized)
+struct LawKitTests {
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let law: Int
+        let what: String
+        /// Short where the breach is that something never happens.
+        let patience: Duration
+        let make: @Sendable () -> any ExecutionContext
+        var testDescription: String { "law \(law): \(what)" }
+
+        init(
+            _ law: Int, _ what: String, patience: Duration = .seconds(5),
+            _ make: @escaping @Sendable () -> any ExecutionContext
+        ) {
+            self.law = law
+            self.what = what
+            self.patience = patience
+            self.make = make
+        }
+    }
+
+    @Test(arguments: Fault.all)
+    func `A context that breaks one law is caught breaking that law`(_ fault: Fault) async {
+        let breaches = await Laws.check(fault.make(), patience: fault.patience)
+        #expect(Set(breaches.map(\.law)) == [fault.law], "\(fault.what): \(breaches)")
+    }
+
+    @Test(arguments: Fault.all)
+    func `A breach says what happened, on which context, against which law`(_ fault: Fault) async {
+        let laws: Set = [fault.law]
+        let breaches = await Laws.check(fault.make(), laws: laws, patience: fault.patience)
+        #expect(!breaches.isEmpty)
+        for breach in breaches {
+            #expect("\(breach)".hasPrefix("'broken' "))
+            #expect("\(breach)".contains("(law \(fault.law)). "))
+            #expect("\(breach)".hasSuffix("."))
+        }
+    }
+
+    @Test func `Only the laws that are asked for are checked`() async {
+        let breaches = await Laws.check(Broken(answer: { true }, submit: Fault.global), laws: [1, 7])
+        #expect(breaches.isEmpty, "\(breaches)")
+    }
+
+    @Test func `A context that runs nothing by itself is driven`() async {
+        let context = ManualContext()
+        let breaches = await Laws.check(context, drive: { context.advance(by: .milliseconds(1)) })
+        #expect(breaches.isEmpty, "\(breaches)")
+    }
+
+    @Test func `A context that nobody drives is said not to run its work`() async {
+        let breaches = await Laws.check(ManualContext(), patience: .milliseconds(50))
+        #expect(breaches.map(\.law) == [1])
+    }
+}
+
+extension LawKitTests.Fault {
+    static let global: @Sendable (@escaping Work) -> Void = { DispatchQueue.global().async(execute: $0) }
+
+    static let all: [Self] = [
+        Self(1, "drops everything") { Broken { _ in } },
+        Self(1, "drops every seventh piece") {
+            let counter = Counter()
+            return Broken { if counter.next() % 7 != 6 { global($0) } }
+        },
+        Self(1, "runs everything twice") { Broken { work in global { work(); work() } } },
+        Self(1, "runs every seventh piece twice, the second time later") {
+            let counter = Counter()
+            return Broken { work in
+                global(work)
+                if counter.next() % 7 == 6 { DispatchQueue.global(qos: .utility).async(execute: work) }
+            }
+        },
+        Self(1, "sits on work for ever", patience: .milliseconds(200)) {
+            let shelf = Shelf()
+            return Broken { shelf.put($0) }
+        },
+        Self(1, "runs work and refuses it") { RunsAndRefuses() },
+        Self(1, "refuses work after running it") { RefusesAfterwards() },
+        Self(1, "runs the body of sync twice") { SyncsTwice() },
+
+        Self(2, "runs several pieces at a time and says it is serial") { BrokenSerial(submit: global) },
+        Self(2, "runs the newest piece first and says it is serial") {
+            let (shelf, queue) = (Shelf(), DispatchQueue(label: "newest first"))
+            return BrokenSerial { work in
+                shelf.put(work)
+                queue.async { shelf.takeLast()?() }
+            }
+        },
+        Self(2, "runs work on the caller and says it is serial") { BrokenSerial { $0() } },
+        Self(2, "moves to another queue now and then and says it is serial") {
+            let counter = Counter()
+            let queues = [DispatchQueue(label: "first"), DispatchQueue(label: "second")]
+            return BrokenSerial { queues[counter.next() % 3 / 2].async(execute: $0) }
+        },
+
+        Self(3, "ignores barriers") {
+            BrokenBarrier(submit: global, submitBarrier: global)
+        },
+        Self(3, "lets later work overtake a barrier") {
+            let queue = DispatchQueue(label: "barrier", attributes: .concurrent)
+            return BrokenBarrier(
+                submit: { queue.async(execute: $0) },
+                submitBarrier: { work in queue.async(flags: .barrier) { queue.async(execute: work) } })
+        },
+        Self(3, "starts barriers early") {
+            let queue = DispatchQueue(label: "barrier", attributes: .concurrent)
+            return BrokenBarrier(
+                submit: { queue.async(execute: $0) }, submitBarrier: { global($0) })
+        },
+
+        Self(4, "says everywhere that it is there") { Broken(answer: { true }, submit: global) },
+        Self(4, "says everywhere that it is elsewhere") { Broken(answer: { false }, submit: global) },
+
+        Self(7, "has an early time") { Broken(clock: WrongTime(.early), submit: global) },
+        Self(7, "has a time that forgets no cancelled delay") {
+            Broken(clock: WrongTime(.forgetsNothing), submit: global)
+        },
+        Self(7, "has a time that fires the newest first") {
+            let queue = DispatchQueue(label: "serial")
+            return BrokenSerial(clock: WrongTime(.newestFirst)) { queue.async(execute: $0) }
+        },
+
+        Self(9, "runs work with a lock held", patience: .milliseconds(200)) {
+            let (queue, lock) = (DispatchQueue(label: "serial"), NSLock())
+            return Broken { work in
+                lock.withLock {}
+                queue.async { lock.withLock { work() } }
+            }
+        },
+
+        Self(10, "keeps every closure", patience: .milliseconds(200)) {
+            let shelf = Shelf()
+            return Broken { work in
+                shelf.put(work)
+                global(work)
+            }
+        },
+        Self(10, "keeps each closure until the next one comes", patience: .milliseconds(200)) {
+            let (shelf, queue) = (Shelf(), DispatchQueue(label: "serial"))
+            return BrokenSerial { work in
+                queue.async {
+                    _ = shelf.exchange(work)
+                    work()
+                }
+            }
+        },
+    ]
+}

@@ -1,0 +1,62 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// The law kit over every context of the library, and over every decorator over every context.
+@Suite(.serialized)
+struct ContextLawTests {
+    @Test(arguments: Subject.all)
+    func `Law 1: every piece of work runs once, and every question is answered`(_ subject: Subject) async {
+        await expect(1, of: subject)
+    }
+
+    @Test(arguments: Subject.all)
+    func `Law 2: serial work runs one at a time, in order`(_ subject: Subject) async {
+        await expect(2, of: subject)
+    }
+
+    @Test(arguments: Subject.all)
+    func `Law 3: a barrier runs alone, between earlier and later work`(_ subject: Subject) async {
+        await expect(3, of: subject)
+    }
+
+    @Test(arguments: Subject.all)
+    func `Law 4: a context knows its own work, and claims no other`(_ subject: Subject) async {
+        await expect(4, of: subject)
+    }
+
+    @Test(arguments: Subject.all)
+    func `Law 7: delays are never early, and cancelling says who won`(_ subject: Subject) async {
+        await expect(7, of: subject)
+    }
+
+    @Test(arguments: Subject.all)
+    func `Law 9: what a context calls may call the context`(_ subject: Subject) async {
+        await expect(9, of: subject)
+    }
+
+    @Test(arguments: Subject.all)
+    func `Law 10: a closure goes right after it has run`(_ subject: Subject) async {
+        await expect(10, of: subject)
+    }
+
+    @Test(arguments: Subject.all)
+    func `Law 13: tasks and actors run on a context, and cancelling reaches what waits`(
+        _ subject: Subject
+    ) async {
+        await expect(13, of: subject)
+    }
+
+    @Test(arguments: Subject.viewsOfViews)
+    func `Every law holds under two decorators`(_ subject: Subject) async {
+        let made = subject.make()
+        let breaches = await Laws.check(made.context, drive: made.drive)
+        #expect(breaches.isEmpty, "\(subject.name): \(breaches)")
+    }
+
+    private func expect(_ law: Int, of subject: Subject) async {
+        let made = subject.make()
+        let breaches = await Laws.check(made.context, laws: [law], drive: made.drive)
+        #expect(breaches.isEmpty, "\(subject.name): \(breaches)")
+    }
+}

@@ -1,0 +1,91 @@
+import ExecutionContexts
+import Testing
+
+/// A method that makes a view of a context, applied as a caller who knows the base's type would.
+struct Decorator: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// The view, or nil where the method does not exist for that base.
+    let apply: @Sendable (any ExecutionContext) -> (any ExecutionContext)?
+
+    var testDescription: String { name }
+
+    init(
+        _ name: String, _ apply: @escaping @Sendable (any ExecutionContext) -> (any ExecutionContext)?
+    ) {
+        self.name = name
+        self.apply = apply
+    }
+
+    @TaskLocal static var local = 0
+
+    static let all: [Decorator] = [
+        serial, limited, barrier, refusing, dropping, waiting, callerRuns, inlineIfCurrent, whileValid,
+        propagating, named, observed,
+    ]
+
+    static let serial = Decorator("serial") { $0.serial("serial view") }
+
+    static let limited = Decorator("limited") { $0.limited(to: 2) }
+
+    static let barrier = Decorator("barrier") { base in
+        if let base = base as? any SerialContext { return base.barrier() }
+        return base.barrier()
+    }
+
+    static let refusing = bounded("bounded refusing", .refuse, .refuse)
+
+    static let dropping = bounded(
+        "bounded dropping", .dropOldest(notify: { _ in }), .dropOldest(notify: { _ in }))
+
+    static let waiting = bounded("bounded waiting", .wait, .wait)
+
+    static let callerRuns = Decorator("bounded with the caller running") { base in
+        base is any BarrierContext ? nil : base.bounded(1000, overflow: .callerRuns)
+    }
+
+    static let inlineIfCurrent = Decorator("inline if current") { base in
+        if let base = base as? any SerialContext { return base.inlineIfCurrent() }
+        if let base = base as? any BarrierContext { return base.inlineIfCurrent() }
+        return base.inlineIfCurrent()
+    }
+
+    static let whileValid = Decorator("while valid") { base in
+        let token = InvalidationToken()
+        if let base = base as? any SerialContext { return base.while(token) }
+        if let base = base as? any BarrierContext { return base.while(token) }
+        return base.while(token)
+    }
+
+    static let propagating = Decorator("propagating") { base in
+        if let base = base as? any SerialContext { return base.propagating($local) }
+        if let base = base as? any BarrierContext { return base.propagating($local) }
+        return base.propagating($local)
+    }
+
+    static let named = Decorator("named") { base in
+        if let base = base as? any SerialContext { return base.named("another name") }
+        if let base = base as? any BarrierContext { return base.named("another name") }
+        return base.named("another name")
+    }
+
+    static let observed = Decorator("observed") { base in
+        if let base = base as? any SerialContext { return base.observed(by: NoObserver()) }
+        if let base = base as? any BarrierContext { return base.observed(by: NoObserver()) }
+        return base.observed(by: NoObserver())
+    }
+
+    private static func bounded(
+        _ name: String, _ overflow: Overflow, _ ordered: OrderedOverflow
+    ) -> Decorator {
+        Decorator(name) { base in
+            if let base = base as? any SerialContext { return base.bounded(1000, overflow: ordered) }
+            if let base = base as? any BarrierContext { return base.bounded(1000, overflow: ordered) }
+            return base.bounded(1000, overflow: overflow)
+        }
+    }
+}
+
+/// Is told everything and does nothing.
+struct NoObserver: ContextObserver {
+    func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) {}
+}

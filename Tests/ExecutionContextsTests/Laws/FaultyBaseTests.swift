@@ -1,0 +1,162 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Law 1 over bases that break it: a view answers everybody, runs nothing twice and goes on afterwards.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct FaultyBaseTests {
+    /// The views that hand their base one turn at a time, and must notice the loss of one.
+    static let views: [Decorator] = [
+        .serial, .limited, .barrier, .refusing, .dropping, .waiting, .callerRuns,
+    ]
+
+    /// What the base does while it is faulty.
+    enum Fault: CaseIterable, Sendable {
+        case dropsAll, dropsSome, refuses, doubles, reorders
+    }
+
+    @Test(arguments: views)
+    func `Who awaits work is told when the base drops it, and the view works again afterwards`(
+        _ decorator: Decorator
+    ) async throws {
+        for fault in [Fault.dropsAll, .refuses] {
+            let base = FaultyBase(fault)
+            let view = try #require(decorator.apply(base))
+            for _ in 0..<3 {
+                let refusal = await #expect(throws: Refusal.self) { try await view.run {} }
+                #expect(refusal?.reason == .abandoned)
+                #expect(refusal?.origin?.contains("FaultyBaseTests.swift") == true)
+            }
+            base.isFaulty = false
+            #expect(try await view.run { 42 } == 42)
+            base.isFaulty = true
+            await #expect(throws: Refusal.self) { try await view.run {} }
+            base.isFaulty = false
+            #expect(try await view.submit { 42 }.get() == 42)
+        }
+    }
+
+    @Test(arguments: views, Fault.allCases)
+    func `Each of many pieces runs at most once, and each caller gets one answer`(
+        _ decorator: Decorator, _ fault: Fault
+    ) async throws {
+        let base = FaultyBase(fault)
+        let view = try #require(decorator.apply(base))
+        let runs = Box(Array(repeating: 0, count: 200))
+        let answers = await withTaskGroup(of: Int?.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    try? await view.run { () -> Int in
+                        runs.withValue { $0[index] += 1 }
+                        return index
+                    }
+                }
+            }
+            return await group.reduce(into: [Int?]()) { $0.append($1) }
+        }
+        #expect(answers.count == 200)
+        // A piece has run if and only if its caller got the value.
+        let values = Set(answers.compactMap { $0 })
+        for (index, count) in runs.value.enumerated() {
+            #expect(count == (values.contains(index) ? 1 : 0))
+        }
+        if fault == .doubles || fault == .reorders { #expect(values.count == 200) }
+        base.isFaulty = false
+        #expect(try await view.run { 42 } == 42)
+    }
+
+    @Test(arguments: [Fault.doubles, .reorders])
+    func `Law 2: a serial view keeps order over a base that keeps none`(_ fault: Fault) async {
+        let view = FaultyBase(fault).serial()
+        let breaches = await Laws.check(view)
+        #expect(breaches.isEmpty, "\(breaches)")
+    }
+
+    @Test(arguments: [Fault.doubles, .reorders])
+    func `Law 3: a barrier view keeps barriers over a base that keeps no order`(_ fault: Fault) async {
+        for view in [FaultyBase(fault).barrier(), FaultyBase(fault).limited(to: 3)] as [any BarrierContext] {
+            let breaches = await Laws.check(view)
+            #expect(breaches.isEmpty, "\(breaches)")
+        }
+    }
+
+    @Test(arguments: views)
+    func `Law 10: captures of abandoned work are freed`(_ decorator: Decorator) throws {
+        let view = try #require(decorator.apply(FaultyBase(.dropsAll)))
+        weak var capture: Box<Int>?
+        do {
+            let box = Box(0)
+            capture = box
+            view.execute { box.value += 1 }
+        }
+        #expect(capture == nil)
+    }
+
+    @Test(arguments: views)
+    func `Law 9: a view may be used from the deinit of what it has just abandoned`(
+        _ decorator: Decorator
+    ) async throws {
+        let base = FaultyBase(.dropsAll)
+        let view = try #require(decorator.apply(base))
+        let answer = await withCheckedContinuation { continuation in
+            let farewell = Farewell {
+                base.isFaulty = false
+                view.execute { continuation.resume(returning: 42) }
+            }
+            view.execute { _ = farewell }
+        }
+        #expect(answer == 42)
+    }
+}
+
+/// Does something at its end.
+private final class Farewell: Sendable {
+    private let action: Work
+    init(_ action: @escaping Work) { self.action = action }
+    deinit { action() }
+}
+
+/// A base that breaks law 1, or keeps no order, until it is mended.
+private final class FaultyBase: ExecutionContext {
+    private struct State {
+        var isFaulty = true
+        var count = 0
+        var aside: [Work] = []
+    }
+
+    private let fault: FaultyBaseTests.Fault
+    private let state = Box(State())
+
+    init(_ fault: FaultyBaseTests.Fault) { self.fault = fault }
+
+    var isFaulty: Bool {
+        get { state.value.isFaulty }
+        set { state.withValue { $0.isFaulty = newValue } }
+    }
+
+    var name: String { "faulty" }
+
+    func execute(_ work: @escaping Work) { execute(work, refused: { _ in }) }
+
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        let (isFaulty, count) = state.withValue { state in
+            state.count += 1
+            return (state.isFaulty, state.count)
+        }
+        let pool = DispatchQueue.global()
+        guard isFaulty else { return pool.async(execute: work) }
+        switch fault {
+        case .dropsAll: return
+        case .dropsSome: if count % 3 != 0 { pool.async(execute: work) }
+        case .refuses: refused(Refusal(.full(capacity: 0), by: name))
+        case .doubles:
+            pool.async(execute: work)
+            pool.async(execute: work)
+        case .reorders:
+            // The newest first.
+            state.withValue { $0.aside.append(work) }
+            pool.async { [state] in state.withValue { $0.aside.popLast() }?() }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ExecutionContexts
+import Testing
+
+/// What becomes of one power of the base.
+enum Power: Sendable {
+    case kept, always, never
+
+    func holds(_ baseHas: Bool) -> Bool {
+        switch self {
+        case .kept: baseHas
+        case .always: true
+        case .never: false
+        }
+    }
+}
+
+/// One line of the table of law 8: what a decorator makes of the powers of its base.
+struct Powers: Sendable, CustomTestStringConvertible {
+    let decorator: Decorator
+    let serial: Power
+    let barrier: Power
+    let synchronous: Power
+    let refusing: Power
+    /// Whether it runs its work in a line of its own, and so is a place of its own.
+    let hasOwnLine: Bool
+    let name: @Sendable (_ base: any ExecutionContext) -> String
+
+    init(
+        _ decorator: Decorator, serial: Power, barrier: Power, synchronous: Power, refusing: Power,
+        hasOwnLine: Bool = false,
+        name: @escaping @Sendable (_ base: any ExecutionContext) -> String = { $0.name }
+    ) {
+        self.decorator = decorator
+        self.serial = serial
+        self.barrier = barrier
+        self.synchronous = synchronous
+        self.refusing = refusing
+        self.hasOwnLine = hasOwnLine
+        self.name = name
+    }
+
+    var testDescription: String { decorator.name }
+
+    static let table: [Powers] = [
+        Powers(
+            .serial, serial: .always, barrier: .always, synchronous: .always, refusing: .never,
+            hasOwnLine: true, name: { _ in "serial view" }),
+        Powers(
+            .limited, serial: .never, barrier: .always, synchronous: .never, refusing: .never,
+            hasOwnLine: true, name: { "\($0.name).limited(2)" }),
+        Powers(
+            .barrier, serial: .never, barrier: .always, synchronous: .never, refusing: .never,
+            hasOwnLine: true, name: { "\($0.name).barrier" }),
+        Powers(.refusing, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
+        Powers(.dropping, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
+        Powers(.waiting, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
+        Powers(.callerRuns, serial: .never, barrier: .never, synchronous: .never, refusing: .always),
+        Powers(.inlineIfCurrent, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
+        Powers(.whileValid, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
+        Powers(.propagating, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
+        Powers(
+            .named, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept,
+            name: { _ in "another name" }),
+        Powers(.observed, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
+    ]
+
+    /// A serial context keeps barriers already: its barrier view is itself.
+    private static let barrierOfSerial = Powers(
+        .barrier, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept)
+
+    /// The line that holds over this base.
+    func over(_ base: any ExecutionContext) -> Powers {
+        decorator.name == Decorator.barrier.name && base is any SerialContext
+            ? Self.barrierOfSerial : self
+    }
+}

@@ -13,7 +13,8 @@ struct Bench {
     func heading(_ title: String) {
         print("\n\(title)")
         print(
-            "  " + "".padded(46) + "ours ns".leftPadded(10) + "theirs ns".leftPadded(11) + "ratio".leftPadded(8)
+            "  " + "".padded(46) + "ours ns".leftPadded(10) + "theirs ns".leftPadded(11)
+                + "ratio".leftPadded(8)
                 + "rounds from .. to".leftPadded(20) + "   bar")
     }
 

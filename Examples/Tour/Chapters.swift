@@ -21,7 +21,9 @@ let contexts = Chapter(name: "contexts", title: "A context is a place where work
     say(".serial(label: \"database\")", place(of: .serial(label: "database")))
     say(".blocking", place(of: .blocking))
     say(".thread(name: \"affine\")", place(of: .thread(name: "affine")))
-    say(".main, and the main actor there", try await MainContext().run { MainActor.assumeIsolated { "held" } })
+    say(
+        ".main, and the main actor there", try await MainContext().run { MainActor.assumeIsolated { "held" } }
+    )
 }
 
 let views = Chapter(name: "views", title: "A view adds order to any context, and loses nothing") {
@@ -41,7 +43,11 @@ let views = Chapter(name: "views", title: "A view adds order to any context, and
 let limits = Chapter(name: "limits", title: "Limits, barriers and bounds over a shared pool") {
     let meter = Meter()
     let limited = GlobalContext().limited(to: 2)
-    for _ in 0..<200 { limited.execute { meter.enter(); meter.leave() } }
+    for _ in 0..<200 {
+        limited.execute {
+            meter.enter(); meter.leave()
+        }
+    }
     await withCheckedContinuation { done in limited.executeBarrier { done.resume() } }
     say("200 pieces, limited to 2: most at a time", "\(meter.most), never above 2")
 

@@ -7,7 +7,9 @@ let chapters: [Chapter] = [
 ]
 
 func fail(_ problem: String) -> Never {
-    print("\(problem)\nusage: Tour [--list | --only NAME]\nchapters: \(chapters.map(\.name).joined(separator: ", "))")
+    print(
+        "\(problem)\nusage: Tour [--list | --only NAME]\nchapters: \(chapters.map(\.name).joined(separator: ", "))"
+    )
     exit(2)
 }
 
@@ -26,4 +28,5 @@ case let words: fail("Not understood: \(words.joined(separator: " "))")
 for (index, chapter) in chosen.enumerated() {
     await chapter.tell(index + 1, of: chosen.count)
 }
-print(style.dim("\nThe laws that all of this keeps: Docs/Guarantees.md. The tests that check them: swift test"))
+print(
+    style.dim("\nThe laws that all of this keeps: Docs/Guarantees.md. The tests that check them: swift test"))

@@ -7,9 +7,11 @@ public typealias Work = @Sendable () -> Void
 /// `any ExecutionContext`, and let the caller choose the place:
 ///
 /// ```swift
-/// func load(_ url: URL, on context: some ExecutionContext, then: @escaping @Sendable (Data) -> Void)
+/// func load(_ url: URL, on context: some ExecutionContext, then use: @escaping @Sendable (Data) -> Void) {
+///     context.execute { use(Data()) }
+/// }
 ///
-/// load(url, on: .main) { data in ... }
+/// load(url, on: .main) { data in print(data.count) }
 /// ```
 ///
 /// `execute(_:)` is all that a context of your own has to say:

@@ -19,6 +19,7 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// Where the work was submitted, as far as that is known.
     public var origin: String?
 
+    /// Makes a refusal, for a context of your own that refuses work.
     public init(_ reason: Reason, by context: String, origin: String? = nil) {
         self.reason = reason
         self.context = context

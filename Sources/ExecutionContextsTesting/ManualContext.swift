@@ -24,6 +24,7 @@ public final class ManualContext: SerialContext {
         var runner: Thread?
     }
 
+    /// Makes a context with a time of its own, which stands at zero.
     public init(name: String = "manual") { self.name = name }
 
     // MARK: Being a context

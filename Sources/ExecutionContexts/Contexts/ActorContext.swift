@@ -7,9 +7,10 @@ public final class ActorContext<Isolation: Actor>: SerialContext {
     public let actor: Isolation
     private let mailbox: any SerialContext
 
+    /// Makes a context that runs its work on an actor.
     public init(_ actor: Isolation) {
         self.actor = actor
-        mailbox = ActorTurns(actor: actor).serial("\(Isolation.self)")
+        mailbox = SerialView(base: ActorTurns(actor: actor), name: "\(Isolation.self)")
     }
 
     public func execute(_ work: @escaping Work) { mailbox.execute(work) }

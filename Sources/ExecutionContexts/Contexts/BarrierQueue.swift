@@ -6,6 +6,7 @@ public final class BarrierQueueContext: BarrierContext, SynchronousContext {
     public let queue: DispatchQueue
     private let mark: QueueMark
 
+    /// Makes a context with a concurrent queue of its own.
     public init(label: String, qos: DispatchQoS = .unspecified) {
         // No target: a concurrent queue keeps its barriers only over a root of the system's.
         queue = DispatchQueue(label: label, qos: qos, attributes: .concurrent)

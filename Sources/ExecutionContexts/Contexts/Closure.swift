@@ -12,6 +12,7 @@ public struct ClosureContext: ExecutionContext {
 
     public let name: String
 
+    /// Makes a context of a closure that runs the work it is given, and one that knows where the caller is.
     public init(
         _ name: String = "closure", isCurrent: @escaping @Sendable () -> Bool? = { nil },
         execute: @escaping @Sendable (_ work: @escaping Work) -> Void

@@ -6,6 +6,7 @@ internal import Dispatch
 /// each submit the next nests the stack; `.trampoline` does not.
 @frozen
 public struct ImmediateContext: SynchronousContext {
+    /// Makes the context; all are alike.
     @inlinable
     public init() {}
 

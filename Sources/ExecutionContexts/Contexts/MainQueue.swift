@@ -7,6 +7,7 @@ internal import Foundation
 /// are the same. After `dispatchMain()`, and after the first suspension of an async `main`, the main queue
 /// is served by other threads: `Thread.isMainThread` is false there, and `isCurrent` is still true.
 public struct MainContext: SerialContext, SynchronousContext {
+    /// Makes the context; all are alike.
     public init() {}
 
     /// Runs a closure of the main actor on the main queue.

@@ -8,6 +8,7 @@ public struct OperationQueueContext: ExecutionContext {
     /// The queue that the work runs on.
     public let queue: OperationQueue
 
+    /// Makes a context that runs its work on an operation queue.
     public init(_ queue: OperationQueue) { self.queue = queue }
 
     public func execute(_ work: @escaping Work) { queue.addOperation(work) }

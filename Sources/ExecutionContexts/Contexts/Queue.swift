@@ -10,6 +10,7 @@ public struct QueueContext: ExecutionContext {
     public let queue: DispatchQueue
     private let mark: QueueMark
 
+    /// Makes a context that runs its work on a dispatch queue.
     public init(_ queue: DispatchQueue) {
         self.queue = queue
         mark = QueueMark(queue)

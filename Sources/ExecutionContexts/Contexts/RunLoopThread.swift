@@ -9,6 +9,7 @@ public final class RunLoopThreadContext: SerialContext {
     public let name: String
     private let loop: Loop
 
+    /// Starts a thread with a run loop.
     public init(name: String, qos: QualityOfService = .default) {
         self.name = name
         loop = Loop(name: name, qos: qos)

@@ -9,6 +9,7 @@ public final class SerialQueueContext: SerialContext, SynchronousContext {
     public let queue: DispatchQueue
     private let mark: QueueMark
 
+    /// Makes a context with a serial queue of its own, which may target another queue.
     public init(label: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil) {
         queue = DispatchQueue(label: label, qos: qos, target: target)
         mark = QueueMark(queue)

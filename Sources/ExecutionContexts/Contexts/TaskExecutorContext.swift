@@ -5,6 +5,7 @@ public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
     /// The executor that the work runs on.
     public let executor: Executor
 
+    /// Makes a context that runs its work on a task executor.
     public init(_ executor: Executor) { self.executor = executor }
 
     public func execute(_ work: @escaping Work) {

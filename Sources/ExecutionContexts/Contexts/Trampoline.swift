@@ -6,6 +6,7 @@ internal import Dispatch
 /// A chain of a million links, each submitted by the one before, needs no more stack than one. Work that a
 /// piece submits has run when the outermost `execute` returns. Each thread has a queue of its own.
 public struct TrampolineContext: ExecutionContext {
+    /// Makes the context; all are alike.
     public init() {}
 
     public func execute(_ work: @escaping Work) {

@@ -7,7 +7,6 @@ final class BoundedView<Base: ExecutionContext>: DrainedView, ContextDecorator, 
 {
     // Unchecked for the superclass only: everything here is a sendable constant.
     let base: Base
-    private let isBaseReliable = Base.self is any ReliableContext.Type
     private let capacity: Int
     private let overflow: Overflow.Kind
     private let line: Guarded<BoundedLine>
@@ -21,12 +20,15 @@ final class BoundedView<Base: ExecutionContext>: DrainedView, ContextDecorator, 
         self.capacity = capacity
         self.overflow = overflow.kind
         line = Guarded(BoundedLine(capacity: capacity))
+        super.init(over: Base.self)
     }
 
-    func execute(_ work: @escaping Work) { offer(BoundedLine.Piece(work: work), request: { requestDrain(on: base, isReliable: isBaseReliable) }) }
+    func execute(_ work: @escaping Work) {
+        offer(BoundedLine.Piece(work: work), request: { requestDrain(on: base) })
+    }
 
     func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        offer(BoundedLine.Piece(work: work, refused: refused), request: { requestDrain(on: base, isReliable: isBaseReliable) })
+        offer(BoundedLine.Piece(work: work, refused: refused), request: { requestDrain(on: base) })
     }
 
     func tryExecute(_ work: @escaping Work) throws(Refusal) {
@@ -34,9 +36,9 @@ final class BoundedView<Base: ExecutionContext>: DrainedView, ContextDecorator, 
         switch overflow {
         case .refuse, .wait:
             guard line.withLock({ $0.append(piece) }) else { throw refusal(.full(capacity: capacity)) }
-            requestDrain(on: base, isReliable: isBaseReliable)
+            requestDrain(on: base)
         case .callerRuns, .dropOldest:
-            offer(piece, request: { requestDrain(on: base, isReliable: isBaseReliable) })
+            offer(piece, request: { requestDrain(on: base) })
         }
     }
 
@@ -71,13 +73,13 @@ final class BoundedView<Base: ExecutionContext>: DrainedView, ContextDecorator, 
     /// Runs the oldest piece; the base has given a ticket back.
     override func drain() {
         let (piece, next) = line.withLock { $0.start() }
-        if next { requestDrain(on: base, isReliable: isBaseReliable) }
+        if next { requestDrain(on: base) }
         piece?.work()
     }
 
     override func drainWasLost() {
         let (piece, next) = line.withLock { $0.start() }
-        if next { requestDrain(on: base, isReliable: isBaseReliable) }
+        if next { requestDrain(on: base) }
         piece?.refused?(refusal(.abandoned))
     }
 

@@ -18,7 +18,7 @@ extension Propagating: SynchronousContext where Base: SynchronousContext {
         // neither body nor result outlives the call.
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
-            nonisolated(unsafe) let work = work
+            nonisolated(unsafe) let work = work  // The caller waits for it.
             let bound = bind { unsafe work() }
             base.sync { bound() }
         }

@@ -10,6 +10,7 @@ internal import Synchronization
 public final class InvalidationToken: Sendable {
     private let invalidated = Atomic<Bool>(false)
 
+    /// Makes a token that is valid.
     public init() {}
 
     /// Whether work is still wanted.

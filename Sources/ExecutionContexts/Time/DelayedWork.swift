@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// Work that waits for its time; made by `schedule`.
@@ -65,7 +66,7 @@ internal import Synchronization
     @usableFromInline
     final func run() {
         // A context that runs its work on the caller and does not say so in `enqueue` would hold up everybody.
-        if SystemTime.isFiring { return GlobalContext().execute { self.run() } }
+        if SystemTime.isFiring { return DispatchQueue.global().async { self.run() } }
         guard let body = claim(State.started) else { return }
         body()
     }

@@ -5,6 +5,7 @@ public struct Moment: InstantProtocol, Hashable, Sendable {
     /// Nanoseconds since the origin.
     public var nanoseconds: Int64
 
+    /// Makes a moment so many nanoseconds after the origin.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The moment that never comes.
@@ -19,6 +20,7 @@ public struct Moment: InstantProtocol, Hashable, Sendable {
         Moment(nanoseconds: nanoseconds.addingSaturating(duration.saturatedNanoseconds))
     }
 
+    /// How long it is from this moment to another one.
     public func duration(to other: Moment) -> Duration {
         .nanoseconds(other.nanoseconds.addingSaturating(0 - max(nanoseconds, -.max)))
     }

@@ -80,7 +80,8 @@ extension Laws {
         }
         if !trial.wait(for: end) || visits.withLock({ $0 }) != expected.withLock({ $0 }) {
             trial.report(
-                13, "lost visits to an actor that lives on it", "Run each closure that execute is given, in order.")
+                13, "lost visits to an actor that lives on it",
+                "Run each closure that execute is given, in order.")
         }
     }
 }

@@ -23,6 +23,7 @@ public enum Laws {
     /// consequence. One that may refuse work needs room for some two hundred pieces.
     ///
     /// - Parameters:
+    ///   - context: the context to check.
     ///   - laws: which laws to check.
     ///   - patience: how long to wait for what never happens, before saying so. What does happen is noticed
     ///     at once.

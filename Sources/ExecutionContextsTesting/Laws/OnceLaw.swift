@@ -94,7 +94,9 @@ extension Laws {
         let values = Locked<[Int]>([])
         let haveReturned = trial.fromThreads(2) { _ in
             for _ in 0..<5 {
-                let value = context.sync { runs.withLock { $0 += 1 } ; return 42 }
+                let value = context.sync {
+                    runs.withLock { $0 += 1 }; return 42
+                }
                 values.withLock { $0.append(value) }
                 do throws(Thrown) {
                     try context.sync { () throws(Thrown) in throw Thrown() }

@@ -70,7 +70,13 @@ extension LawKitTests.Fault {
             let counter = Counter()
             return Broken { if counter.next() % 7 != 6 { global($0) } }
         },
-        Self(1, "runs everything twice") { Broken { work in global { work(); work() } } },
+        Self(1, "runs everything twice") {
+            Broken { work in
+                global {
+                    work(); work()
+                }
+            }
+        },
         Self(1, "runs every seventh piece twice, the second time later") {
             let counter = Counter()
             return Broken { work in

@@ -31,10 +31,12 @@ struct Subject: Sendable, CustomTestStringConvertible {
     func decorated(by decorator: Decorator) -> Subject? {
         // Whether they do depends on the kind only.
         guard decorator.apply(make().context) != nil else { return nil }
-        return Subject("\(name), \(decorator.name)", driven: { [make] in
-            let base = make()
-            return Made(context: decorator.apply(base.context)!, drive: base.drive)
-        })
+        return Subject(
+            "\(name), \(decorator.name)",
+            driven: { [make] in
+                let base = make()
+                return Made(context: decorator.apply(base.context)!, drive: base.drive)
+            })
     }
 }
 
@@ -58,10 +60,12 @@ extension Subject {
         Subject("closure") { .closure { work in DispatchQueue.global().async(execute: work) } },
         Subject("actor") { ActorContext(Host()) },
         Subject("task executor") { TaskExecutorContext(QueueExecutor()) },
-        Subject("manual", driven: {
-            let context = ManualContext()
-            return Made(context: context, drive: { context.advance(by: .milliseconds(1)) })
-        }),
+        Subject(
+            "manual",
+            driven: {
+                let context = ManualContext()
+                return Made(context: context, drive: { context.advance(by: .milliseconds(1)) })
+            }),
     ]
 
     /// Every context, and every decorator over every context.

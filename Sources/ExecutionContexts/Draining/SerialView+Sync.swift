@@ -12,7 +12,7 @@ extension SerialView {
         // semaphore orders the two.
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
-            nonisolated(unsafe) let work = work
+            nonisolated(unsafe) let work = work  // The caller waits for it.
             let turn = Turn()
             execute { [end = turn.end] in
                 unsafe work()

@@ -1,0 +1,44 @@
+// What the snippets in doc comments take for granted.
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+let url = URL(string: "https://example.org")!
+let token = InvalidationToken()
+let context = SerialQueueContext(label: "snippet")
+let database = context
+let query = "all"
+
+struct Store0: Sendable { func fetch(_ query: String) throws -> [String] { [] } }
+let store = Store0()
+
+enum Request {
+    @TaskLocal static var id = 0
+    @TaskLocal static var user = ""
+}
+
+actor Index { func rebuild() {} }
+let index = Index()
+
+final class Counter: Sendable { func increment() {} }
+
+final class Loop: Sendable { func post(_ work: @escaping Work) { work() } }
+let eventLoop = Loop()
+
+final class Loader: NSObject, URLSessionDataDelegate {}
+let loader = Loader()
+
+final class Service: Sendable {
+    let isStale = true
+    init(on context: some ExecutionContext) {}
+    func refresh() {}
+}
+
+final class Cache: Sendable { init(disk: some ExecutionContext) {} }
+
+struct MyContext: ExecutionContext { func execute(_ work: @escaping Work) { work() } }

@@ -64,5 +64,5 @@ extension ExecutionContext where Self == BlockingContext {
 }
 
 extension BlockingContext {
-    fileprivate static let shared = BlockingContext()
+    static let shared = BlockingContext()
 }

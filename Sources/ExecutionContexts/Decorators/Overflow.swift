@@ -13,7 +13,7 @@ public struct Overflow: Sendable {
     /// Refuses it. Plain `execute` is a precondition failure: use `tryExecute`, `run` or `submit`.
     public static let refuse = Overflow(kind: .refuse)
 
-    /// Runs it on the caller, which slows the caller down. Not for serial contexts (law 8).
+    /// Runs it on the caller, which slows the caller down. Not for contexts that keep an order (law 8).
     public static let callerRuns = Overflow(kind: .callerRuns)
 
     /// Drops the piece that has waited longest and takes the new one.
@@ -29,21 +29,34 @@ public struct Overflow: Sendable {
     public static let wait = Overflow(kind: .wait)
 }
 
-/// What a bounded view of an ordered context does with work for which there is no room.
+/// What a bounded view of a serial context does with work for which there is no room.
 ///
 /// Every policy of `Overflow` but `callerRuns`: what runs on the caller would run beside the piece that
-/// the context is running (laws 2, 3, 8).
-public struct OrderedOverflow: Sendable {
+/// the context is running (laws 2, 8).
+public struct SerialOverflow: Sendable {
     let policy: Overflow
 
     /// Refuses it. Plain `execute` is a precondition failure: use `tryExecute`, `run` or `submit`.
-    public static let refuse = OrderedOverflow(policy: .refuse)
+    public static let refuse = SerialOverflow(policy: .refuse)
 
     /// Drops the piece that has waited longest and takes the new one; see `Overflow`.
-    public static func dropOldest(notify: @escaping @Sendable (Refusal) -> Void) -> OrderedOverflow {
-        OrderedOverflow(policy: .dropOldest(notify: notify))
+    public static func dropOldest(notify: @escaping @Sendable (Refusal) -> Void) -> SerialOverflow {
+        SerialOverflow(policy: .dropOldest(notify: notify))
     }
 
     /// Lets an awaited `run` wait for room, without a thread; see `Overflow`.
-    public static let wait = OrderedOverflow(policy: .wait)
+    public static let wait = SerialOverflow(policy: .wait)
+}
+
+/// What a bounded view of a context with barriers does with work for which there is no room.
+///
+/// Neither `callerRuns` nor `dropOldest`: both could carry a piece past a barrier (laws 3, 8).
+public struct BarrierOverflow: Sendable {
+    let policy: Overflow
+
+    /// Refuses it. Plain `execute` is a precondition failure: use `tryExecute`, `run` or `submit`.
+    public static let refuse = BarrierOverflow(policy: .refuse)
+
+    /// Lets an awaited `run` wait for room, without a thread; see `Overflow`.
+    public static let wait = BarrierOverflow(policy: .wait)
 }

@@ -25,7 +25,8 @@ class DrainedView: @unchecked Sendable {
     final func requestDrain(on base: some ExecutionContext) {
         if isBaseReliable { return base.execute { self.drain() } }
         let ticket = Ticket(self)
-        base.execute({ ticket.redeem() }, refused: { _ in ticket.refuse() })
+        // A turn stands for work that was accepted: where there is no room for it, it enters all the same.
+        base.execute({ ticket.redeem() }, refused: { _ in base.enqueue { ticket.redeem() } })
     }
 
     /// Asks a base for a thread that is not the caller's.

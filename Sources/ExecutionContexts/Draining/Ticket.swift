@@ -15,8 +15,6 @@ final class Ticket: Sendable {
 
     func redeem() { if use() { view.drain() } }
 
-    func refuse() { if use() { view.drainWasLost() } }
-
     // Acquiring and releasing: what the submitter wrote is seen by the drain, whatever the base does.
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -8,6 +8,11 @@ extension Laws {
             trial.report(
                 7, "has another time each time it is asked", "Make the time source once and keep it.")
         }
+        // Set before the others: a time that does not wait has run it by their end, however slow the machine.
+        let distant = Ledger()
+        var distantDelay: DelayedWork?
+        let distantFate = distant.give { distantDelay = context.schedule(after: .seconds(3600), $0) }
+        defer { distantDelay?.cancel() }
         let ledger = Ledger()
         for delay in [Duration.milliseconds(2), .microseconds(300), .zero, .seconds(-1)] {
             let start = context.time.now
@@ -30,6 +35,12 @@ extension Laws {
         context.schedule(after: -1e300, ledger.piece())
         context.schedule(after: 0.0, ledger.piece())
         ledger.settle(trial)
+        trial.meanwhile()
+        if distantFate.runs > 0 {
+            trial.report(
+                7, "ran work at once that was to wait for an hour",
+                "Call fire when now has reached the deadline, not before.")
+        }
     }
 
     /// Delays on a serial context come in the order of deadlines, equal ones in that of submission.

@@ -114,9 +114,7 @@ final class Signal: Sendable {
 
     /// Waits for so many more times; false if they do not come within the limit.
     func wait(count: Int, atMost limit: Duration) -> Bool {
-        let (seconds, attoseconds) = limit.components
-        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-        let deadline = DispatchTime.now() + .nanoseconds(nanoseconds)
+        let deadline = DispatchTime.now() + .nanoseconds(limit.inNanoseconds)
         for _ in 0..<count where semaphore.wait(timeout: deadline) == .timedOut { return false }
         return true
     }
@@ -140,6 +138,11 @@ final class Hold: Sendable {
     }
 
     func release() { mayEnd.happen() }
+}
+
+extension Duration {
+    /// The whole nanoseconds, at most a day of them.
+    fileprivate var inNanoseconds: Int { Int(min(self, .seconds(86_400)) / .nanoseconds(1)) }
 }
 
 /// Calls a closure over and over, on a thread of its own, while somebody waits.

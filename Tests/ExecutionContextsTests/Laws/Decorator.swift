@@ -32,12 +32,25 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         return base.barrier()
     }
 
-    static let refusing = bounded("bounded refusing", .refuse, .refuse)
+    static let refusing = Decorator("bounded refusing") { base in
+        if let base = base as? any SerialContext { return base.bounded(1000, overflow: .refuse) }
+        if let base = base as? any BarrierContext { return base.bounded(1000, overflow: .refuse) }
+        return base.bounded(1000, overflow: .refuse)
+    }
 
-    static let dropping = bounded(
-        "bounded dropping", .dropOldest(notify: { _ in }), .dropOldest(notify: { _ in }))
+    static let dropping = Decorator("bounded dropping") { base in
+        if let base = base as? any SerialContext {
+            return base.bounded(1000, overflow: .dropOldest(notify: { _ in }))
+        }
+        if base is any BarrierContext { return nil }
+        return base.bounded(1000, overflow: .dropOldest(notify: { _ in }))
+    }
 
-    static let waiting = bounded("bounded waiting", .wait, .wait)
+    static let waiting = Decorator("bounded waiting") { base in
+        if let base = base as? any SerialContext { return base.bounded(1000, overflow: .wait) }
+        if let base = base as? any BarrierContext { return base.bounded(1000, overflow: .wait) }
+        return base.bounded(1000, overflow: .wait)
+    }
 
     static let callerRuns = Decorator("bounded with the caller running") { base in
         base is any BarrierContext ? nil : base.bounded(1000, overflow: .callerRuns)
@@ -72,16 +85,6 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         if let base = base as? any SerialContext { return base.observed(by: NoObserver()) }
         if let base = base as? any BarrierContext { return base.observed(by: NoObserver()) }
         return base.observed(by: NoObserver())
-    }
-
-    private static func bounded(
-        _ name: String, _ overflow: Overflow, _ ordered: OrderedOverflow
-    ) -> Decorator {
-        Decorator(name) { base in
-            if let base = base as? any SerialContext { return base.bounded(1000, overflow: ordered) }
-            if let base = base as? any BarrierContext { return base.bounded(1000, overflow: ordered) }
-            return base.bounded(1000, overflow: overflow)
-        }
     }
 }
 

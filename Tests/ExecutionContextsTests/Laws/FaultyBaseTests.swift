@@ -25,7 +25,9 @@ struct FaultyBaseTests {
             let view = try #require(decorator.apply(base))
             for _ in 0..<3 {
                 let refusal = await #expect(throws: Refusal.self) { try await view.run {} }
-                #expect(refusal?.reason == .abandoned)
+                // A view that hands its base each piece by itself passes on what the base said.
+                let expected: [Refusal.Reason] = [.abandoned, .full(capacity: 0)]
+                #expect(try expected.contains(#require(refusal).reason))
                 #expect(refusal?.origin?.contains("FaultyBaseTests.swift") == true)
             }
             base.isFaulty = false
@@ -108,13 +110,6 @@ struct FaultyBaseTests {
         }
         #expect(answer == 42)
     }
-}
-
-/// Does something at its end.
-private final class Farewell: Sendable {
-    private let action: Work
-    init(_ action: @escaping Work) { self.action = action }
-    deinit { action() }
 }
 
 /// A base that breaks law 1, or keeps no order, until it is mended.

@@ -25,6 +25,9 @@ struct Powers: Sendable, CustomTestStringConvertible {
     let hasOwnLine: Bool
     let name: @Sendable (_ base: any ExecutionContext) -> String
 
+    /// Whether it keeps its work itself and asks its base for turns only.
+    var keepsItsWork: Bool { hasOwnLine || decorator.name == Decorator.dropping.name }
+
     init(
         _ decorator: Decorator, serial: Power, barrier: Power, synchronous: Power, refusing: Power,
         hasOwnLine: Bool = false,

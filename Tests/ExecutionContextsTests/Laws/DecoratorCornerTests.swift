@@ -1,0 +1,133 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Corners of the laws that only show where decorators meet.
+@Suite(.timeLimit(.minutes(1)))
+struct DecoratorCornerTests {
+    @Test func `Law 3: a bounded barrier stays one when submitters overtake each other`() {
+        // The base holds the first submission back until a barrier has been submitted: a race, made certain.
+        let base = OvertakenBase()
+        let view = base.bounded(10, overflow: .refuse)
+        let wasAlone = Box(false)
+        base.duringFirst = { view.executeBarrier { wasAlone.value = base.runsBarrier } }
+        view.execute {}
+        base.runAll()
+        #expect(wasAlone.value)
+    }
+
+    @Test func `Law 1: tryExecute under while throws what the base refuses`() async {
+        await #expect(processExitsWith: .success) {
+            let base = ManualContext().bounded(1, overflow: .refuse)
+            let view = base.while(InvalidationToken())
+            try view.tryExecute {}
+            do {
+                try view.tryExecute {}
+                fatalError("It was accepted.")
+            } catch let refusal as Refusal {
+                precondition(refusal.reason == .full(capacity: 1))
+            }
+        }
+    }
+
+    @Test(arguments: [Decorator.limited, .barrier])
+    func `Law 3: pieces start in order after a barrier, over an inline base too`(
+        _ decorator: Decorator
+    ) throws {
+        let view = try #require(decorator.apply(.immediate) as? any BarrierContext)
+        let order = Box<[Int]>([])
+        view.executeBarrier {
+            for index in 0..<5 { view.execute { order.withValue { $0.append(index) } } }
+        }
+        #expect(order.value == [0, 1, 2, 3, 4])
+    }
+
+    @Test func `Law 5: many pieces behind a barrier do not nest the stack of an inline base`() async {
+        await #expect(processExitsWith: .success) {
+            let view = ImmediateContext().barrier()
+            let count = Box(0)
+            view.executeBarrier {
+                for _ in 0..<100_000 { view.execute { count.withValue { $0 += 1 } } }
+            }
+            precondition(count.value == 100_000)
+        }
+    }
+
+    @Test(arguments: [Decorator.serial, .limited, .barrier])
+    func `Law 1: plain work that a full base refuses is not lost in silence`(
+        _ decorator: Decorator
+    ) async throws {
+        let manual = ManualContext()
+        let full = ClosureContext { manual.execute($0) }.bounded(1, overflow: .refuse)
+        try full.tryExecute {}
+        let view = try #require(decorator.apply(full))
+        let ran = Box(0)
+        // The view has accepted the work: its turn enters the base above the capacity.
+        view.execute { ran.withValue { $0 += 1 } }
+        manual.runReady()
+        view.execute { ran.withValue { $0 += 1 } }
+        manual.runReady()
+        #expect(ran.value == 2)
+    }
+
+    @Test func `Law 8: what would carry work past a barrier is refused when the view is made`() async {
+        await #expect(processExitsWith: .failure) {
+            let hidden: any ExecutionContext = .barrier(label: "hidden")
+            _ = hidden.bounded(1, overflow: .dropOldest(notify: { _ in }))
+        }
+        await #expect(processExitsWith: .failure) {
+            let hidden: any ExecutionContext = .serial(label: "hidden")
+            _ = hidden.bounded(1, overflow: .callerRuns)
+        }
+    }
+
+    @Test func `Law 10: an operation queue outlives work that its context lets go of`() async {
+        await #expect(processExitsWith: .success) {
+            let manual = ManualContext()
+            let token = InvalidationToken()
+            do {
+                let queue = manual.while(token).operationQueue
+                queue.addOperation {}
+                token.invalidate()
+            }
+            manual.runReady()
+        }
+    }
+}
+
+/// Runs its work when told to, and knows whether it was submitted as a barrier.
+private final class OvertakenBase: BarrierContext {
+    private struct State {
+        var waiting: [(work: Work, isBarrier: Bool)] = []
+        var runsBarrier = false
+        var duringFirst: Work?
+    }
+
+    private let state = Box(State())
+
+    var runsBarrier: Bool { state.value.runsBarrier }
+
+    /// What happens while the first piece is on its way.
+    var duringFirst: Work? {
+        get { state.value.duringFirst }
+        set { state.withValue { $0.duringFirst = newValue } }
+    }
+
+    func execute(_ work: @escaping Work) {
+        state.withValue { $0.duringFirst.take() }?()
+        state.withValue { $0.waiting.append((work, false)) }
+    }
+
+    func executeBarrier(_ work: @escaping Work) {
+        state.withValue { $0.waiting.append((work, true)) }
+    }
+
+    func runAll() {
+        for (work, isBarrier) in state.value.waiting {
+            state.withValue { $0.runsBarrier = isBarrier }
+            work()
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Laws 5 and 6: what runs on the caller, and when it may.
+@Suite(.timeLimit(.minutes(1)))
+struct InlineLawTests {
+    @Test func `Law 5: immediate work runs on the caller before execute returns, nested as it comes`() {
+        let order = Box<[String]>([])
+        let caller = ObjectIdentifier(Thread.current)
+        let context = ImmediateContext()
+        context.execute {
+            #expect(ObjectIdentifier(Thread.current) == caller)
+            order.withValue { $0.append("outer begins") }
+            context.execute { order.withValue { $0.append("inner") } }
+            order.withValue { $0.append("outer ends") }
+        }
+        order.withValue { $0.append("returned") }
+        #expect(order.value == ["outer begins", "inner", "outer ends", "returned"])
+    }
+
+    @Test func `Law 5: nested trampoline work waits for the running piece and has run at the return`() {
+        let order = Box<[String]>([])
+        let context = TrampolineContext()
+        context.execute {
+            #expect(context.isCurrent == true)
+            context.execute {
+                order.withValue { $0.append("first nested") }
+                context.execute { order.withValue { $0.append("nested in nested") } }
+            }
+            context.execute { order.withValue { $0.append("second nested") } }
+            order.withValue { $0.append("outer ends") }
+        }
+        #expect(context.isCurrent == false)
+        #expect(order.value == ["outer ends", "first nested", "second nested", "nested in nested"])
+    }
+
+    @Test func `Law 5: a trampoline chain of a million links does not overflow the stack`() async {
+        await offThePool {
+            let chain = Chain(links: 1_000_000)
+            TrampolineContext().execute { chain.next() }
+            #expect(chain.left == 0)
+        }
+    }
+
+    @Test func `Law 5: each thread has a trampoline of its own`() async {
+        await offThePool {
+            let context = TrampolineContext()
+            context.execute {
+                let isCurrentElsewhere = Box<Bool?>(nil)
+                let ran = Box(false)
+                let done = DispatchSemaphore(value: 0)
+                DispatchQueue(label: "another thread").async {
+                    isCurrentElsewhere.value = context.isCurrent
+                    context.execute { ran.value = true }
+                    done.signal()
+                }
+                done.wait()
+                #expect(isCurrentElsewhere.value == false)
+                #expect(ran.value)
+            }
+        }
+    }
+
+    @Test func `Law 6: work submitted from the context itself runs on the spot`() {
+        let base = ManualContext()
+        let view = base.inlineIfCurrent()
+        let order = Box<[String]>([])
+        view.execute {
+            order.withValue { $0.append("begins") }
+            view.execute { order.withValue { $0.append("inline") } }
+            order.withValue { $0.append("ends") }
+        }
+        #expect(order.value.isEmpty)
+        base.runReady()
+        #expect(order.value == ["begins", "inline", "ends"])
+    }
+
+    @Test func `Law 6: nothing runs on the spot while something the view accepted earlier waits`() {
+        let base = ManualContext()
+        let view = base.inlineIfCurrent()
+        let order = Box<[Int]>([])
+        view.execute {
+            order.withValue { $0.append(1) }
+            view.execute { order.withValue { $0.append(3) } }
+        }
+        view.execute { order.withValue { $0.append(2) } }
+        base.runReady()
+        #expect(order.value == [1, 2, 3])
+    }
+
+    @Test func `Law 6: what waits on another view of the same base holds nobody up`() {
+        let base = ManualContext()
+        let view = base.inlineIfCurrent()
+        let stranger = base.inlineIfCurrent()
+        let order = Box<[Int]>([])
+        view.execute {
+            view.execute { order.withValue { $0.append(1) } }
+        }
+        stranger.execute { order.withValue { $0.append(2) } }
+        base.runReady()
+        #expect(order.value == [1, 2])
+    }
+
+    @Test func `Law 6: delayed work and barriers never run on the spot`() {
+        let base = ManualContext()
+        let view = base.inlineIfCurrent()
+        let order = Box<[String]>([])
+        view.execute {
+            view.enqueue { order.withValue { $0.append("enqueued") } }
+            view.schedule(after: .zero) { order.withValue { $0.append("delayed") } }
+            view.executeBarrier { order.withValue { $0.append("barrier") } }
+            order.withValue { $0.append("ends") }
+        }
+        base.advance(by: .zero)
+        #expect(order.value == ["ends", "enqueued", "barrier", "delayed"])
+    }
+
+    @Test func `Law 6: work that the base lets go of does not hold up what comes later`() {
+        let manual = ManualContext()
+        let isDropping = Box(true)
+        let base = ClosureContext("dropping", isCurrent: { manual.isCurrent }) { work in
+            if !isDropping.value { manual.execute(work) }
+        }
+        let view = base.inlineIfCurrent()
+        view.execute {}
+        isDropping.value = false
+        let order = Box<[String]>([])
+        view.execute {
+            view.execute { order.withValue { $0.append("inline") } }
+            order.withValue { $0.append("ends") }
+        }
+        manual.runReady()
+        #expect(order.value == ["inline", "ends"])
+    }
+}
+
+/// Submits its next link from inside the last.
+private final class Chain: @unchecked Sendable {
+    // Unchecked: a trampoline runs its links on one thread.
+    private(set) var left: Int
+
+    init(links: Int) { left = links }
+
+    func next() {
+        left -= 1
+        if left > 0 { TrampolineContext().execute { self.next() } }
+    }
+}

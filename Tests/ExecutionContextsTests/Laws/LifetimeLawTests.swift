@@ -1,0 +1,84 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Law 10: pending work keeps what it needs, and nothing else keeps anything.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct LifetimeLawTests {
+    /// Those that run their work by themselves.
+    static let subjects = Subject.all.filter { $0.make().drive == nil }
+
+    @Test(arguments: subjects)
+    func `Law 10: work that is pending when the last reference goes is run`(_ subject: Subject) async {
+        await withCheckedContinuation { continuation in
+            // The last closure to die says so; each must have run by then.
+            let end = Farewell { continuation.resume() }
+            let runs = Box(0)
+            let context = subject.make().context
+            for _ in 0..<20 { context.execute { runs.withValue { $0 += 1 } } }
+            context.schedule(after: .microseconds(100)) { runs.withValue { $0 += 1 } }
+            context.schedule(after: .milliseconds(1)) { [end] in
+                #expect(runs.value == 21 || !(context is any SerialContext))
+                _ = end
+            }
+        }
+    }
+
+    @Test(arguments: Decorator.all, Decorator.all)
+    func `Law 10: a view that has been used dies with its last reference, and lets its base die`(
+        _ inner: Decorator, _ outer: Decorator
+    ) async {
+        await withCheckedContinuation { continuation in
+            let end = Farewell { continuation.resume() }
+            let base = ClosureContext { [end] work in
+                DispatchQueue.global().async {
+                    _ = end
+                    work()
+                }
+            }
+            guard let view = inner.apply(base).flatMap({ outer.apply($0) }) else { return }
+            view.execute {}
+            view.submit {}.cancel()
+            view.schedule(after: .seconds(3600), {}).cancel()
+            view.schedule(after: .infinity, {})
+            view.repeat(every: .seconds(3600), {}).cancel()
+            _ = (view.taskExecutor, view.operationQueue, view.isCurrent)
+            if let view = view as? any SynchronousContext { DispatchQueue.global().async { view.sync {} } }
+        }
+    }
+
+    @Test func `Law 10: a run loop thread ends when its context is gone and its work done`() async {
+        await withCheckedContinuation { continuation in
+            let end = Farewell { continuation.resume() }
+            let context = RunLoopThreadContext(name: "ends")
+            // What a thread's dictionary holds dies with the thread.
+            context.execute { Thread.current.threadDictionary["end"] = end }
+        }
+    }
+
+    @Test func `Law 10: the system's timer goes when nothing is pending`() async {
+        let time = SystemTime()
+        #expect(time.isIdle)
+        let context = Timed(time: time)
+        await withCheckedContinuation { continuation in
+            context.schedule(after: .milliseconds(1)) { continuation.resume() }
+        }
+        // The timer is given back before the work is submitted.
+        #expect(time.isIdle)
+    }
+
+    /// A context with a given time.
+    private struct Timed: ExecutionContext {
+        let time: any TimeSource
+        func execute(_ work: @escaping Work) { DispatchQueue.global().async(execute: work) }
+    }
+}
+
+/// Does something at its end.
+final class Farewell: Sendable {
+    private let action: Work
+    init(_ action: @escaping Work) { self.action = action }
+    deinit { action() }
+}

@@ -36,5 +36,16 @@ enum Frame {
         return nil
     }
 
-    static func isCurrent(_ owner: Owner) -> Bool { unsafe find(owner) != nil }
+    /// Whether work of `owner` runs on this thread.
+    ///
+    /// A frame with a note asks its base for another turn and runs no work: what the base runs meanwhile on
+    /// this thread is somebody else's.
+    static func isCurrent(_ owner: Owner) -> Bool {
+        var next = unsafe ec_frame_top()
+        while let frame = unsafe next {
+            if unsafe frame.pointee.owner == owner && frame.pointee.note == 0 { return true }
+            unsafe next = frame.pointee.parent
+        }
+        return false
+    }
 }

@@ -35,7 +35,9 @@ public final class Async<Value: Sendable>: Sendable {
     ) -> Self {
         let mustDeliver = state.withLock { state in
             state.callbacks.append { outcome in context.execute { callback(outcome) } }
-            return state.outcome != nil && !state.isDelivering
+            guard state.outcome != nil, !state.isDelivering else { return false }
+            state.isDelivering = true
+            return true
         }
         if mustDeliver { deliver() }
         return self
@@ -65,6 +67,8 @@ public final class Async<Value: Sendable>: Sendable {
         let (isFirst, onCancel) = state.withLock { state in
             guard state.outcome == nil else { return (false, nil as (@Sendable () -> Void)?) }
             state.outcome = outcome
+            // With the outcome, so that nobody who registers in between delivers beside this one.
+            state.isDelivering = true
             return (true, state.onCancel.take())
         }
         // What cancelling would have needed is freed here, outside the lock (law 9).
@@ -74,6 +78,8 @@ public final class Async<Value: Sendable>: Sendable {
     }
 
     /// Hands the outcome to what is registered, in order, until nothing new has come (law 25).
+    ///
+    /// For the one who set `isDelivering`: who comes meanwhile leaves its callback to that one.
     private func deliver() {
         while let (outcome, callbacks) = nextCallbacks() {
             for callback in callbacks { callback(outcome) }
@@ -82,12 +88,10 @@ public final class Async<Value: Sendable>: Sendable {
 
     private func nextCallbacks() -> (Outcome, [Callback])? {
         state.withLock { state in
-            // Only one thread delivers; who comes meanwhile leaves its callback to it.
             guard let outcome = state.outcome, !state.callbacks.isEmpty else {
                 state.isDelivering = false
                 return nil
             }
-            state.isDelivering = true
             return (outcome, state.callbacks.takeAll())
         }
     }

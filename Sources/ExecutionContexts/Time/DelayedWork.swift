@@ -62,14 +62,18 @@ internal import Synchronization
     @usableFromInline
     func withdraw() { fatalError("DelayedWork is made by schedule only.") }
 
-    /// The work as its context runs it.
+    /// Gives the context the turn in which the work runs.
     @usableFromInline
-    final func run() {
-        // A context that runs its work on the caller and does not say so in `enqueue` would hold up everybody.
-        if SystemTime.isFiring { return DispatchQueue.global().async { self.run() } }
+    func submit(_ turn: DueTurn) { fatalError("DelayedWork is made by schedule only.") }
+
+    /// The work as its context runs it.
+    fileprivate final func run() {
         guard let body = claim(State.started) else { return }
         body()
     }
+
+    /// The context has let go of the work without running it: its captures are freed.
+    fileprivate final func abandon() { _ = claim(State.cancelled) }
 
     private func claim(_ new: UInt8) -> Work? {
         // Acquiring and releasing: the winner reads what the maker wrote, and a loser's reader of
@@ -103,9 +107,33 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
     @inlinable
     override func fire() {
         guard isWaiting else { return }
-        context.enqueue { self.run() }
+        submit(DueTurn(self))
     }
 
     @inlinable
+    override func submit(_ turn: DueTurn) { context.enqueue { turn.run() } }
+
+    @inlinable
     override func withdraw() { context.time.remove(self) }
+}
+
+/// What the context of a due delay holds: if it dies unused, the context has let go of the work, and the body
+/// must not live on in a handle that somebody keeps (law 10).
+@usableFromInline
+final class DueTurn: Sendable {
+    private let delay: DelayedWork
+
+    @usableFromInline
+    init(_ delay: DelayedWork) { self.delay = delay }
+
+    // After a run the matter is over and this does nothing.
+    deinit { delay.abandon() }
+
+    @usableFromInline
+    func run() {
+        // A context that runs its work on the caller and does not say so in `enqueue` would hold up everybody. It
+        // gets the turn once more, from elsewhere: so the work still runs where the context runs it.
+        if SystemTime.isFiring { return DispatchQueue.global().async { self.delay.submit(self) } }
+        delay.run()
+    }
 }

@@ -53,7 +53,9 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
     private struct State: ~Copyable {
         var work: Work?
         var due: Moment
-        var delay: DelayedWork?
+        /// Weak, since its body holds this: a delay that its context drops, or that never comes, must not
+        /// keep both for ever (law 10).
+        weak var delay: DelayedWork?
     }
 
     private let context: Context
@@ -78,7 +80,7 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
     }
 
     func cancel() -> Bool {
-        let (work, delay) = state.withLock { ($0.work.take(), $0.delay.take()) }
+        let (work, delay) = state.withLock { ($0.work.take(), $0.delay) }
         delay?.cancel()
         return work != nil
     }
@@ -87,11 +89,13 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
         // Outside the lock, so that the work may cancel its own repetition (law 9).
         guard let work = state.withLock({ $0.work }) else { return }
         work()
-        let next = state.withLock { state in
-            state.due = nextDue(after: state.due)
-            return state.work == nil ? nil : state.due
+        // Outside the lock as well, since it asks the context's clock; only one run at a time changes it.
+        let next = nextDue(after: state.withLock { $0.due })
+        let goesOn = state.withLock { state in
+            state.due = next
+            return state.work != nil
         }
-        if let next { schedule(next) }
+        if goesOn { schedule(next) }
     }
 
     private func schedule(_ due: Moment) {
@@ -99,7 +103,8 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
             at: due, tolerance: tolerance, fileID: origin.fileID, line: origin.line
         ) { self.run() }
         let isOver = state.withLock { state in
-            if state.work != nil { state.delay = delay }
+            // One that has started already may have stored its successor.
+            if state.work != nil, delay.isWaiting { state.delay = delay }
             return state.work == nil
         }
         if isOver { delay.cancel() }

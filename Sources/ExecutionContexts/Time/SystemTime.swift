@@ -32,7 +32,8 @@ public final class SystemTime: TimeSource {
             if grain > 0 {
                 // Rounded up to a common grid, delays with a tolerance share awakenings.
                 let rounded = unsafe delay.deadlineNanoseconds.addingSaturating(grain - 1) & ~(grain - 1)
-                unsafe delay.deadlineNanoseconds = rounded
+                // Near the end of time there is no next point of the grid, and the last one would be early.
+                unsafe delay.deadlineNanoseconds = max(rounded, delay.deadlineNanoseconds)
             }
             state.sequence += 1
             unsafe delay.sequence = state.sequence

@@ -28,21 +28,14 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     }
 
     override func addOperation(_ operation: Operation) {
-        guard operation.dependencies.contains(where: { !$0.isFinished }) else {
-            return start(operation)
-        }
+        // A cancelled one is ready, whatever it depends on; starting it ends it.
+        if operation.isReady { return start(operation) }
         // A stand-in waits for what the operation depends on, in the queue proper.
-        let standIn = BlockOperation { self.start(operation) }
-        for dependency in operation.dependencies { standIn.addDependency(dependency) }
-        super.addOperation(standIn)
+        super.addOperation(StandIn(operation, start: { self.startWhenReady(operation) }))
     }
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        pending.enter()
-        target.execute { [pending] in
-            block()
-            pending.leave()
-        }
+        target.execute(counted(block))
     }
 
     override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
@@ -56,7 +49,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
                 "The operation queue of '\(target.name)' was given a barrier, which that context cannot keep "
                     + "(law 3). Take the operation queue of a barrier view of it.")
         }
-        context.executeBarrier(barrier)
+        context.executeBarrier(counted(barrier))
     }
 
     override func waitUntilAllOperationsAreFinished() {
@@ -64,7 +57,61 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         pending.wait()
     }
 
+    /// A block that is pending until it has run, or the context has let go of it.
+    private func counted(_ block: @escaping Work) -> Work {
+        let end = End(pending)
+        return {
+            block()
+            _ = end
+        }
+    }
+
+    /// Counts as pending while it lives.
+    private final class End: Sendable {
+        private let group: DispatchGroup
+
+        init(_ group: DispatchGroup) {
+            self.group = group
+            group.enter()
+        }
+
+        deinit { group.leave() }
+    }
+
+    /// Starts an operation whose dependencies have finished.
+    ///
+    /// A dependency says that it has finished a few instructions before the operation says that it is ready, and
+    /// Foundation traps if it is started in between.
+    private func startWhenReady(_ operation: Operation) {
+        if operation.isReady { return start(operation) }
+        let end = End(pending)
+        DispatchQueue.global().async {
+            self.startWhenReady(operation)
+            _ = end
+        }
+    }
+
     private func start(_ operation: Operation) {
         addOperation { operation.start() }
     }
+}
+
+/// Waits in a queue for what another operation depends on, and is cancelled by cancelling that one.
+///
+/// Unchecked: it adds constants to a class that is safe for threads.
+private final class StandIn: Operation, @unchecked Sendable {
+    private let operation: Operation
+    private let startIt: Work
+
+    init(_ operation: Operation, start: @escaping Work) {
+        self.operation = operation
+        startIt = start
+        super.init()
+        for dependency in operation.dependencies { addDependency(dependency) }
+    }
+
+    override func main() { startIt() }
+
+    // It must run all the same: a cancelled operation ends by being started.
+    override func cancel() { operation.cancel() }
 }

@@ -1,0 +1,68 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// The operation queue of a context, where operations are cancelled, exclusive or lost.
+@Suite(.timeLimit(.minutes(1)))
+struct OperationFaultTests {
+    @Test func `An operation that is cancelled by cancelling all while it waits for another one still ends`() async {
+        let queue = GlobalContext().operationQueue
+        let first = BlockOperation {}
+        await withCheckedContinuation { continuation in
+            let second = BlockOperation { Issue.record("It was cancelled.") }
+            second.addDependency(first)
+            second.completionBlock = { continuation.resume() }
+            queue.addOperation(second)
+            queue.cancelAllOperations()
+            queue.addOperation(first)
+        }
+        await waitForAll(queue)
+    }
+
+    @Test func `Waiting for all operations waits for barrier blocks too`() async {
+        let log = Box<[Int]>([])
+        let base = BarrierQueueContext(label: "barriers")
+        let queue = base.operationQueue
+        base.queue.suspend()
+        queue.addBarrierBlock { log.withValue { $0.append(1) } }
+        let done = Task { await waitForAll(queue) { log.withValue { $0.append(2) } } }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                base.queue.resume()
+                continuation.resume()
+            }
+        }
+        await done.value
+        #expect(log.value == [1, 2])
+    }
+
+    @Test func `Waiting for all operations ends, also if the context loses one`() async {
+        let queue = ClosureContext("losing") { _ in }.operationQueue
+        queue.addOperation {}
+        await waitForAll(queue)
+    }
+
+    @Test func `Operations start after those they depend on, whatever the order of adding`() async {
+        for _ in 0..<40 {
+            let log = Box<[Int]>([])
+            let queue = GlobalContext().operationQueue
+            let operations = (0..<50).map { index in BlockOperation { log.withValue { $0.append(index) } } }
+            for (earlier, later) in zip(operations, operations.dropFirst()) { later.addDependency(earlier) }
+            for operation in operations.shuffled() { queue.addOperation(operation) }
+            await waitForAll(queue)
+            #expect(log.value == Array(0..<50))
+        }
+    }
+
+    private func waitForAll(_ queue: OperationQueue, then: @escaping Work = {}) async {
+        await withCheckedContinuation { continuation in
+            // Not on a thread of the cooperative pool, since it blocks.
+            Thread {
+                queue.waitUntilAllOperationsAreFinished()
+                then()
+                continuation.resume()
+            }.start()
+        }
+    }
+}

@@ -56,6 +56,12 @@ public protocol ExecutionContext: Sendable {
     /// false: nothing was checked.
     func checkIsCurrent() -> Bool
 
+    /// Binds to a piece of work what it needs of its submitter, or nil where that is nothing.
+    ///
+    /// For whoever takes work now and submits it later, or submits one piece for the sake of many: a view with a
+    /// line of its own, a delay. The default is nil; `propagating` binds task-local values by it.
+    var binding: (@Sendable (_ work: @escaping Work) -> Work)? { get }
+
     /// The clock and the alarm behind every delay, repeat and time limit of this context (law 7).
     ///
     /// The default is `SystemTime.shared`. A context that supplies its own, virtual for example, takes
@@ -76,6 +82,12 @@ extension ExecutionContext {
     public var isCurrent: Bool? { nil }
 
     public func checkIsCurrent() -> Bool { false }
+
+    public var binding: (@Sendable (_ work: @escaping Work) -> Work)? { nil }
+
+    /// The work with what it needs of its submitter.
+    @usableFromInline
+    func bound(_ work: @escaping Work) -> Work { binding.map { $0(work) } ?? work }
 
     @inlinable
     public var time: any TimeSource { SystemTime.shared }

@@ -41,6 +41,8 @@ extension ContextDecorator {
 
     public func checkIsCurrent() -> Bool { base.checkIsCurrent() }
 
+    public var binding: (@Sendable (_ work: @escaping Work) -> Work)? { base.binding }
+
     public var time: any TimeSource { base.time }
 
     public var name: String { base.name }

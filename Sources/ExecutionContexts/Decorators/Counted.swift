@@ -29,7 +29,8 @@ final class Counted<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     }
 
     func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        let patient = Patient(work: work, refused: refused)
+        // It may be sent by somebody else, later: what it needs of its submitter is bound now.
+        let patient = Patient(work: bound(work), refused: refused)
         if room.withLock({ $0.enter(orHold: overflow == .wait ? patient : nil) }) {
             send(patient)
         } else if overflow == .callerRuns {

@@ -21,10 +21,10 @@ final class Dropping<Base: ExecutionContext>: DrainedView, ContextDecorator, Ref
         super.init(over: Base.self)
     }
 
-    func execute(_ work: @escaping Work) { admit(DroppingLine.Piece(work: work)) }
+    func execute(_ work: @escaping Work) { admit(DroppingLine.Piece(work: bound(work))) }
 
     func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        admit(DroppingLine.Piece(work: work, refused: refused))
+        admit(DroppingLine.Piece(work: bound(work), refused: refused))
     }
 
     /// Never throws: there is room for the newest. It may be dropped later, and `notify` then says so.
@@ -33,6 +33,7 @@ final class Dropping<Base: ExecutionContext>: DrainedView, ContextDecorator, Ref
     /// Work whose delay is due was accepted when it was scheduled, and the turn of a view when its work was:
     /// both enter above the capacity too.
     func enqueue(_ work: @escaping Work) {
+        let work = bound(work)
         line.withLock { $0.append(DroppingLine.Piece(work: work)) }
         requestDrainElsewhere(on: base)
     }

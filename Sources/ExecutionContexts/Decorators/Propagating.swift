@@ -5,6 +5,11 @@ struct Propagating<Base: ExecutionContext>: ContextDecorator {
     let bind: @Sendable (_ work: @escaping Work) -> Work
 
     func decorate(_ work: @escaping Work) -> Work { bind(work) }
+
+    var binding: (@Sendable (_ work: @escaping Work) -> Work)? {
+        guard let inner = base.binding else { return bind }
+        return { [bind] work in bind(inner(work)) }
+    }
 }
 
 extension Propagating: BarrierContext where Base: BarrierContext {}
@@ -29,8 +34,8 @@ extension Propagating: SynchronousContext where Base: SynchronousContext {
 extension ExecutionContext {
     /// This context, with the values that these task-locals have for the submitter.
     ///
-    /// A closure given to a queue sees the default values; one given to this view sees what the caller of
-    /// `execute`, or of `schedule` at the time its delay is due, sees:
+    /// A closure given to a queue sees the default values; one given to this view, or to a view of it, sees
+    /// what the caller of `execute` or `schedule` saw:
     ///
     /// ```swift
     /// let context = GlobalContext().propagating(Request.$id, Request.$user)
@@ -38,7 +43,7 @@ extension ExecutionContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some ExecutionContext {
-        Propagating(base: self, bind: binding(repeat each locals))
+        Propagating(base: self, bind: binder(repeat each locals))
     }
 }
 
@@ -47,7 +52,7 @@ extension BarrierContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some BarrierContext {
-        Propagating(base: self, bind: binding(repeat each locals))
+        Propagating(base: self, bind: binder(repeat each locals))
     }
 }
 
@@ -56,11 +61,11 @@ extension SerialContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some SerialContext {
-        Propagating(base: self, bind: binding(repeat each locals))
+        Propagating(base: self, bind: binder(repeat each locals))
     }
 }
 
-private func binding<each Value: Sendable>(
+private func binder<each Value: Sendable>(
     _ locals: repeat TaskLocal<each Value>
 ) -> @Sendable (@escaping Work) -> Work {
     let wrap: [@Sendable (@escaping Work) -> Work] = {

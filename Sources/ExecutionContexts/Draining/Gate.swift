@@ -8,25 +8,31 @@ internal import CPlatform
 final class Gate<Base: ExecutionContext>: DrainedView, BarrierContext, @unchecked Sendable {
     // Unchecked for the superclass only: everything here is a sendable constant.
     let base: Base
+    /// Asked once; the base gets drains, and so could not bind anything to a piece itself (law 8).
+    let binding: (@Sendable (_ work: @escaping Work) -> Work)?
     let name: String
     private let line: Guarded<GateLine>
 
     init(base: Base, width: Int, name: String) {
         self.base = base
+        binding = base.binding
         self.name = name
         line = Guarded(GateLine(width: width))
         super.init(over: Base.self)
     }
 
     func execute(_ work: @escaping Work) {
+        let work = bound(work)
         if line.withLock({ $0.append(work) }) { requestDrain(on: base) }
     }
 
     func enqueue(_ work: @escaping Work) {
+        let work = bound(work)
         if line.withLock({ $0.append(work) }) { requestDrainElsewhere(on: base) }
     }
 
     func executeBarrier(_ work: @escaping Work) {
+        let work = bound(work)
         if line.withLock({ $0.append(work, isBarrier: true) }) { requestDrain(on: base) }
     }
 

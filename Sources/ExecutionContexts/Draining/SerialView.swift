@@ -8,6 +8,8 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     // Unchecked: the mailbox is guarded, and the batch belongs to one drain at a time, ordered by the mailbox
     // and the base.
     let base: Base
+    /// Asked once; the base gets drains, and so could not bind anything to a piece itself (law 8).
+    let binding: (@Sendable (_ work: @escaping Work) -> Work)?
     let name: String
 
     private let mailbox = Guarded(Mailbox())
@@ -16,6 +18,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
 
     init(base: Base, name: String) {
         self.base = base
+        binding = base.binding
         self.name = name
         unsafe batch = .allocate(capacity: 1)
         unsafe batch.initialize(to: WorkQueue())
@@ -43,7 +46,8 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
 
     /// Puts work in the mailbox; true if a drain must be asked for.
     private func post(_ work: @escaping Work) -> Bool {
-        mailbox.withLock { mailbox in
+        let work = bound(work)
+        return mailbox.withLock { mailbox in
             mailbox.queue.append(work)
             let mustAsk = !mailbox.isDraining
             mailbox.isDraining = true

@@ -1,0 +1,131 @@
+import ExecutionContextsTesting
+import Testing
+
+@testable import ExecutionContexts
+
+/// The wheel against a sorted array: thousands of random steps, from nanoseconds to centuries.
+struct TimerWheelModelTests {
+    @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    func `The wheel gives out what a sorted array gives out, whatever is added, removed and turned`(_ seed: UInt64) {
+        var random = Xorshift(seed)
+        var model = Model(now: seed == 1 ? 0 : Int64(random.below(1 << 50)))
+        for _ in 0..<4000 {
+            switch random.below(10) {
+            case 0..<5: model.add(random.deadline(after: model.now))
+            case 5..<7: model.removeAny()
+            default: model.turn(to: model.now.addingSaturating(random.stride()))
+            }
+        }
+        // To the day before the end of time, by what the wheel itself asks for.
+        var turns = 0
+        while let wake = model.wheel.nextWake, wake < Model.end, wake > 0, turns < 100_000 {
+            model.turn(to: max(wake, model.now))
+            turns += 1
+        }
+        #expect(model.faults == [])
+        #expect(model.wheel.count == model.pending.count)
+        #expect(model.pending.allSatisfy { $0.key.deadline >= Model.end - (1 << 18) })
+    }
+
+    @Test func `A wheel that dies lets go of what it holds`() {
+        weak var held: DelayedWork?
+        do {
+            var wheel = TimerWheel(now: 0)
+            let delay = makeDelay(1 << 40)
+            held = delay
+            _ = wheel.add(delay)
+        }
+        #expect(held == nil)
+    }
+}
+
+private func makeDelay(_ deadline: Int64) -> DelayedWork {
+    Delay(on: ImmediateContext(), deadline: Moment(nanoseconds: deadline), fileID: #fileID, line: #line) {}
+}
+
+/// A wheel and what it should hold.
+private struct Model: ~Copyable {
+    struct Key: Hashable, Comparable {
+        var deadline: Int64
+        var sequence: UInt64
+        static func < (left: Key, right: Key) -> Bool {
+            (left.deadline, left.sequence) < (right.deadline, right.sequence)
+        }
+    }
+
+    /// Ticks overflow in the very last one, 292 years after the machine started.
+    static let end = Int64.max - (1 << 19)
+
+    var wheel: TimerWheel
+    var now: Int64
+    var pending: [Key: DelayedWork] = [:]
+    var faults: [String] = []
+    private var sequence: UInt64 = 0
+
+    init(now: Int64) {
+        self.now = now
+        wheel = TimerWheel(now: now)
+    }
+
+    mutating func add(_ deadline: Int64) {
+        sequence += 1
+        let delay = makeDelay(deadline)
+        delay.sequence = sequence
+        let wake = wheel.add(delay)
+        pending[Key(deadline: deadline, sequence: sequence)] = delay
+        if deadline < Self.end, wake > max(deadline, now | 0x3FFFF) { faults.append("\(deadline) wakes late, at \(wake)") }
+    }
+
+    mutating func removeAny() {
+        guard let (key, delay) = pending.first else { return }
+        if !wheel.remove(delay) { faults.append("\(key) was not there") }
+        if wheel.remove(delay) { faults.append("\(key) was removed twice") }
+        pending[key] = nil
+    }
+
+    mutating func turn(to moment: Int64) {
+        now = moment
+        var due: [TimerNode] = []
+        wheel.turn(to: now, into: &due)
+        let fired = due.map { $0.take() }.sortedByDeadline()
+        let keys = fired.map { Key(deadline: $0.deadlineNanoseconds, sequence: $0.sequence) }
+        let expected = pending.keys.filter { $0.deadline <= now }.sorted()
+        if keys != expected { faults.append("at \(now): \(keys.count) instead of \(expected.count)") }
+        for key in keys { pending[key] = nil }
+        if let next = wheel.nextWake, let first = pending.keys.min(), first.deadline < Self.end {
+            // Late by less than a tick; early is a turn for nothing.
+            if next > first.deadline.addingSaturating(1 << 18) { faults.append("\(first) wakes at \(next)") }
+        } else if wheel.nextWake == nil, !pending.isEmpty {
+            faults.append("nothing wakes \(pending.count)")
+        }
+    }
+}
+
+/// Random numbers that a seed repeats.
+private struct Xorshift {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    mutating func below(_ bound: UInt64) -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state % bound
+    }
+
+    /// Past, present and future at every scale.
+    mutating func deadline(after now: Int64) -> Int64 {
+        switch below(12) {
+        case 0: return 0
+        case 1: return now
+        case 2: return now - Int64(below(1 << 30))
+        case 3: return .max - 1
+        default: return now.addingSaturating(Int64(below(1 << (1 + below(61)))))
+        }
+    }
+
+    /// Mostly small steps, now and then a jump of up to years.
+    mutating func stride() -> Int64 {
+        Int64(below(1 << (1 + below(below(20) == 0 ? 56 : 32))))
+    }
+}

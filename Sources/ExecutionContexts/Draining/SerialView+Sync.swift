@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Dispatch
 
 extension SerialView {
@@ -14,8 +15,10 @@ extension SerialView {
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
             nonisolated(unsafe) let work = work  // The caller waits for it.
             let turn = Turn()
+            // Unsafe in name only: read by the other thread while this one waits.
+            nonisolated(unsafe) let callers = unsafe ec_frame_top()
             execute { [end = turn.end] in
-                unsafe work()
+                unsafe Frame.continuing(callers) { unsafe work() }
                 _ = end
             }
             turn.wait()

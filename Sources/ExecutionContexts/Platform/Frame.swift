@@ -26,6 +26,22 @@ enum Frame {
         }
     }
 
+    /// Runs `body` as a part of what another thread is doing, which waits for it: that one's work is current here.
+    ///
+    /// So a synchronous call that crosses threads on its way through several views knows those it came through.
+    /// The frames are only read, and cannot end, while their thread waits.
+    static func continuing(_ callers: UnsafeMutablePointer<ec_frame>?, _ body: () -> Void) {
+        guard let callers = unsafe callers, var outermost = unsafe ec_frame_top() else { return body() }
+        while unsafe outermost != callers, let parent = unsafe outermost.pointee.parent {
+            unsafe outermost = parent
+        }
+        // A base that runs work on the caller: its frames are here already.
+        if unsafe outermost == callers { return body() }
+        unsafe outermost.pointee.parent = callers
+        defer { unsafe outermost.pointee.parent = nil }
+        body()
+    }
+
     /// The innermost frame of `owner` on this thread, or nil where none of its work runs here.
     static func find(_ owner: Owner) -> UnsafeMutablePointer<ec_frame>? {
         var next = unsafe ec_frame_top()

@@ -1,0 +1,181 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Many threads on one view, and a checker that knows the laws.
+@Suite(.timeLimit(.minutes(1)))
+struct ViewStressTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let limit: Int
+        let make: @Sendable () -> any BarrierContext
+    }
+
+    static let cases: [Case] = [
+        Case(testDescription: "limited to 3", limit: 3) { GlobalContext().limited(to: 3) },
+        Case(testDescription: "limited to 1", limit: 1) { GlobalContext().limited(to: 1) },
+        Case(testDescription: "barrier view", limit: .max) { GlobalContext().barrier() },
+        Case(testDescription: "barrier queue", limit: .max) { BarrierQueueContext(label: "q") },
+        Case(testDescription: "bounded barrier queue", limit: .max) {
+            BarrierQueueContext(label: "q").bounded(100_000, overflow: .refuse)
+        },
+        Case(testDescription: "bounded limited view", limit: 3) {
+            GlobalContext().limited(to: 3).bounded(100_000, overflow: .refuse)
+        },
+        Case(testDescription: "limited view of a limited view", limit: 2) {
+            GlobalContext().limited(to: 3).limited(to: 2)
+        },
+        Case(testDescription: "serial view of immediate", limit: 1) { ImmediateContext().serial() },
+        Case(testDescription: "serial view of trampoline", limit: 1) { TrampolineContext().serial() },
+        Case(testDescription: "serial view of a limited view", limit: 1) {
+            GlobalContext().limited(to: 3).serial()
+        },
+        Case(testDescription: "blocking, serial", limit: 1) { BlockingContext(limit: 3).serial() },
+        Case(testDescription: "inline serial view", limit: 1) { GlobalContext().serial().inlineIfCurrent() },
+    ]
+
+    @Test(arguments: cases)
+    func `Laws 1, 2, 3: from many threads nothing is lost, limits hold and barriers are alone and in order`(
+        _ example: Case
+    ) async {
+        let context = example.make()
+        let checker = Box(Checker(limit: example.limit, submitters: 4))
+        await withCheckedContinuation { continuation in
+            // Each submitter's last piece is a barrier, so it comes after all the others of that submitter.
+            let left = Box(4)
+            for submitter in 0..<4 {
+                // Threads of their own: an inline context runs the work of all on any of them.
+                DispatchQueue(label: "submitter").async {
+                    for index in 0..<1500 {
+                        let isBarrier = index % 17 == 16 || index == 1499
+                        let work: Work = {
+                            checker.withValue { $0.start(submitter, index, isBarrier) }
+                            checker.withValue { $0.end(submitter, index, isBarrier) }
+                            if index == 1499, left.withValue({ $0 -= 1; return $0 == 0 }) { continuation.resume() }
+                        }
+                        isBarrier ? context.executeBarrier(work) : context.execute(work)
+                    }
+                }
+            }
+        }
+        checker.withValue { checker in
+            #expect(checker.faults == [])
+            #expect(checker.ended == [1500, 1500, 1500, 1500])
+        }
+    }
+
+    @Test func `Law 5: a hundred thousand waiting pieces run in order, over bases that run inline and do not`() {
+        let manual = ManualContext()
+        for context in [manual.serial(), ImmediateContext().serial(), TrampolineContext().serial()]
+            as [any SerialContext]
+        {
+            let last = Box(-1)
+            let disorder = Box(0)
+            context.execute {
+                for index in 0..<100_000 {
+                    context.execute {
+                        if last.value != index - 1 { disorder.value += 1 }
+                        last.value = index
+                    }
+                }
+            }
+            manual.runReady()
+            #expect(last.value == 99_999)
+            #expect(disorder.value == 0)
+        }
+    }
+
+    @Test func `Law 2: sync from several threads, nested and across views, takes its turn`() async {
+        let outer = GlobalContext().serial("outer")
+        let inner = GlobalContext().serial("inner")
+        nonisolated(unsafe) var count = 0  // Guarded by `inner`.
+        await withCheckedContinuation { continuation in
+            let left = Box(4)
+            for _ in 0..<4 {
+                // Blocks, so not on the pool.
+                DispatchQueue(label: "caller").async {
+                    for _ in 0..<300 {
+                        outer.sync { inner.sync { outer.sync { inner.sync { unsafe count += 1 } } } }
+                    }
+                    if left.withValue({ $0 -= 1; return $0 == 0 }) { continuation.resume() }
+                }
+            }
+        }
+        let result = inner.sync { unsafe count }
+        #expect(result == 1200)
+    }
+
+    @Test func `Law 4: a view is current in a synchronous call that left its thread through another view`() async {
+        let outer = GlobalContext().serial("outer")
+        let inner = BlockingContext(limit: 1).serial("inner")
+        let answers = await withCheckedContinuation { continuation in
+            outer.execute {
+                let within = inner.sync { [outer.isCurrent, inner.isCurrent] }
+                continuation.resume(returning: within + [outer.isCurrent, inner.isCurrent])
+            }
+        }
+        #expect(answers == [true, true, true, false])
+    }
+
+    @Test func `Law 10: a view that everybody let go of runs what waits, then dies`() async {
+        weak var view: AnyObject?
+        let gate = DispatchQueue(label: "gate")
+        gate.suspend()
+        let count = Box(0)
+        await withCheckedContinuation { continuation in
+            do {
+                let serial = gate.context.serial()
+                view = serial as AnyObject
+                for _ in 0..<1000 { serial.execute { count.value += 1 } }
+                serial.execute { gate.async { gate.async { continuation.resume() } } }
+            }
+            gate.resume()
+        }
+        #expect(count.value == 1000)
+        #expect(view == nil)
+    }
+}
+
+/// What has started and ended, and whether it may.
+private struct Checker {
+    let limit: Int
+    var running = 0
+    var barrierRuns = false
+    var faults: [String] = []
+    var ended: [Int]
+    /// How many pieces of each submitter have started.
+    private var started: [Int]
+    private var lastBarrier: [Int]
+
+    init(limit: Int, submitters: Int) {
+        self.limit = limit
+        ended = Array(repeating: 0, count: submitters)
+        started = ended
+        lastBarrier = Array(repeating: -1, count: submitters)
+    }
+
+    mutating func start(_ submitter: Int, _ index: Int, _ isBarrier: Bool) {
+        running += 1
+        if running > limit { fault("\(running) at a time") }
+        if barrierRuns { fault("\(submitter).\(index) beside a barrier") }
+        if isBarrier {
+            barrierRuns = true
+            if running != 1 { fault("barrier \(submitter).\(index) beside \(running - 1)") }
+            if ended[submitter] != index { fault("barrier \(submitter).\(index) after \(ended[submitter])") }
+            lastBarrier[submitter] = index
+        } else if index < lastBarrier[submitter] || started[submitter] < index - index % 17 {
+            fault("\(submitter).\(index) on the wrong side of a barrier")
+        }
+        if limit == 1, started[submitter] != index { fault("\(submitter).\(index) out of order") }
+        started[submitter] += 1
+    }
+
+    mutating func end(_ submitter: Int, _ index: Int, _ isBarrier: Bool) {
+        running -= 1
+        if isBarrier { barrierRuns = false }
+        ended[submitter] += 1
+    }
+
+    private mutating func fault(_ text: String) { if faults.count < 5 { faults.append(text) } }
+}

@@ -35,7 +35,8 @@ extension ExecutionContext where Self == RunLoopThreadContext {
 /// The part that the thread itself keeps alive.
 ///
 /// Unchecked: `thread` and `runLoop` are set before `init` returns. `runLoop` is not changed after, and takes
-/// blocks and wakes from any thread; `thread` is cleared when the context, its only reader, is gone.
+/// blocks and wakes from any thread; `thread` is cleared when the context, its only reader, is gone; `isDraining`
+/// belongs to the thread.
 private final class Loop: @unchecked Sendable {
     private struct State: ~Copyable {
         var waiting = WorkQueue()
@@ -45,6 +46,7 @@ private final class Loop: @unchecked Sendable {
     private let state = Guarded(State())
     private(set) var thread: Thread!
     private var runLoop: CFRunLoop!
+    private var isDraining = false
 
     init(name: String, qos: QualityOfService) {
         let isRunning = DispatchSemaphore(value: 0)
@@ -71,29 +73,37 @@ private final class Loop: @unchecked Sendable {
             state.waiting.append(work)
             return state.waiting.count == 1
         }
-        if isFirst { wake { self.drain() } }
+        if isFirst { wake { $0.drain() } }
     }
 
     func finish() {
         state.withLock { $0.isFinished = true }
-        wake {}
+        wake { _ in }
     }
 
     private var isDone: Bool { state.withLock { $0.isFinished && $0.waiting.isEmpty } }
 
-    private func wake(_ block: @escaping Work) {
-        CFRunLoopPerformBlock(runLoop, kCFRunLoopDefaultMode) {
-            block()
-            if self.isDone { CFRunLoopStop(self.runLoop) }
+    private func wake(_ block: @escaping @Sendable (Loop) -> Void) {
+        // Weak: a block that comes when the thread has just ended never runs, and would keep the run loop and
+        // this, which keeps the run loop, for ever.
+        CFRunLoopPerformBlock(runLoop, kCFRunLoopDefaultMode) { [weak self] in
+            guard let self else { return }
+            block(self)
+            // Not from within a piece, whose own run loop would be stopped in place of the thread's.
+            if !self.isDraining, self.isDone { CFRunLoopStop(self.runLoop) }
         }
         CFRunLoopWakeUp(runLoop)
     }
 
     /// Runs what was waiting when it began, then lets the run loop serve its other sources.
     private func drain() {
+        // A piece may run the run loop, which comes here: what waits comes after that piece (law 2).
+        if isDraining { return }
+        isDraining = true
         for _ in 0..<state.withLock({ $0.waiting.count }) {
             state.withLock { $0.waiting.popFirst() }?()
         }
-        if state.withLock({ !$0.waiting.isEmpty }) { wake { self.drain() } }
+        isDraining = false
+        if state.withLock({ !$0.waiting.isEmpty }) { wake { $0.drain() } }
     }
 }

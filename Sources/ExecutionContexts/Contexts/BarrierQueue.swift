@@ -23,7 +23,7 @@ public final class BarrierQueueContext: BarrierContext, SynchronousContext {
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if isCurrent == true { return try body() }
+        if unsafe isCurrent == true || Frame.isCurrent(Frame.owner(self)) { return try body() }
         return try queue.sync { Result(catching: body) }.get()
     }
 

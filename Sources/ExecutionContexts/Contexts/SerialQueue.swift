@@ -21,8 +21,12 @@ public final class SerialQueueContext: SerialContext, SynchronousContext {
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if isCurrent == true { return try body() }
-        return try queue.sync { Result(catching: body) }.get()
+        // A frame as well as the key: the key is hidden by a nested `sync` to another queue (law 4).
+        let owner = unsafe Frame.owner(self)
+        if unsafe isCurrent == true || Frame.isCurrent(owner) { return try body() }
+        return try queue.sync {
+            Result { () throws(Failure) -> Value in try unsafe Frame.enter(owner, body) }
+        }.get()
     }
 
     /// Yes on this queue and on queues that target it, otherwise not known (law 4).

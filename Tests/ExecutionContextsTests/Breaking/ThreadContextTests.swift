@@ -1,0 +1,100 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Contexts with threads of their own, at their limits and at their end.
+@Suite(.timeLimit(.minutes(1)))
+struct ThreadContextTests {
+    @Test func `A run loop thread that is let go of on its own thread runs what waits, then ends`() async {
+        for _ in 0..<20 {
+            let count = Box(0)
+            await withCheckedContinuation { continuation in
+                let context = RunLoopThreadContext(name: "loop")
+                for _ in 0..<50 { context.execute { [context] in _ = context; count.value += 1 } }
+                context.execute { [context] in
+                    context.execute { continuation.resume() }
+                    count.value += 1
+                }
+            }
+            #expect(count.value == 51)
+        }
+    }
+
+    @Test func `Law 2: a piece that runs the thread's run loop is not interrupted by the next piece`() async {
+        let log = Box<[String]>([])
+        let context = RunLoopThreadContext(name: "loop")
+        await withCheckedContinuation { continuation in
+            context.execute {
+                log.withValue { $0.append("start") }
+                context.execute {
+                    log.withValue { $0.append("next") }
+                    continuation.resume()
+                }
+                _ = RunLoop.current.run(mode: .default, before: Date())
+                log.withValue { $0.append("end") }
+            }
+        }
+        #expect(log.value == ["start", "end", "next"])
+    }
+
+    @Test func `A nested sync comes back to a queue that is held through another queue`() async {
+        let count = await withCheckedContinuation { continuation in
+            // Blocks, so not on a thread of the cooperative pool.
+            DispatchQueue.global().async {
+                let serial = SerialQueueContext(label: "serial")
+                let barrier = BarrierQueueContext(label: "barrier")
+                let first = serial.sync { barrier.sync { serial.sync { 1 } } }
+                let second = barrier.syncBarrier { serial.sync { barrier.sync { barrier.syncBarrier { 1 } } } }
+                continuation.resume(returning: first + second)
+            }
+        }
+        #expect(count == 2)
+    }
+
+    @Test func `Law 11: a blocking context never exceeds its limit, also with nested submissions`() async {
+        let context = BlockingContext(limit: 3)
+        let state = Box((running: 0, most: 0, done: 0))
+        await withCheckedContinuation { continuation in
+            for index in 0..<300 {
+                context.execute {
+                    state.withValue {
+                        $0.running += 1
+                        $0.most = max($0.most, $0.running)
+                    }
+                    let finish: Work = {
+                        if state.withValue({ $0.done += 1; return $0.done == 300 }) { continuation.resume() }
+                    }
+                    index % 3 == 0 ? context.execute(finish) : finish()
+                    state.withValue { $0.running -= 1 }
+                }
+            }
+        }
+        #expect(state.value.most <= 3)
+    }
+
+    @Test func `Law 13: an actor on an inline serial view keeps its isolation, called from everywhere`() async {
+        let counter = Counter(on: ImmediateContext().serial())
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<200 { await counter.add(on: .global) } }
+            }
+        }
+        #expect(await counter.value == 1600)
+    }
+}
+
+private actor Counter {
+    private let executor: any SerialExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    private(set) var value = 0
+
+    init(on context: some SerialContext) { executor = context.serialExecutor }
+
+    func add(on other: some ExecutionContext) async {
+        _ = try? await other.run {}
+        assertIsolated()
+        value += 1
+    }
+}

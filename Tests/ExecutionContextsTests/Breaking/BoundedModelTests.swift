@@ -72,7 +72,8 @@ struct BoundedModelTests {
             }
         }
         manual.runReady()
-        #expect(ran.value == expected + ticketed + patient)
+        let isAsExpected = ran.value == expected + ticketed + patient
+        #expect(isAsExpected)
         #expect(answers.value.count == submissions.count)
         #expect(answers.value.values.allSatisfy { $0 == 1 })
         #expect((policy == .dropOldest) != (refusals > 0))

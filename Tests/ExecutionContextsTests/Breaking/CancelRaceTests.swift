@@ -86,19 +86,28 @@ struct CancelRaceTests {
 
     @Test func `Law 7: delays of one serial context come in the order of deadline and submission`() async {
         let context = GlobalContext().serial()
-        let order = Box<[Int]>([])
-        let start = context.time.now.advanced(by: .milliseconds(3))
-        // Far ones first, and one deadline for many: each wakes the timer earlier than the last.
-        for index in (0..<2000).reversed() {
-            context.schedule(at: start.advanced(by: .microseconds(index / 10 * 10))) {
-                order.withValue { $0.append(index) }
+        var lead = Duration.milliseconds(10)
+        while true {
+            let order = Box<[Int]>([])
+            let start = context.time.now.advanced(by: lead)
+            // Far ones first, and one deadline for many: each wakes the timer earlier than the last.
+            for index in (0..<2000).reversed() {
+                context.schedule(at: start.advanced(by: .microseconds(index / 10 * 10))) {
+                    order.withValue { $0.append(index) }
+                }
             }
+            let wereSetInTime = context.time.now < start
+            await withCheckedContinuation { continuation in
+                context.schedule(at: start.advanced(by: .milliseconds(5))) { continuation.resume() }
+            }
+            // On a machine that was too busy to set them all before the first is due, once more with more time.
+            lead = lead + lead
+            guard wereSetInTime else { continue }
+            let expected = (0..<200).flatMap { group in (0..<10).reversed().map { group * 10 + $0 } }
+            let isInOrder = order.value == expected
+            #expect(isInOrder)
+            return
         }
-        await withCheckedContinuation { continuation in
-            context.schedule(at: start.advanced(by: .milliseconds(5))) { continuation.resume() }
-        }
-        let expected = (0..<200).flatMap { group in (0..<10).reversed().map { group * 10 + $0 } }
-        #expect(order.value == expected)
     }
 
     @Test func `Law 7: an earlier delay comes first, also after all others were removed and added again`() async {

@@ -39,7 +39,8 @@ struct CancelRaceTests {
         #expect(witness == nil)
     }
 
-    @Test func `Law 1: a run that is cancelled while it starts resolves once, and says what happened`() async {
+    @Test func `Law 1: a run that is cancelled while it starts resolves once, and says what happened`() async
+    {
         let ran = Box(Array(repeating: false, count: 2000))
         let context = GlobalContext().serial()
         let answers = await withTaskGroup(of: (Int, Bool).self) { group in
@@ -110,7 +111,9 @@ struct CancelRaceTests {
         }
     }
 
-    @Test func `Law 7: an earlier delay comes first, also after all others were removed and added again`() async {
+    @Test func `Law 7: an earlier delay comes first, also after all others were removed and added again`()
+        async
+    {
         let context = GlobalContext().serial()
         for _ in 0..<20 {
             let far = context.schedule(after: .seconds(3600)) {}

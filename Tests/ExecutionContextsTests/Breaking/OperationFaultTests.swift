@@ -6,7 +6,9 @@ import Testing
 /// The operation queue of a context, where operations are cancelled, exclusive or lost.
 @Suite(.timeLimit(.minutes(1)))
 struct OperationFaultTests {
-    @Test func `An operation that is cancelled by cancelling all while it waits for another one still ends`() async {
+    @Test func `An operation that is cancelled by cancelling all while it waits for another one still ends`()
+        async
+    {
         let queue = GlobalContext().operationQueue
         let first = BlockOperation {}
         await withCheckedContinuation { continuation in

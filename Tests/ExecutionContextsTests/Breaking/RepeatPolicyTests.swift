@@ -20,7 +20,9 @@ struct RepeatPolicyTests {
         isHeld.value = true
         manual.advance(by: .milliseconds(3500))
         isHeld.value = false
-        for work in held.withValue({ let all = $0; $0 = []; return all }) { manual.execute(work) }
+        for work in held.withValue({
+            let all = $0; $0 = []; return all
+        }) { manual.execute(work) }
         manual.advance(by: .milliseconds(2500))
         #expect(repetition.cancel())
         #expect(manual.delayedCount == 0)
@@ -63,7 +65,9 @@ struct RepeatPolicyTests {
         let late = Box(0)
         let rare = manual.repeat(every: .nanoseconds(Int64.max / 2 + 1), policy: .skip) { late.value += 1 }
         let tiny = Box(0)
-        let often = manual.repeat(every: Duration(secondsComponent: 0, attosecondsComponent: 1)) { tiny.value += 1 }
+        let often = manual.repeat(every: Duration(secondsComponent: 0, attosecondsComponent: 1)) {
+            tiny.value += 1
+        }
         manual.advance(by: .nanoseconds(10))
         #expect(tiny.value == 10)
         #expect(often.cancel())
@@ -74,7 +78,10 @@ struct RepeatPolicyTests {
         #expect(manual.delayedCount == 0)
     }
 
-    @Test func `Law 7: a repetition that is cancelled from another thread is won by one caller and starts no more`() async {
+    @Test
+    func `Law 7: a repetition that is cancelled from another thread is won by one caller and starts no more`()
+        async
+    {
         let context = GlobalContext().serial()
         for _ in 0..<50 {
             let count = Box(0)

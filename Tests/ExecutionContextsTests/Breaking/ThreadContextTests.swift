@@ -12,7 +12,11 @@ struct ThreadContextTests {
             let count = Box(0)
             await withCheckedContinuation { continuation in
                 let context = RunLoopThreadContext(name: "loop")
-                for _ in 0..<50 { context.execute { [context] in _ = context; count.value += 1 } }
+                for _ in 0..<50 {
+                    context.execute { [context] in
+                        _ = context; count.value += 1
+                    }
+                }
                 context.execute { [context] in
                     context.execute { continuation.resume() }
                     count.value += 1
@@ -46,7 +50,9 @@ struct ThreadContextTests {
                 let serial = SerialQueueContext(label: "serial")
                 let barrier = BarrierQueueContext(label: "barrier")
                 let first = serial.sync { barrier.sync { serial.sync { 1 } } }
-                let second = barrier.syncBarrier { serial.sync { barrier.sync { barrier.syncBarrier { 1 } } } }
+                let second = barrier.syncBarrier {
+                    serial.sync { barrier.sync { barrier.syncBarrier { 1 } } }
+                }
                 continuation.resume(returning: first + second)
             }
         }
@@ -64,7 +70,11 @@ struct ThreadContextTests {
                         $0.most = max($0.most, $0.running)
                     }
                     let finish: Work = {
-                        if state.withValue({ $0.done += 1; return $0.done == 300 }) { continuation.resume() }
+                        if state.withValue({
+                            $0.done += 1; return $0.done == 300
+                        }) {
+                            continuation.resume()
+                        }
                     }
                     index % 3 == 0 ? context.execute(finish) : finish()
                     state.withValue { $0.running -= 1 }
@@ -74,7 +84,8 @@ struct ThreadContextTests {
         #expect(state.value.most <= 3)
     }
 
-    @Test func `Law 13: an actor on an inline serial view keeps its isolation, called from everywhere`() async {
+    @Test func `Law 13: an actor on an inline serial view keeps its isolation, called from everywhere`() async
+    {
         let counter = Counter(on: ImmediateContext().serial())
         await withTaskGroup { group in
             for _ in 0..<8 {

@@ -37,7 +37,10 @@ struct TimeFaultTests {
         #expect(capture == nil)
     }
 
-    @Test func `Law 10: a delay whose context lets go of the work frees its captures, also while its handle is kept`() {
+    @Test
+    func
+        `Law 10: a delay whose context lets go of the work frees its captures, also while its handle is kept`()
+    {
         let manual = ManualContext()
         let token = InvalidationToken()
         weak var capture: Box<Int>?

@@ -6,7 +6,9 @@ import Testing
 /// The wheel against a sorted array: thousands of random steps, from nanoseconds to centuries.
 struct TimerWheelModelTests {
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-    func `The wheel gives out what a sorted array gives out, whatever is added, removed and turned`(_ seed: UInt64) {
+    func `The wheel gives out what a sorted array gives out, whatever is added, removed and turned`(
+        _ seed: UInt64
+    ) {
         var random = Xorshift(seed)
         var model = Model(now: seed == 1 ? 0 : Int64(random.below(1 << 50)))
         for _ in 0..<4000 {
@@ -73,7 +75,9 @@ private struct Model: ~Copyable {
         delay.sequence = sequence
         let wake = wheel.add(delay)
         pending[Key(deadline: deadline, sequence: sequence)] = delay
-        if deadline < Self.end, wake > max(deadline, now | 0x3FFFF) { faults.append("\(deadline) wakes late, at \(wake)") }
+        if deadline < Self.end, wake > max(deadline, now | 0x3FFFF) {
+            faults.append("\(deadline) wakes late, at \(wake)")
+        }
     }
 
     mutating func removeAny() {

@@ -6,7 +6,9 @@ import Testing
 /// Interleavings of two submitters that a stress test meets once in a million, each built in one thread.
 @Suite(.timeLimit(.minutes(1)))
 struct ViewRaceTests {
-    @Test func `Law 3: a barrier of a bounded view runs as a barrier of the base, whoever reaches the base first`() {
+    @Test
+    func `Law 3: a barrier of a bounded view runs as a barrier of the base, whoever reaches the base first`()
+    {
         let base = RecordingBarrierContext()
         let view = base.bounded(8, overflow: .refuse)
         let wasExclusive = Box<[String: Bool]>([:])
@@ -31,7 +33,9 @@ struct ViewRaceTests {
         #expect(order.value == [1, 2, 3, 4])
     }
 
-    @Test func `Law 4: a drain that asks its base for another turn is not current in what the base runs meanwhile`() {
+    @Test
+    func `Law 4: a drain that asks its base for another turn is not current in what the base runs meanwhile`()
+    {
         // The base helps: a submitter runs the oldest piece of the line itself.
         let base = HelpingContext()
         let view = base.serial()

@@ -52,7 +52,13 @@ struct ViewStressTests {
                         let work: Work = {
                             checker.withValue { $0.start(submitter, index, isBarrier) }
                             checker.withValue { $0.end(submitter, index, isBarrier) }
-                            if index == 1499, left.withValue({ $0 -= 1; return $0 == 0 }) { continuation.resume() }
+                            if index == 1499,
+                                left.withValue({
+                                    $0 -= 1; return $0 == 0
+                                })
+                            {
+                                continuation.resume()
+                            }
                         }
                         isBarrier ? context.executeBarrier(work) : context.execute(work)
                     }
@@ -65,7 +71,8 @@ struct ViewStressTests {
         }
     }
 
-    @Test func `Law 5: a hundred thousand waiting pieces run in order, over bases that run inline and do not`() {
+    @Test
+    func `Law 5: a hundred thousand waiting pieces run in order, over bases that run inline and do not`() {
         let manual = ManualContext()
         for context in [manual.serial(), ImmediateContext().serial(), TrampolineContext().serial()]
             as [any SerialContext]
@@ -98,7 +105,11 @@ struct ViewStressTests {
                     for _ in 0..<300 {
                         outer.sync { inner.sync { outer.sync { inner.sync { unsafe count += 1 } } } }
                     }
-                    if left.withValue({ $0 -= 1; return $0 == 0 }) { continuation.resume() }
+                    if left.withValue({
+                        $0 -= 1; return $0 == 0
+                    }) {
+                        continuation.resume()
+                    }
                 }
             }
         }
@@ -106,7 +117,9 @@ struct ViewStressTests {
         #expect(result == 1200)
     }
 
-    @Test func `Law 4: a view is current in a synchronous call that left its thread through another view`() async {
+    @Test func `Law 4: a view is current in a synchronous call that left its thread through another view`()
+        async
+    {
         let outer = GlobalContext().serial("outer")
         let inner = BlockingContext(limit: 1).serial("inner")
         let answers = await withCheckedContinuation { continuation in

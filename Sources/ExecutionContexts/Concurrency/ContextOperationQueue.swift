@@ -81,11 +81,12 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     /// Starts an operation whose dependencies have finished.
     ///
     /// A dependency says that it has finished a few instructions before the operation says that it is ready, and
-    /// Foundation traps if it is started in between.
+    /// Foundation traps if it is started in between. One that decides for itself when it is ready is asked again
+    /// every millisecond, since Foundation tells nobody but its own queues.
     private func startWhenReady(_ operation: Operation) {
         if operation.isReady { return start(operation) }
         let end = End(pending)
-        DispatchQueue.global().async {
+        GlobalContext().schedule(after: .milliseconds(1)) {
             self.startWhenReady(operation)
             _ = end
         }

@@ -6,9 +6,9 @@ struct DrainBudget {
     /// Counts a piece; true when 256 are done or about a millisecond has passed.
     mutating func spend() -> Bool {
         pieces += 1
-        // The clock costs as much as a small piece of work, so it is asked at every eighth, and a drain that
-        // ends before never asks.
-        guard pieces & 7 == 0 else { return false }
+        // The clock costs as much as a small piece of work, so it is asked at every eighth, and also early on, for
+        // pieces that are slow; a drain of a single piece never asks.
+        guard pieces & 7 == 0 || pieces == 2 || pieces == 4 else { return false }
         let now = MonotonicClock.nanoseconds
         guard let start else {
             self.start = now

@@ -23,14 +23,19 @@ struct ViewRaceTests {
         #expect(wasExclusive.value["plain"] != nil)
     }
 
-    @Test func `Law 3: plain work behind a barrier of a bounded view runs, also if its turn comes first`() {
+    @Test
+    func
+        `Law 1: of a barrier and what is submitted meanwhile nothing is lost, whoever reaches the base first`()
+    {
         let base = RecordingBarrierContext()
         let view = base.bounded(8, overflow: .refuse)
         let order = Box<[Int]>([])
         base.beforeNext { for piece in 2...4 { view.execute { order.withValue { $0.append(piece) } } } }
         view.executeBarrier { order.withValue { $0.append(1) } }
         base.runAll()
-        #expect(order.value == [1, 2, 3, 4])
+        // The calls overlap, so the barrier may stand before or behind; the others keep their order.
+        #expect(order.value.sorted() == [1, 2, 3, 4])
+        #expect(order.value.filter { $0 != 1 } == [2, 3, 4])
     }
 
     @Test

@@ -3,7 +3,7 @@
 /// Not safe for threads: whoever owns it guards it. Taking everything out is one move, which is how a
 /// view leaves its lock with a whole batch. A piece that comes while nothing waits is kept in the queue itself,
 /// so a view that is calm needs no segment, and handing it one piece touches one line of memory.
-@safe struct WorkQueue: ~Copyable {
+@safe package struct WorkQueue: ~Copyable {
     /// The oldest piece, if it came while nothing else waited; the segments hold what came after.
     private var single: Work?
     private var first: Segment?
@@ -15,7 +15,7 @@
     private var tail: UInt32 = 0
     private var segmented = 0
 
-    init() {}
+    package init() {}
 
     deinit {
         var next = unsafe first
@@ -30,12 +30,12 @@
         if let spare = unsafe spare { unsafe spare.deallocate() }
     }
 
-    var isEmpty: Bool { single == nil && segmented == 0 }
+    package var isEmpty: Bool { single == nil && segmented == 0 }
 
-    var count: Int { segmented + (single == nil ? 0 : 1) }
+    package var count: Int { segmented + (single == nil ? 0 : 1) }
 
     @inline(__always)
-    mutating func append(_ work: consuming @escaping Work) {
+    package mutating func append(_ work: consuming @escaping Work) {
         if isEmpty {
             single = work
             return
@@ -48,7 +48,7 @@
     }
 
     @inline(__always)
-    mutating func popFirst() -> Work? {
+    package mutating func popFirst() -> Work? {
         if let work = single.take() { return work }
         guard segmented > 0 else { return nil }
         let segment = unsafe first.unsafelyUnwrapped
@@ -69,7 +69,7 @@
 
     /// Moves everything out. What stays behind is empty but keeps its spare segment.
     @inline(__always)
-    mutating func takeAll() -> WorkQueue {
+    package mutating func takeAll() -> WorkQueue {
         var taken = WorkQueue()
         swap(&self, &taken)
         unsafe swap(&spare, &taken.spare)
@@ -78,7 +78,7 @@
 
     /// Takes the memory of a finished batch for the next burst.
     @inline(__always)
-    mutating func reuse(_ finished: inout WorkQueue) {
+    package mutating func reuse(_ finished: inout WorkQueue) {
         guard unsafe spare == nil, finished.isEmpty, let segment = unsafe finished.first else {
             return
         }

@@ -28,7 +28,7 @@ public struct Moment: InstantProtocol, Hashable, Sendable {
 
 extension Int64 {
     /// The sum, or the end of the range where it lies beyond.
-    func addingSaturating(_ other: Int64) -> Int64 {
+    package func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }

@@ -102,7 +102,7 @@ public final class SystemTime: TimeSource {
 
 extension [DelayedWork] {
     /// In the order of `(deadline, arrival)`; mostly they are already.
-    func sortedByDeadline() -> [DelayedWork] {
+    package func sortedByDeadline() -> [DelayedWork] {
         func precedes(_ left: DelayedWork, _ right: DelayedWork) -> Bool {
             unsafe left.deadlineNanoseconds != right.deadlineNanoseconds
                 ? left.deadlineNanoseconds < right.deadlineNanoseconds

@@ -2,7 +2,7 @@
 ///
 /// A delay is linked into a list by its own fields, so being pending costs no memory but the delay's own.
 /// Safe to use under the wheel's rule: from `init(retaining:)` until `release()` or `take()` the delay lives.
-@safe struct TimerNode: Equatable {
+@safe package struct TimerNode: Equatable {
     private let reference: Unmanaged<DelayedWork>
 
     init(retaining delay: DelayedWork) {
@@ -15,9 +15,9 @@
 
     func release() { unsafe reference.release() }
 
-    func take() -> DelayedWork { unsafe reference.takeRetainedValue() }
+    package func take() -> DelayedWork { unsafe reference.takeRetainedValue() }
 
-    static func == (left: TimerNode, right: TimerNode) -> Bool {
+    package static func == (left: TimerNode, right: TimerNode) -> Bool {
         unsafe left.reference.toOpaque() == right.reference.toOpaque()
     }
 

@@ -4,7 +4,7 @@
 /// of 64ⁿ ticks; when time enters a list of a higher level its delays move down. A delay lies on the level
 /// of the highest bit in which its tick differs from the present one, so a lower level is always due first,
 /// and a bit map per level finds the next list that is not empty. Not safe for threads: its source guards it.
-@safe struct TimerWheel: ~Copyable {
+@safe package struct TimerWheel: ~Copyable {
     static let tickShift = 18
     static let noSlot = UInt16.max
     private static let levels = 8
@@ -13,9 +13,9 @@
     private let lists: UnsafeMutablePointer<TimerNode?>
     private let occupied: UnsafeMutablePointer<UInt64>
     private var current: Int64
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init(now: Int64) {
+    package init(now: Int64) {
         current = now >> Self.tickShift
         unsafe lists = .allocate(capacity: Self.levels * 64)
         unsafe lists.initialize(repeating: nil, count: Self.levels * 64)
@@ -37,13 +37,13 @@
     // MARK: Adding and removing
 
     /// Takes a delay and keeps it alive; returns the moment at which the wheel wants to be turned for it.
-    mutating func add(_ delay: DelayedWork) -> Int64 {
+    package mutating func add(_ delay: DelayedWork) -> Int64 {
         count += 1
         return attach(TimerNode(retaining: delay))
     }
 
     /// Lets go of a delay; false if it is not, or no longer, here.
-    mutating func remove(_ delay: DelayedWork) -> Bool {
+    package mutating func remove(_ delay: DelayedWork) -> Bool {
         guard unsafe delay.slot != Self.noSlot else { return false }
         let node = TimerNode(linked: delay)
         detach(node)
@@ -93,12 +93,12 @@
     // MARK: Turning
 
     /// When the wheel next has something to do, or nil if it is empty.
-    var nextWake: Int64? {
+    package var nextWake: Int64? {
         nextList().map { wakeTime(level: $0.level, position: $0.position) }
     }
 
     /// Moves everything due at `now` out, earliest list first; the caller takes the nodes.
-    mutating func turn(to now: Int64, into due: inout [TimerNode]) {
+    package mutating func turn(to now: Int64, into due: inout [TimerNode]) {
         let target = max(now >> Self.tickShift, current)
         while let (level, position) = nextList() {
             let start = startTick(level: level, position: position)

@@ -1,6 +1,5 @@
+import ExecutionContexts
 import Testing
-
-@testable import ExecutionContexts
 
 /// The queue of work against an array, and that it frees what it holds.
 struct WorkQueueModelTests {

@@ -1,7 +1,6 @@
+import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
-
-@testable import ExecutionContexts
 
 /// The wheel against a sorted array: thousands of random steps, from nanoseconds to centuries.
 struct TimerWheelModelTests {
@@ -42,7 +41,19 @@ struct TimerWheelModelTests {
 }
 
 private func makeDelay(_ deadline: Int64) -> DelayedWork {
-    Delay(on: ImmediateContext(), deadline: Moment(nanoseconds: deadline), fileID: #fileID, line: #line) {}
+    Unattended().schedule(at: Moment(nanoseconds: deadline)) {}
+}
+
+/// A context whose delays nobody keeps, so that the test can.
+private struct Unattended: ExecutionContext {
+    var time: any TimeSource { NoTime() }
+    func execute(_ work: @escaping Work) { work() }
+}
+
+private final class NoTime: TimeSource {
+    var now: Moment { Moment(nanoseconds: 0) }
+    func add(_ delay: DelayedWork, tolerance: Duration) {}
+    func remove(_ delay: DelayedWork) {}
 }
 
 /// A wheel and what it should hold.
@@ -92,7 +103,7 @@ private struct Model: ~Copyable {
         var due: [TimerNode] = []
         wheel.turn(to: now, into: &due)
         let fired = due.map { $0.take() }.sortedByDeadline()
-        let keys = fired.map { Key(deadline: $0.deadlineNanoseconds, sequence: $0.sequence) }
+        let keys = fired.map { Key(deadline: $0.deadline.nanoseconds, sequence: $0.sequence) }
         let expected = pending.keys.filter { $0.deadline <= now }.sorted()
         if keys != expected { faults.append("at \(now): \(keys.count) instead of \(expected.count)") }
         for key in keys { pending[key] = nil }

@@ -1,0 +1,94 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Days on which queues are long, closed or gone.
+@Suite(.timeLimit(.minutes(1)))
+struct BadDayTests {
+    @Test(arguments: [true, false])
+    func `Laws 1, 2: a million queued pieces run, each once and in order`(_ isSerial: Bool) async {
+        await offThePool {
+            let count = 1_000_000
+            let base = GlobalContext()
+            let view: any BarrierContext = isSerial ? base.serial() : base.limited(to: 1)
+            let mayGoOn = DispatchSemaphore(value: 0)
+            let done = DispatchSemaphore(value: 0)
+            let tally = Sequence()
+            view.execute { mayGoOn.wait() }
+            for index in 0..<count { view.execute { tally.expect(index) } }
+            view.executeBarrier { done.signal() }
+            mayGoOn.signal()
+            done.wait()
+            #expect(tally.next == count)
+            #expect(tally.disorder == 0)
+        }
+    }
+
+    @Test func `Law 1: work for a suspended queue waits, and runs when the queue goes on`() async throws {
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        let views: [any ExecutionContext] = [
+            queue.context, queue.context.serial(), queue.context.limited(to: 2), queue.context.barrier(),
+        ]
+        let ran = Box(0)
+        for view in views { view.execute { ran.withValue { $0 += 1 } } }
+        let answers = views.map { view in view.submit { "ran" } }
+        let cancelled = queue.context.submit { Issue.record("It was cancelled before its queue went on.") }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.get() }
+        #expect(ran.value == 0)
+        queue.resume()
+        for answer in answers { #expect(try await answer.get() == "ran") }
+        #expect(ran.value == views.count)
+    }
+
+    @Test func `Law 7: odd delays have a defined end`() async {
+        let context = ManualContext()
+        let ran = Box<[String]>([])
+        func schedule(_ name: String, _ seconds: Double) -> DelayedWork {
+            context.schedule(after: seconds) { ran.withValue { $0.append(name) } }
+        }
+        _ = schedule("negative", -5)
+        _ = schedule("zero", 0)
+        _ = schedule("negative infinity", -.infinity)
+        let huge = schedule("huge", 1e300)
+        let never = schedule("never", .infinity)
+        let overflow = context.schedule(after: .seconds(Int64.max)) {
+            ran.withValue { $0.append("overflow") }
+        }
+        context.advance(by: .zero)
+        #expect(ran.value == ["negative", "zero", "negative infinity"])
+        // A hundred years later they wait still, and cost the clock nothing.
+        context.advance(by: .seconds(100 * 365 * 86_400))
+        #expect(ran.value.count == 3)
+        for delay in [huge, never, overflow] {
+            #expect(delay.isWaiting)
+            #expect(delay.cancel())
+            #expect(!delay.cancel())
+        }
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 1: the error of a throwing body comes through run and submit`() async {
+        struct Failure: Error, Equatable { let number: Int }
+        let context = GlobalContext().serial()
+        await #expect(throws: Failure(number: 1)) { try await context.run { throw Failure(number: 1) } }
+        await #expect(throws: Failure(number: 2)) {
+            try await context.submit { throw Failure(number: 2) }.get()
+        }
+    }
+}
+
+/// Checks that numbers come one after the other.
+private final class Sequence: @unchecked Sendable {
+    // Unchecked: one serial context's work at a time touches it, which the thread sanitizer checks.
+    private(set) var next = 0
+    private(set) var disorder = 0
+
+    func expect(_ number: Int) {
+        if number != next { disorder += 1 }
+        next += 1
+    }
+}

@@ -87,7 +87,11 @@ extension ExecutionContext {
 
     /// The work with what it needs of its submitter.
     @usableFromInline
-    func bound(_ work: @escaping Work) -> Work { binding.map { $0(work) } ?? work }
+    func bound(_ work: @escaping Work) -> Work {
+        // Not `map`: a closure that goes through a generic function comes back in a thunk, with its allocation.
+        guard let binding else { return work }
+        return binding(work)
+    }
 
     @inlinable
     public var time: any TimeSource { SystemTime.shared }
@@ -112,7 +116,7 @@ extension ExecutionContext {
         case true?: return
         case nil: _ = checkIsCurrent()
         case false?:
-            preconditionFailure(
+            stopMisuse(
                 "\(fileID):\(line) must run on the context '\(name)' but runs elsewhere (law 4). "
                     + "Submit it there with execute or run. \(message())", file: file, line: line)
         }

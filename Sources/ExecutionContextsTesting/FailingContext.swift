@@ -14,7 +14,7 @@ public struct FailingContext: SerialContext {
     /// A context that reports its uses. The default report stops the program.
     public init(
         name: String = "failing",
-        report: @escaping @Sendable (String) -> Void = { preconditionFailure($0) }
+        report: @escaping @Sendable (String) -> Void = { fatalError($0) }
     ) {
         self.name = name
         self.report = report

@@ -81,7 +81,7 @@ public final class ManualContext: SerialContext {
 
     private func begin() -> Work? {
         state.withLock { state in
-            precondition(
+            require(
                 state.runner == nil,
                 "'\(name)' was told to run from within its own work, or by two threads at a time: it is serial "
                     + "(law 2). Let the test run it, and the work submit.")

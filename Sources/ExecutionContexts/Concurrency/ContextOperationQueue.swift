@@ -45,7 +45,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
 
     override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
         guard let context = target as? any BarrierContext else {
-            preconditionFailure(
+            stopMisuse(
                 "The operation queue of '\(target.name)' was given a barrier, which that context cannot keep "
                     + "(law 3). Take the operation queue of a barrier view of it.")
         }

@@ -35,7 +35,7 @@ final class ContextSerialExecutor<Context: SerialContext>: SerialExecutor {
             UnownedJob(job),
             run: { [self] in unsafe $0.runSynchronously(on: asUnownedSerialExecutor()) },
             onLoss: { [context] _ in
-                preconditionFailure(
+                stopMisuse(
                     "The context '\(context.name)' backs an actor and has refused or lost a job of it (law 13). "
                         + "Back actors by a context that runs whatever it is given.")
             })
@@ -50,7 +50,7 @@ final class ContextSerialExecutor<Context: SerialContext>: SerialExecutor {
     func checkIsolated() {
         if context.isCurrent == nil, !context.checkIsCurrent() {
             // Passing here would let code of two threads into the actor.
-            preconditionFailure(
+            stopMisuse(
                 "Whether this is the context '\(context.name)', which backs an actor, cannot be known (law 4). "
                     + "Give the context an isCurrent, or do not assume isolation.")
         }

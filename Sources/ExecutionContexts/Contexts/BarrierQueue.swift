@@ -35,7 +35,7 @@ public final class BarrierQueueContext: BarrierContext, SynchronousContext {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if unsafe Frame.isCurrent(Frame.owner(self)) { return try body() }
-        precondition(
+        require(
             isCurrent != true,
             "A barrier on '\(name)' was waited for from within the context's own work, and would wait for "
                 + "that work to end (law 3). Submit it with executeBarrier instead.")

@@ -21,7 +21,7 @@ public final class BlockingContext: ExecutionContext {
 
     /// A context with lanes of its own. A limit below 1 is a precondition failure.
     public init(limit: Int = 64, name: String = "blocking") {
-        precondition(
+        require(
             limit >= 1, "A blocking context with a limit of \(limit) could never run anything (law 1).")
         self.limit = limit
         self.name = name

@@ -8,11 +8,11 @@ extension ExecutionContext {
     public func bounded(_ capacity: Int, overflow: Overflow) -> some RefusingContext {
         switch overflow.kind {
         case .callerRuns where self is any BarrierContext:
-            preconditionFailure(
+            stopMisuse(
                 "Over '\(name)', which keeps an order, the overflow policy callerRuns would run work beside the "
                     + "piece that is running (laws 2, 3, 8). Choose refuse or wait.")
         case .dropOldest where self is any BarrierContext && !(self is any SerialContext):
-            preconditionFailure(
+            stopMisuse(
                 "Over '\(name)', which keeps barriers, the overflow policy dropOldest would carry work past a "
                     + "barrier (laws 3, 8). Choose refuse or wait.")
         default: return Bounded(self, capacity, overflow)
@@ -56,7 +56,7 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     case dropping(Dropping<Base>)
 
     init(_ base: Base, _ capacity: Int, _ overflow: Overflow) {
-        precondition(
+        require(
             capacity >= 1,
             "A view of '\(base.name)' with room for \(capacity) pieces would refuse everything (law 1). "
                 + "The capacity must be 1 or more.")

@@ -158,6 +158,6 @@ private struct Room: ~Copyable {
 extension Refusal {
     /// Plain `execute` has no way to say no: stops the program.
     fileprivate func stop() -> Never {
-        preconditionFailure("\(self) Plain execute cannot be refused: use tryExecute or run.")
+        stopMisuse("\(self) Plain execute cannot be refused: use tryExecute or run.")
     }
 }

@@ -5,7 +5,7 @@ extension ExecutionContext {
     /// suspends is not kept out (law 8); `serial(_:)` is. A barrier of the view runs alone among the view's
     /// own work. A limit below 1 is a precondition failure.
     public func limited(to limit: Int, name: String? = nil) -> some BarrierContext {
-        precondition(
+        require(
             limit >= 1,
             "A view of '\(self.name)' limited to \(limit) could never run anything (law 1). "
                 + "The limit must be 1 or more.")

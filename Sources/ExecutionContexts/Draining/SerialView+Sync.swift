@@ -24,7 +24,7 @@ extension SerialView {
             turn.wait()
         }
         guard let result = unsafe result else {
-            preconditionFailure(
+            stopMisuse(
                 "'\(name)' let go of work that a thread was waiting for (law 1): its base loses work.")
         }
         return try result.get()

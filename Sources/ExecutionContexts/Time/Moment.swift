@@ -59,7 +59,7 @@ extension Duration {
     static func saturating(
         seconds: Double, fileID: StaticString, line: UInt
     ) -> Duration? {
-        precondition(
+        require(
             !seconds.isNaN,
             "\(fileID):\(line): a delay of not-a-number seconds means nothing (law 7). "
                 + "Pass a number, or infinity for never.")

@@ -21,7 +21,7 @@ extension ExecutionContext {
         every period: Duration, policy: DriftPolicy = .skip, tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work
     ) -> Repetition {
-        precondition(
+        require(
             period > .zero,
             "\(fileID):\(line): a repetition every \(period) would never let anything else run (law 7). "
                 + "Pass a positive period.")

@@ -3,6 +3,8 @@ import ExecutionContexts
 import Foundation
 
 /// Views over the global context beside the queue of Dispatch or Foundation that does the same.
+///
+/// They are kept as `any`, as a service keeps them.
 enum ViewBenchmarks {
     static func serial(_ bench: Bench) {
         for producers in [1, 2, 4] {
@@ -11,7 +13,7 @@ enum ViewBenchmarks {
                 "serial view, outside, \(producers) producer\(producers == 1 ? "" : "s")",
                 operations: each * producers, bar: producers == 1 ? ">= 3" : ">= 1.4",
                 ours: {
-                    let view = GlobalContext().serial("bench")
+                    let view: any SerialContext = GlobalContext().serial("bench")
                     tally.expect(each * producers)
                     onThreads(producers) { _ in for _ in 0..<each { view.execute { tally.hit() } } }
                     tally.wait()
@@ -34,9 +36,11 @@ enum ViewBenchmarks {
         bench.compare(
             "serial view, 1 producer, capturing a reference", operations: count,
             ours: {
-                let view = GlobalContext().serial("bench")
+                let view: any SerialContext = GlobalContext().serial("bench")
                 for _ in 0..<count { view.execute { counter.value &+= 1 } }
-                view.sync {}
+                tally.expect(1)
+                view.execute { tally.hit() }
+                tally.wait()
             },
             theirs: {
                 let queue = DispatchQueue(label: "bench")
@@ -51,7 +55,7 @@ enum ViewBenchmarks {
         bench.compare(
             "1,000 serial views, in turn", operations: views * each, bar: ">= 8",
             ours: {
-                let all = (0..<views).map { _ in GlobalContext().serial("bench") }
+                let all: [any SerialContext] = (0..<views).map { _ in GlobalContext().serial("bench") }
                 sharedTally.expect(views * each)
                 for _ in 0..<each { for view in all { view.execute { sharedTally.hit() } } }
                 sharedTally.wait()
@@ -70,7 +74,7 @@ enum ViewBenchmarks {
             bench.compare(
                 "limited(to: \(limit)) beside OperationQueue", operations: count, bar: ">= 15",
                 ours: {
-                    let view = GlobalContext().limited(to: limit)
+                    let view: any BarrierContext = GlobalContext().limited(to: limit)
                     sharedTally.expect(count)
                     for _ in 0..<count { view.execute { sharedTally.hit() } }
                     sharedTally.wait()
@@ -91,7 +95,7 @@ enum ViewBenchmarks {
             bench.compare(
                 "barrier view, 1 barrier in \(every)", operations: count, bar: ">= 1.8",
                 ours: {
-                    let view = GlobalContext().barrier()
+                    let view: any BarrierContext = GlobalContext().barrier()
                     sharedTally.expect(count)
                     for index in 0..<count {
                         if index % every == 0 {

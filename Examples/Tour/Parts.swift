@@ -28,11 +28,14 @@ final class Meter: @unchecked Sendable {
     private let lock = NSLock()
     private var inside = 0
     private var highest = 0
+    private var entered = 0
 
     var most: Int { lock.withLock { highest } }
+    var total: Int { lock.withLock { entered } }
 
     func enter() {
         lock.withLock {
+            entered += 1
             inside += 1
             highest = max(highest, inside)
         }

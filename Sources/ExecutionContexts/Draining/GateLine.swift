@@ -1,15 +1,18 @@
 /// The gate's state: who waits and who runs. Every change says whether a worker must be asked for.
 struct GateLine: ~Copyable {
-    private let width: Int
+    // What every piece changes comes first: together with the lock it fits one line of memory, and what only
+    // barriers change stays unshared in the next.
     private var waiting = WorkQueue()
-    /// Where in the order of arrival the barriers stand, and how many pieces have left the line.
+    /// Pieces under way, each with a worker of its own.
+    private var running: Int32 = 0
+    private var barrierRuns = false
+    /// Whether a worker was asked for and has not come; one at a time.
+    private var isWorkerComing = false
+
+    private let width: Int
+    /// Where the barriers stand, counted from when none was waiting, and how many pieces have left since.
     private var barriers = PositionQueue()
     private var left = 0
-    private var running = 0
-    private var barrierRuns = false
-    /// Workers that run or were asked for; at most one is on its way at a time.
-    private var workers = 0
-    private var isWorkerComing = false
 
     struct Step {
         var work: Work?
@@ -20,7 +23,10 @@ struct GateLine: ~Copyable {
     init(width: Int) { self.width = width }
 
     mutating func append(_ work: @escaping Work, isBarrier: Bool = false) -> Bool {
-        if isBarrier { barriers.append(left + waiting.count) }
+        if isBarrier {
+            if barriers.first == nil { left = 0 }
+            barriers.append(left + waiting.count)
+        }
         waiting.append(work)
         return callWorker()
     }
@@ -34,7 +40,6 @@ struct GateLine: ~Copyable {
     /// A worker that was asked for has come where another one is, and leaves the work to that one.
     mutating func dismissWorker() {
         isWorkerComing = false
-        workers -= 1
     }
 
     /// A worker has ended its piece and wants the next.
@@ -46,16 +51,13 @@ struct GateLine: ~Copyable {
     /// A worker has ended its piece and leaves; true if another must come.
     mutating func retire(endingBarrier isBarrier: Bool) -> Bool {
         end(isBarrier)
-        workers -= 1
         return callWorker()
     }
 
     /// A worker that was asked for will never come. Without any other, what waits is lost: it is returned.
     mutating func workerWasLost() -> WorkQueue {
         isWorkerComing = false
-        workers -= 1
-        guard workers == 0 else { return WorkQueue() }
-        left += waiting.count
+        guard running == 0 else { return WorkQueue() }
         barriers = PositionQueue()
         return waiting.takeAll()
     }
@@ -66,24 +68,23 @@ struct GateLine: ~Copyable {
     }
 
     private mutating func take() -> Step {
-        guard canStart, let work = waiting.popFirst() else {
-            workers -= 1
-            return Step()
+        guard canStart, let work = waiting.popFirst() else { return Step() }
+        var isBarrier = false
+        if let next = barriers.first {
+            isBarrier = next == left
+            left += 1
         }
-        let isBarrier = barriers.first == left
         if isBarrier {
             barriers.removeFirst()
             barrierRuns = true
         }
-        left += 1
         running += 1
         return Step(work: work, isBarrier: isBarrier, needsWorker: callWorker())
     }
 
     private mutating func callWorker() -> Bool {
-        guard !isWorkerComing, workers < width, canStart else { return false }
+        guard !isWorkerComing, running < width, canStart else { return false }
         isWorkerComing = true
-        workers += 1
         return true
     }
 

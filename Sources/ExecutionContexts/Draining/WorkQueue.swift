@@ -10,10 +10,12 @@
     private var last: Segment?
     /// An empty segment kept for the next burst, so that a busy view does not allocate.
     private var spare: Segment?
+    private var segmented: UInt32 = 0
     /// Where the next piece leaves `first`, and where the next enters `last`.
-    private var head: UInt32 = 0
-    private var tail: UInt32 = 0
-    private var segmented = 0
+    ///
+    /// Small numbers, so that a queue and the lock and flags of its view share one line of memory.
+    private var head: UInt16 = 0
+    private var tail: UInt16 = 0
 
     package init() {}
 
@@ -32,7 +34,7 @@
 
     package var isEmpty: Bool { single == nil && segmented == 0 }
 
-    package var count: Int { segmented + (single == nil ? 0 : 1) }
+    package var count: Int { Int(segmented) + (single == nil ? 0 : 1) }
 
     @inline(__always)
     package mutating func append(_ work: consuming @escaping Work) {
@@ -127,18 +129,18 @@ private struct Slot {
 
 /// A block of raw memory: a header of two words, then the slots.
 @unsafe private struct Segment {
-    static let smallest: UInt32 = 14
-    static let largest: UInt32 = 510
-    static let largestSpare: UInt32 = 62
+    static let smallest: UInt16 = 14
+    static let largest: UInt16 = 510
+    static let largestSpare: UInt16 = 62
 
     private let header: UnsafeMutablePointer<Header>
 
     @unsafe private struct Header {
         var next: Segment?
-        var capacity: UInt32
+        var capacity: UInt16
     }
 
-    static func allocate(_ capacity: UInt32) -> Segment {
+    static func allocate(_ capacity: UInt16) -> Segment {
         let memory = unsafe UnsafeMutableRawPointer.allocate(
             byteCount: MemoryLayout<Header>.size + Int(capacity) * MemoryLayout<Slot>.stride,
             alignment: MemoryLayout<Slot>.alignment)
@@ -154,7 +156,7 @@ private struct Slot {
         nonmutating set { unsafe header.pointee.next = newValue }
     }
 
-    var capacity: UInt32 { unsafe header.pointee.capacity }
+    var capacity: UInt16 { unsafe header.pointee.capacity }
 
     var slots: UnsafeMutablePointer<Slot> {
         unsafe UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: Slot.self)

@@ -36,12 +36,16 @@ enum NativeLock {
         if before == contended { unsafe ec_futex_wake_one(storage) }
     }
 
-    /// Waits for a lock that is held: a moment on the spot, since what it guards takes less time than going
-    /// to sleep, then asleep.
+    /// Waits for a lock that is held: a moment on the spot, since what it guards takes less time than going to
+    /// sleep, then asleep.
+    ///
+    /// Many short looks, not few long ones: the lock is free for an instant at a time, and a thread that goes to
+    /// sleep over it costs its waker a call to the system.
     @inline(never)
     private static func wait(_ storage: UnsafeMutablePointer<Storage>) {
-        for round in 0..<10 {
-            for _ in 0..<(4 << (round / 2)) { ec_relax() }
+        for _ in 0..<60 {
+            ec_relax()
+            ec_relax()
             // Relaxed looks first, so that waiting does not take the line from the holder.
             if unsafe storage.pointee.load(ordering: .relaxed) == free,
                 unsafe storage.pointee.compareExchange(

@@ -5,8 +5,9 @@ import Foundation
 /// Delays beside `asyncAfter` with work items, with many pending already.
 ///
 /// Scheduling is measured in processor time of the whole process, until the timer has the delays: `asyncAfter`
-/// leaves the sorting in to another thread. Cancelling is measured on the caller. A cancelled work item keeps
-/// its captures and its place until its deadline, and Dispatch's figure does not hold what that costs then.
+/// leaves the sorting in to another thread. Cancelling a work item is measured on the caller. A cancelled work item keeps
+/// its captures and its place until its deadline, and Dispatch's figure does not hold what that costs then; a
+/// cancelled timer source frees them, as ours does, and is measured in processor time like scheduling.
 enum DelayBenchmarks {
     static func run(_ bench: Bench) {
         for (pending, bar) in [(10_000, ">= 10"), (1_000_000, ">= 5")] {
@@ -46,6 +47,23 @@ enum DelayBenchmarks {
                     theirs.cancel()
                     theirs = TheirDelays(count)
                     return time { theirs.cancel() }
+                })
+            bench.compareMeasured(
+                "cancel beside a timer source, \(label)", operations: count, bar: ">= 3",
+                ours: {
+                    ours.cancel()
+                    ours = OurDelays(count)
+                    return processorTime {
+                        ours.cancel()
+                        settle { GlobalContext().schedule(after: .milliseconds(1), $0) }
+                    }
+                },
+                theirs: {
+                    let sources = TheirSources(count)
+                    return processorTime {
+                        sources.cancel()
+                        settle { DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0) }
+                    }
                 })
             ourStanding.cancel()
             theirStanding.cancel()
@@ -105,6 +123,24 @@ private struct TheirDelays {
     }
 
     func cancel() { for item in items { item.cancel() } }
+}
+
+/// The way of Dispatch that frees the captures when it is cancelled.
+private struct TheirSources {
+    private var sources: [any DispatchSourceTimer] = []
+
+    init(_ count: Int) {
+        sources.reserveCapacity(count)
+        for index in 0..<count {
+            let source = DispatchSource.makeTimerSource(queue: .global())
+            source.setEventHandler {}
+            source.schedule(deadline: .now() + .seconds(delay(index)))
+            source.activate()
+            sources.append(source)
+        }
+    }
+
+    func cancel() { for source in sources { source.cancel() } }
 }
 
 private func delay(_ index: Int) -> Int { 3_600 + (index &* 7_919) % 82_800 }

@@ -13,6 +13,8 @@ internal import Synchronization
     enum State { static let waiting: UInt8 = 0, started: UInt8 = 1, cancelled: UInt8 = 2 }
 
     private let state = Atomic<UInt8>(State.waiting)
+    /// Whether its time is the system's, which most are and which then need not be asked for again.
+    private let isTimedBySystem: Bool
     /// The list of the timer wheel that holds it.
     @exclusivity(unchecked) final var slot = TimerWheel.noSlot
     private let line: UInt32
@@ -26,7 +28,11 @@ internal import Synchronization
     @exclusivity(unchecked) private final var body: Work?
 
     @usableFromInline
-    init(_ body: @escaping Work, deadline: Moment, fileID: StaticString, line: UInt) {
+    init(
+        _ body: @escaping Work, deadline: Moment, by time: any TimeSource, fileID: StaticString,
+        line: UInt
+    ) {
+        isTimedBySystem = time === SystemTime.shared
         unsafe self.body = body
         unsafe self.deadlineNanoseconds = deadline.nanoseconds
         // A literal's characters live as long as the program and end in a zero.
@@ -50,7 +56,7 @@ internal import Synchronization
     @discardableResult
     public func cancel() -> Bool {
         guard let captures = claim(State.cancelled) else { return false }
-        withdraw()
+        if isTimedBySystem { SystemTime.shared.remove(self) } else { withdraw() }
         _ = captures
         return true
     }
@@ -97,11 +103,11 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
 
     @inlinable
     init(
-        on context: Context, deadline: Moment, fileID: StaticString, line: UInt,
-        _ body: @escaping Work
+        on context: Context, deadline: Moment, by time: any TimeSource, fileID: StaticString,
+        line: UInt, _ body: @escaping Work
     ) {
         self.context = context
-        super.init(body, deadline: deadline, fileID: fileID, line: line)
+        super.init(body, deadline: deadline, by: time, fileID: fileID, line: line)
     }
 
     @inlinable

@@ -50,7 +50,7 @@ extension ExecutionContext {
         at deadline: Moment, by time: any TimeSource, _ tolerance: Duration, _ fileID: StaticString,
         _ line: UInt, _ work: @escaping Work
     ) -> DelayedWork {
-        let delay = Delay(on: self, deadline: deadline, fileID: fileID, line: line, bound(work))
+        let delay = Delay(on: self, deadline: deadline, by: time, fileID: fileID, line: line, bound(work))
         // What never comes is nobody's to keep: it costs nothing but the handle.
         if deadline < .never { time.add(delay, tolerance: tolerance) }
         return delay

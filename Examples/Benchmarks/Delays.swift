@@ -21,38 +21,36 @@ enum DelayBenchmarks {
             bench.compareMeasured(
                 "schedule, \(label)", operations: count, bar: bar,
                 ours: {
-                    ours.cancel()
-                    ours = OurDelays(0)
+                    ours.clear()
                     return processorTime {
-                        ours = OurDelays(count)
+                        ours.schedule(count)
                         settle { GlobalContext().schedule(after: .milliseconds(1), $0) }
                     }
                 },
                 theirs: {
-                    theirs.cancel()
-                    theirs = TheirDelays(0)
+                    theirs.clear()
                     return processorTime {
-                        theirs = TheirDelays(count)
+                        theirs.schedule(count)
                         settle { DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0) }
                     }
                 })
             bench.compareMeasured(
                 "cancel, \(label)", operations: count, bar: ">= 3",
                 ours: {
-                    ours.cancel()
-                    ours = OurDelays(count)
+                    ours.clear()
+                    ours.schedule(count)
                     return time { ours.cancel() }
                 },
                 theirs: {
-                    theirs.cancel()
-                    theirs = TheirDelays(count)
+                    theirs.clear()
+                    theirs.schedule(count)
                     return time { theirs.cancel() }
                 })
             bench.compareMeasured(
                 "cancel beside a timer source, \(label)", operations: count, bar: ">= 3",
                 ours: {
-                    ours.cancel()
-                    ours = OurDelays(count)
+                    ours.clear()
+                    ours.schedule(count)
                     return processorTime {
                         ours.cancel()
                         settle { GlobalContext().schedule(after: .milliseconds(1), $0) }
@@ -100,6 +98,10 @@ private struct OurDelays {
 
     init(_ count: Int) {
         delays.reserveCapacity(count)
+        schedule(count)
+    }
+
+    mutating func schedule(_ count: Int) {
         let context = GlobalContext()
         for index in 0..<count {
             delays.append(context.schedule(after: .seconds(delay(index))) {})
@@ -107,6 +109,12 @@ private struct OurDelays {
     }
 
     func cancel() { for delay in delays { delay.cancel() } }
+
+    /// Cancels and lets go, and keeps the room for as many again.
+    mutating func clear() {
+        cancel()
+        delays.removeAll(keepingCapacity: true)
+    }
 }
 
 private struct TheirDelays {
@@ -114,6 +122,10 @@ private struct TheirDelays {
 
     init(_ count: Int) {
         items.reserveCapacity(count)
+        schedule(count)
+    }
+
+    mutating func schedule(_ count: Int) {
         let queue = DispatchQueue.global()
         for index in 0..<count {
             let item = DispatchWorkItem {}
@@ -123,6 +135,11 @@ private struct TheirDelays {
     }
 
     func cancel() { for item in items { item.cancel() } }
+
+    mutating func clear() {
+        cancel()
+        items.removeAll(keepingCapacity: true)
+    }
 }
 
 /// The way of Dispatch that frees the captures when it is cancelled.

@@ -29,10 +29,10 @@ internal import Synchronization
 
     @usableFromInline
     init(
-        _ body: @escaping Work, deadline: Moment, by time: any TimeSource, fileID: StaticString,
+        _ body: @escaping Work, deadline: Moment, isTimedBySystem: Bool, fileID: StaticString,
         line: UInt
     ) {
-        isTimedBySystem = time === SystemTime.shared
+        self.isTimedBySystem = isTimedBySystem
         unsafe self.body = body
         unsafe self.deadlineNanoseconds = deadline.nanoseconds
         // A literal's characters live as long as the program and end in a zero.
@@ -103,11 +103,12 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
 
     @inlinable
     init(
-        on context: Context, deadline: Moment, by time: any TimeSource, fileID: StaticString,
+        on context: Context, deadline: Moment, isTimedBySystem: Bool, fileID: StaticString,
         line: UInt, _ body: @escaping Work
     ) {
         self.context = context
-        super.init(body, deadline: deadline, by: time, fileID: fileID, line: line)
+        super.init(
+            body, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID, line: line)
     }
 
     @inlinable

@@ -43,13 +43,19 @@ extension Duration {
     /// The duration in whole nanoseconds, rounded up so that no delay is early, clamped to 292 years.
     var saturatedNanoseconds: Int64 {
         let perNanosecond: Int64 = 1_000_000_000
-        // Up to nine seconds fit one word, which saves a division of two.
+        // Up to nine seconds fit one word, and up to 584 years one division of the processor's.
         if let short = Int64(exactly: attoseconds) {
             let (quotient, rest) = short.quotientAndRemainder(dividingBy: perNanosecond)
             return rest > 0 ? quotient + 1 : quotient
         }
-        let (quotient, rest) = attoseconds.quotientAndRemainder(dividingBy: Int128(perNanosecond))
-        return Int64(clamping: rest > 0 ? quotient + 1 : quotient)
+        let high = Int64(truncatingIfNeeded: attoseconds >> 64)
+        guard high >= 0 else {
+            return Int64(clamping: attoseconds / Int128(perNanosecond))
+        }
+        guard high < perNanosecond else { return .max }
+        let (quotient, rest) = UInt64(perNanosecond).dividingFullWidth(
+            (UInt64(high), UInt64(truncatingIfNeeded: attoseconds)))
+        return Int64(clamping: rest > 0 && quotient < .max ? quotient + 1 : quotient)
     }
 
     /// A duration from seconds, for the overloads that take them; nil for infinity (law 7).

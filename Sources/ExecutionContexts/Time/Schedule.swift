@@ -50,7 +50,11 @@ extension ExecutionContext {
         at deadline: Moment, by time: any TimeSource, _ tolerance: Duration, _ fileID: StaticString,
         _ line: UInt, _ work: @escaping Work
     ) -> DelayedWork {
-        let delay = Delay(on: self, deadline: deadline, by: time, fileID: fileID, line: line, bound(work))
+        // Passed on as a yes or no: the source itself would be counted up and down at each step.
+        let isTimedBySystem = time === SystemTime.shared
+        let delay = Delay(
+            on: self, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID, line: line,
+            bound(work))
         // What never comes is nobody's to keep: it costs nothing but the handle.
         if deadline < .never { time.add(delay, tolerance: tolerance) }
         return delay

@@ -20,8 +20,8 @@ extension SerialContext {
 
 /// A context that a caller can wait on: `sync` returns when the body has run.
 ///
-/// A body that is submitted from within the context's own work runs at once where that is safe, and traps
-/// with a sentence where it would wait for itself.
+/// A body that is submitted from within the context's own work runs at once where that is safe. Where it would
+/// wait for itself the program stops; on a dispatch queue that another queue's `sync` hides, the system does it.
 public protocol SynchronousContext: ExecutionContext {
     /// Runs `body` on this context and returns what it returns, when it has.
     func sync<Value, Failure: Error>(

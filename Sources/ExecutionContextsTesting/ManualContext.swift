@@ -12,7 +12,8 @@ internal import Foundation
 /// ```
 ///
 /// Views of it take its time with them, so no delay, repeat or time limit under it waits for the real clock
-/// (law 7). Work may be submitted from any thread; one thread at a time runs it.
+/// (law 7). Work may be submitted from any thread; one thread at a time runs it. A delay that neither comes nor
+/// is cancelled keeps the context alive, as the context keeps the delay.
 public final class ManualContext: SerialContext {
     public let name: String
     private let clock = ManualTime()

@@ -8,8 +8,7 @@ extension ExecutionContext {
     /// ```
     ///
     /// Keep it: each call makes a new one. Its operations start when the context gets to them, after those
-    /// that they depend on; the queue's own limits, priorities and suspension have no effect, since the
-    /// context decides.
+    /// that they depend on; the context decides, and the queue's own limits and priorities have no effect.
     public var operationQueue: OperationQueue { ContextOperationQueue(context: self) }
 }
 

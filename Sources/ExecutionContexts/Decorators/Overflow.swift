@@ -25,7 +25,7 @@ public struct Overflow: Sendable {
     }
 
     /// Lets an awaited `run` wait for room, without a thread. `tryExecute` throws; plain `execute` is a
-    /// precondition failure.
+    /// precondition failure. Those who wait come in turn, after delayed work that is due.
     public static let wait = Overflow(kind: .wait)
 }
 

@@ -5,7 +5,7 @@
 /// behind on the base. That is why a barrier context has no such view: a ticket from before a barrier would
 /// carry a newer piece past it.
 final class Dropping<Base: ExecutionContext>: DrainedView, ContextDecorator, RefusingContext,
-    @unchecked Sendable
+    @unchecked Sendable  // See below.
 {
     // Unchecked for the superclass only: everything here is a sendable constant.
     let base: Base

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Dispatch
 
 /// A view that keeps its work itself and drains it when its base gives it a thread.
@@ -27,6 +28,20 @@ class DrainedView: @unchecked Sendable {
         let ticket = Ticket(self)
         // A turn stands for work that was accepted: where there is no room for it, it enters all the same.
         base.execute({ ticket.redeem() }, refused: { _ in base.enqueue { ticket.redeem() } })
+    }
+
+    /// Runs `turn` with the thread marked as this view's, and again as long as it wants another turn (false) and
+    /// the base gives one on the spot.
+    final func takeTurns(on base: some ExecutionContext, _ turn: () -> Bool) {
+        if unsafe Continuation.accept(identity) { return }
+        unsafe Frame.enter(identity) {
+            while !turn(), requestTurn(on: base) {}
+        }
+    }
+
+    /// Asks the base for another turn, from inside one; true if it came at once, inside this call.
+    final func requestTurn(on base: some ExecutionContext) -> Bool {
+        unsafe Continuation.offer(by: ec_frame_top().unsafelyUnwrapped) { requestDrain(on: base) }
     }
 
     /// Asks a base for a thread that is not the caller's.

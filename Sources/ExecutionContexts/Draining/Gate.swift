@@ -1,5 +1,3 @@
-internal import CPlatform
-
 /// Lets through so many pieces at a time, and barriers alone: what `limited(to:)` and `barrier()` share.
 ///
 /// Work waits in one line. Workers - drains on the base - take from its front, one piece at a time, so that no
@@ -41,14 +39,7 @@ final class Gate<Base: ExecutionContext>: DrainedView, BarrierContext, @unchecke
 
     var time: any TimeSource { base.time }
 
-    override func drain() {
-        if unsafe Continuation.accept(identity) { return }
-        unsafe Frame.enter(identity) {
-            repeat {
-                if runPieces() { return }
-            } while continueInline()
-        }
-    }
+    override func drain() { takeTurns(on: base) { runPieces() } }
 
     /// Runs work until nothing can start (true) or the budget is spent and another worker is asked for.
     private func runPieces() -> Bool {
@@ -56,7 +47,7 @@ final class Gate<Base: ExecutionContext>: DrainedView, BarrierContext, @unchecke
         var step = line.withLock { $0.startWorker() }
         while true {
             // A base that runs it on the caller sends it here: this worker does it all, one after the other.
-            if step.needsWorker, continueInline() { line.withLock { $0.dismissWorker() } }
+            if step.needsWorker, requestTurn(on: base) { line.withLock { $0.dismissWorker() } }
             guard let work = step.work else { return true }
             work()
             step.work = nil
@@ -64,13 +55,6 @@ final class Gate<Base: ExecutionContext>: DrainedView, BarrierContext, @unchecke
                 return !line.withLock { $0.retire(endingBarrier: step.isBarrier) }
             }
             step = line.withLock { $0.next(endingBarrier: step.isBarrier) }
-        }
-    }
-
-    /// Asks the base for another worker; true if it came at once, inside this call.
-    private func continueInline() -> Bool {
-        unsafe Continuation.offer(by: ec_frame_top().unsafelyUnwrapped) {
-            requestDrain(on: base)
         }
     }
 

@@ -1,9 +1,7 @@
-internal import CPlatform
-
 /// One piece of work at a time, in order, over any base: a mailbox and at most one drain on the base.
 @safe
 final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, SynchronousContext,
-    @unchecked Sendable
+    @unchecked Sendable  // See below.
 {
     // Unchecked: the mailbox is guarded, and the batch belongs to one drain at a time, ordered by the mailbox
     // and the base.
@@ -55,14 +53,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
         }
     }
 
-    override func drain() {
-        if unsafe Continuation.accept(identity) { return }
-        unsafe Frame.enter(identity) {
-            repeat {
-                if runBatches() { return }
-            } while continueInline()
-        }
-    }
+    override func drain() { takeTurns(on: base) { runBatches() } }
 
     /// Runs work until the mailbox is empty (true) or the budget is spent.
     private func runBatches() -> Bool {
@@ -87,11 +78,6 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
             unsafe batch.pointee = mailbox.queue.takeAll()
             return true
         }
-    }
-
-    /// Asks the base for another turn; true if it came at once, inside this call.
-    private func continueInline() -> Bool {
-        unsafe Continuation.offer(by: ec_frame_top().unsafelyUnwrapped) { requestDrain(on: base) }
     }
 
     override func drainWasLost() {

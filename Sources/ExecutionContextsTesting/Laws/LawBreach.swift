@@ -9,6 +9,7 @@ public struct LawBreach: Hashable, Sendable, CustomStringConvertible {
     /// What to do about it.
     public let remedy: String
 
+    /// Makes a breach, for checks of your own.
     public init(law: Int, context: String, happened: String, remedy: String) {
         self.law = law
         self.context = context

@@ -12,7 +12,7 @@ extension SerialContext {
     /// ```
     ///
     /// Inside the context's work `assumeIsolated` on such an actor works. A context that loses a job of an
-    /// actor is a precondition failure: there is nowhere else to run it.
+    /// actor stops the program: there is nowhere else to run it.
     public var serialExecutor: any SerialExecutor { ContextSerialExecutor(context: self) }
 }
 

@@ -19,9 +19,7 @@ extension RefusingContext {
         message: "A context that may refuse work cannot run tasks: take the executor of its base (law 13)"
     )
     public var taskExecutor: any TaskExecutor { ContextTaskExecutor(context: self) }
-}
 
-extension RefusingContext {
     @available(
         *, unavailable,
         message: "A context that may refuse work cannot run async code: use run on its base (law 13)"

@@ -29,8 +29,8 @@ public final class BarrierQueueContext: BarrierContext, SynchronousContext {
 
     /// Waits for `body` to run with nothing beside it; from within a barrier it runs at once.
     ///
-    /// From within work that is no barrier it could never start, since it would wait for that work: a
-    /// precondition failure (law 3).
+    /// From within work that is no barrier it could never start, since it would wait for that work: the program
+    /// stops with a sentence (law 3).
     public func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {

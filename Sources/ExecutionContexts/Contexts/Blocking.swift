@@ -19,7 +19,7 @@ public final class BlockingContext: ExecutionContext {
     public let name: String
     private let state = Guarded(State())
 
-    /// A context with lanes of its own. A limit below 1 is a precondition failure.
+    /// A context with lanes of its own. A limit below 1 stops the program.
     public init(limit: Int = 64, name: String = "blocking") {
         require(
             limit >= 1, "A blocking context with a limit of \(limit) could never run anything (law 1).")

@@ -29,6 +29,9 @@ public struct ClosureContext: ExecutionContext {
 
 extension ExecutionContext where Self == ClosureContext {
     /// A context made of a closure that runs the work it is given.
+    ///
+    /// Where the parameter is a `some`, the compiler has to be told that the closure is sendable:
+    /// `.closure { @Sendable work in ... }`; `ClosureContext("name") { work in ... }` needs no such hint.
     public static func closure(
         _ name: String = "closure", _ execute: @escaping @Sendable (_ work: @escaping Work) -> Void
     ) -> ClosureContext {

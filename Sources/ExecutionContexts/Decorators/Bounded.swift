@@ -3,7 +3,7 @@ extension ExecutionContext {
     ///
     /// A piece waits from its submission until it starts. Delayed work was accepted when it was scheduled, and
     /// enters when it is due whether there is room or not; so does the turn of a view over this one, which
-    /// stands for work that the view has accepted. A capacity below 1 is a precondition failure, and so is a
+    /// stands for work that the view has accepted. A capacity below 1 stops the program, and so does a
     /// policy that would break the order of a context that turns out to be serial or to keep barriers (law 8).
     public func bounded(_ capacity: Int, overflow: Overflow) -> some RefusingContext {
         switch overflow.kind {

@@ -48,6 +48,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
             }
         }
 
+        // Relaxed: only that it happens once matters. The count's own changes acquire and release.
         func end() {
             guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
             view.waiting.subtract(1, ordering: .acquiringAndReleasing)

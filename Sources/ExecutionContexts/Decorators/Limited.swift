@@ -3,7 +3,7 @@ extension ExecutionContext {
     ///
     /// It makes no threads of its own. It is not serial, also where the base is or the limit is 1: code that
     /// suspends is not kept out (law 8); `serial(_:)` is. A barrier of the view runs alone among the view's
-    /// own work. A limit below 1 is a precondition failure.
+    /// own work. A limit below 1 stops the program.
     public func limited(to limit: Int, name: String? = nil) -> some BarrierContext {
         require(
             limit >= 1,

@@ -10,7 +10,7 @@ public struct Overflow: Sendable {
 
     let kind: Kind
 
-    /// Refuses it. Plain `execute` is a precondition failure: use `tryExecute`, `run` or `submit`.
+    /// Refuses it. Plain `execute` stops the program: use `tryExecute`, `run` or `submit`.
     public static let refuse = Overflow(kind: .refuse)
 
     /// Runs it on the caller, which slows the caller down. Not for contexts that keep an order (law 8).
@@ -24,8 +24,8 @@ public struct Overflow: Sendable {
         Overflow(kind: .dropOldest(notify: notify))
     }
 
-    /// Lets an awaited `run` wait for room, without a thread. `tryExecute` throws; plain `execute` is a
-    /// precondition failure. Those who wait come in turn, after delayed work that is due.
+    /// Lets an awaited `run` wait for room, without a thread. `tryExecute` throws; plain `execute` stops
+    /// the program. Those who wait come in turn, after delayed work that is due.
     public static let wait = Overflow(kind: .wait)
 }
 
@@ -36,7 +36,7 @@ public struct Overflow: Sendable {
 public struct SerialOverflow: Sendable {
     let policy: Overflow
 
-    /// Refuses it. Plain `execute` is a precondition failure: use `tryExecute`, `run` or `submit`.
+    /// Refuses it. Plain `execute` stops the program: use `tryExecute`, `run` or `submit`.
     public static let refuse = SerialOverflow(policy: .refuse)
 
     /// Drops the piece that has waited longest and takes the new one; see `Overflow`.
@@ -54,7 +54,7 @@ public struct SerialOverflow: Sendable {
 public struct BarrierOverflow: Sendable {
     let policy: Overflow
 
-    /// Refuses it. Plain `execute` is a precondition failure: use `tryExecute`, `run` or `submit`.
+    /// Refuses it. Plain `execute` stops the program: use `tryExecute`, `run` or `submit`.
     public static let refuse = BarrierOverflow(policy: .refuse)
 
     /// Lets an awaited `run` wait for room, without a thread; see `Overflow`.

@@ -14,7 +14,7 @@ extension ExecutionContext {
     /// Runs `work` on this context every `period`, first after one period, until it is cancelled.
     ///
     /// Runs do not overlap: the next is scheduled when one has ended, by the drift policy. A period that is
-    /// not positive is a precondition failure.
+    /// not positive stops the program.
     ///
     /// - Returns: the repetition. It goes on when this is let go of, so keep it to be able to cancel.
     public func `repeat`(

@@ -21,7 +21,7 @@ extension ExecutionContext {
 
     /// Runs `work` on this context when `seconds` have passed: infinity never comes (law 7).
     ///
-    /// Not-a-number is a precondition failure.
+    /// Not-a-number stops the program.
     @discardableResult
     @_disfavoredOverload
     @inlinable

@@ -1,0 +1,119 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// The short ways to write a context, and to give it work.
+@Suite(.timeLimit(.minutes(1)))
+struct LookUpTests {
+    private func name(of context: some ExecutionContext) -> String { context.name }
+    private func name(ofAny context: any ExecutionContext) -> String { context.name }
+    private func name(ofSerial context: some SerialContext) -> String { context.name }
+    private func name(ofBarrier context: any BarrierContext) -> String { context.name }
+
+    @Test func `Every context has a short name, for some and for any parameter, with its arguments`() {
+        let queue = OperationQueue()
+        queue.name = "operations"
+        let executor = QueueExecutor()
+        #expect(name(of: .immediate) == "immediate" && name(ofAny: .immediate) == "immediate")
+        #expect(name(of: .trampoline) == "trampoline" && name(ofAny: .trampoline) == "trampoline")
+        #expect(name(of: .main) == "main" && name(ofAny: .main) == "main")
+        #expect(name(of: .global) == "global" && name(ofAny: .global) == "global")
+        #expect(name(of: .global(qos: .utility)) == "global(utility)")
+        #expect(name(ofAny: .global(qos: .background)) == "global(background)")
+        #expect(name(of: .queue(DispatchQueue(label: "mine"))) == "mine")
+        #expect(name(ofAny: .queue(DispatchQueue(label: "mine"))) == "mine")
+        #expect(name(of: .serial(label: "db")) == "db" && name(ofAny: .serial(label: "db")) == "db")
+        #expect(name(ofSerial: .serial(label: "db")) == "db" && name(ofBarrier: .serial(label: "db")) == "db")
+        #expect(name(of: .barrier(label: "b")) == "b" && name(ofBarrier: .barrier(label: "b")) == "b")
+        #expect(
+            name(of: .operations(queue)) == "operations" && name(ofAny: .operations(queue)) == "operations")
+        #expect(name(of: .thread(name: "gl")) == "gl" && name(ofSerial: .thread(name: "gl")) == "gl")
+        #expect(name(of: .blocking) == "blocking" && name(ofAny: .blocking) == "blocking")
+        let closure = name(of: .closure("mine") { @Sendable work in work() })
+        let anyClosure = name(ofAny: .closure("mine") { work in work() })
+        #expect(closure == "mine" && anyClosure == "mine")
+        #expect(name(of: .on(Host())) == "Host" && name(of: .tasks(on: executor)) == "QueueExecutor")
+        #expect(name(ofSerial: .main) == "main" && name(ofBarrier: .main) == "main")
+    }
+
+    @Test func `A context is called like a function`() {
+        let context = ManualContext()
+        let ran = Box(false)
+        context { ran.value = true }
+        context.runReady()
+        #expect(ran.value)
+    }
+
+    @Test func `A view is made of a stored any, and what it keeps can be asked for`() async throws {
+        let stored: any ExecutionContext = .global
+        let view = stored.serial("orders").named("renamed")
+        #expect(view.name == "renamed")
+        #expect(try await view.run { view.isCurrent } == true)
+    }
+
+    @Test func `Law 4: assertIsCurrent passes where the context is current`() async throws {
+        let view = GlobalContext().serial()
+        try await view.run { view.assertIsCurrent() }
+    }
+
+    @Test func `The main context takes closures of the main actor, in every way of submitting`() async throws
+    {
+        let main = MainContext()
+        await withCheckedContinuation { done in
+            main.execute {
+                Screen.title = "executed"
+                done.resume()
+            }
+        }
+        await withCheckedContinuation { done in
+            main.schedule(after: 0.001) {
+                Screen.title += ", scheduled"
+                done.resume()
+            }
+        }
+        await withCheckedContinuation { done in
+            main.schedule(after: .milliseconds(1)) {
+                Screen.title += " twice"
+                done.resume()
+            }
+        }
+        #expect(try await main.submit { Screen.title }.get() == "executed, scheduled twice")
+    }
+
+    @Test func `Law 13: an async body runs on the context and is part of its task`() async throws {
+        let context = GlobalContext().serial()
+        let task = Task {
+            try await context.runTask {
+                #expect(context.isCurrent == true)
+                await Task.yield()
+                #expect(context.isCurrent == true)
+                return Request.$id.get()
+            }
+        }
+        #expect(try await task.value == 0)
+        let ran = Box(false)
+        let cancelled = Task {
+            unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+            try await context.runTask { ran.value = true }
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(!ran.value)
+        let seen = try await Request.$id.withValue(7) { try await context.runTask { Request.id } }
+        #expect(seen == 7)
+    }
+
+    @Test func `Law 13: a task on a context that loses its jobs goes on elsewhere`() async {
+        let losing = ClosureContext("losing") { _ in }
+        #expect(await Task(executorPreference: losing.taskExecutor) { 42 }.value == 42)
+    }
+
+    private enum Request {
+        @TaskLocal static var id = 0
+    }
+}
+
+@MainActor private enum Screen {
+    static var title = ""
+}

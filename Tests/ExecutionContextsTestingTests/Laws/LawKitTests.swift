@@ -84,7 +84,7 @@ extension LawKitTests.Fault {
                 if counter.next() % 7 == 6 { DispatchQueue.global(qos: .utility).async(execute: work) }
             }
         },
-        Self(1, "sits on work for ever", patience: .milliseconds(200)) {
+        Self(1, "sits on work for ever", patience: .seconds(1)) {
             let shelf = Shelf()
             return Broken { shelf.put($0) }
         },
@@ -134,7 +134,7 @@ extension LawKitTests.Fault {
             return BrokenSerial(clock: WrongTime(.newestFirst)) { queue.async(execute: $0) }
         },
 
-        Self(9, "runs work with a lock held", patience: .milliseconds(200)) {
+        Self(9, "runs work with a lock held", patience: .seconds(1)) {
             let (queue, lock) = (DispatchQueue(label: "serial"), NSLock())
             return Broken { work in
                 lock.withLock {}
@@ -142,14 +142,14 @@ extension LawKitTests.Fault {
             }
         },
 
-        Self(10, "keeps every closure", patience: .milliseconds(200)) {
+        Self(10, "keeps every closure", patience: .seconds(1)) {
             let shelf = Shelf()
             return Broken { work in
                 shelf.put(work)
                 global(work)
             }
         },
-        Self(10, "keeps each closure until the next one comes", patience: .milliseconds(200)) {
+        Self(10, "keeps each closure until the next one comes", patience: .seconds(1)) {
             let (shelf, queue) = (Shelf(), DispatchQueue(label: "serial"))
             return BrokenSerial { work in
                 queue.async {

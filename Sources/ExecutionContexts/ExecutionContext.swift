@@ -68,6 +68,13 @@ public protocol ExecutionContext: Sendable {
     /// every view of itself with it.
     var time: any TimeSource { get }
 
+    /// Whether it makes no difference to this context's work which thread runs it.
+    ///
+    /// A thread that waits for a piece may then run it itself, so that waiting cannot exhaust the threads
+    /// (law 20). True of a pool and of a context that runs its work on the caller; the default is false. A view
+    /// that keeps order or counts must say false: its work is not free to run beside it.
+    var runsAnywhere: Bool { get }
+
     /// What people call this context, in messages and in tools.
     var name: String { get }
 }
@@ -95,6 +102,8 @@ extension ExecutionContext {
 
     @inlinable
     public var time: any TimeSource { SystemTime.shared }
+
+    public var runsAnywhere: Bool { false }
 
     public var name: String { "\(Self.self)" }
 

@@ -43,6 +43,8 @@ public final class BlockingContext: ExecutionContext {
     /// The one exception: work that crossed to another thread through a foreign queue's `sync` (law 4).
     public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(self)) }
 
+    public var runsAnywhere: Bool { true }
+
     private func drain(_ lane: Lane) {
         unsafe Frame.enter(Frame.owner(self)) {
             while let work = next(orRest: lane) { work() }

@@ -35,6 +35,8 @@ public import Dispatch
 
     public var name: String { line.name }
 
+    public var runsAnywhere: Bool { true }
+
     private var line: Gate<RootQueue> { unsafe reference.takeUnretainedValue() }
 }
 

@@ -24,6 +24,8 @@ public struct ImmediateContext: SynchronousContext {
     public var isCurrent: Bool? { true }
 
     public var name: String { "immediate" }
+
+    public var runsAnywhere: Bool { true }
 }
 
 extension ExecutionContext where Self == ImmediateContext {

@@ -26,6 +26,8 @@ public struct TrampolineContext: ExecutionContext {
 
     public var name: String { "trampoline" }
 
+    public var runsAnywhere: Bool { true }
+
     private static func run(_ work: Work) {
         var queue = WorkQueue()
         // The queue lives in this stack frame, and the thread's word points to it only while it stands.

@@ -45,6 +45,8 @@ extension ContextDecorator {
 
     public var time: any TimeSource { base.time }
 
+    public var runsAnywhere: Bool { base.runsAnywhere }
+
     public var name: String { base.name }
 }
 

@@ -1,22 +1,37 @@
-#if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE
-#endif
-
 #include "CPlatform.h"
+
+#include <pthread.h>
 
 _Thread_local ec_frame *ec_frame_storage = 0;
 _Thread_local void *ec_trampoline_storage = 0;
+_Thread_local ec_thread *ec_thread_storage = 0;
 
-#if defined(__linux__)
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+uint32_t ec_mode_storage = EC_MODE_PORTABLE;
 
-void ec_futex_wait(const void *word, uint32_t expected) {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, (void *)0, (void *)0, 0);
+void ec_mode_set(uint32_t mode, bool is_on) {
+    if (is_on) {
+        __atomic_fetch_or(&ec_mode_storage, mode, __ATOMIC_SEQ_CST);
+    } else {
+        __atomic_fetch_and(&ec_mode_storage, ~mode, __ATOMIC_SEQ_CST);
+    }
 }
 
-void ec_futex_wake_one(const void *word) {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, (void *)0, (void *)0, 0);
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void (*thread_ended)(ec_thread *);
+
+static void ended(void *thread) { __atomic_load_n(&thread_ended, __ATOMIC_ACQUIRE)((ec_thread *)thread); }
+
+static void prepare(void) {
+    pthread_key_create(&key, ended);
+    ec_barrier_prepare();
 }
-#endif
+
+void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
+    // The same function every time; the threads' order does not matter.
+    __atomic_store_n(&thread_ended, callback, __ATOMIC_RELEASE);
+    pthread_once(&once, prepare);
+    thread->is_main = ec_is_main_thread();
+    pthread_setspecific(key, thread);
+    ec_thread_storage = thread;
+}

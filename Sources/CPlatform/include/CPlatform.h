@@ -1,9 +1,11 @@
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
-// What Swift cannot say: variables that each thread has for itself, the processor's hint for waiting loops,
-// and the one variadic system call of a Linux lock. Everything else is Swift.
+// What Swift cannot say: variables that each thread has for itself, the processor's hint for waiting loops, a
+// fence for the compiler alone, and the calls of the system by which a thread waits on a word. Everything else
+// is Swift. `Linux.c` and `Darwin.c` have identical members.
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// One entry of the list of contexts that the calling thread is running work of, innermost first.
@@ -16,8 +18,34 @@ typedef struct ec_frame {
     intptr_t note;
 } ec_frame;
 
+/// What the library knows of one thread; never freed, but used again when the thread has ended.
+///
+/// One line of memory. The slots, which say what the thread reads, follow in a line of their own.
+typedef struct ec_thread {
+    /// A small number, unlike zero, that no other living thread has.
+    uint32_t identifier;
+    /// The word that the thread sleeps on.
+    uint32_t parked;
+    /// How many slots are in use.
+    uint32_t held;
+    /// How many thread-local values there is room for.
+    uint32_t local_count;
+    /// The thread-local values.
+    void *_Nullable locals;
+    /// Further slots, where the first do not suffice.
+    void *_Nullable more;
+    /// The simulator that this thread runs under.
+    void *_Nullable simulation;
+    /// The next of all records; constant once this one can be found.
+    struct ec_thread *_Nullable next;
+    /// The next of those that no thread uses.
+    struct ec_thread *_Nullable next_free;
+    /// Whether this is the program's first thread.
+    bool is_main;
+} ec_thread;
+
 // Initial-exec where the linker offers it: a load at a fixed offset from the thread pointer instead of
-// a call. The two words fit the space that the C library keeps for libraries opened later.
+// a call. The three words fit the space that the C library keeps for libraries opened later.
 #if defined(__ELF__)
 #define EC_THREAD_LOCAL extern _Thread_local __attribute__((tls_model("initial-exec")))
 #else
@@ -26,6 +54,7 @@ typedef struct ec_frame {
 
 EC_THREAD_LOCAL ec_frame *_Nullable ec_frame_storage;
 EC_THREAD_LOCAL void *_Nullable ec_trampoline_storage;
+EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
 
 /// The innermost frame of the calling thread.
 static inline ec_frame *_Nullable ec_frame_top(void) { return ec_frame_storage; }
@@ -34,6 +63,22 @@ static inline void ec_frame_set_top(ec_frame *_Nullable frame) { ec_frame_storag
 /// The queue of the trampoline that runs on the calling thread.
 static inline void *_Nullable ec_trampoline(void) { return ec_trampoline_storage; }
 static inline void ec_set_trampoline(void *_Nullable queue) { ec_trampoline_storage = queue; }
+
+/// The record of the calling thread, or null before its first use.
+static inline ec_thread *_Nullable ec_thread_current(void) { return ec_thread_storage; }
+
+/// Makes `thread` the record of the calling thread until this ends, and then calls `ended` on it.
+void ec_thread_attach(ec_thread *_Nonnull thread, void (*_Nonnull ended)(ec_thread *_Nonnull));
+
+/// Gives the calling thread another record, or none; for `ended`, and for simulated threads.
+static inline void ec_thread_set(ec_thread *_Nullable thread) { ec_thread_storage = thread; }
+
+// The words of a record that threads change atomically, which Swift does with its own types.
+static inline void *_Nonnull ec_thread_parked(ec_thread *_Nonnull thread) { return &thread->parked; }
+static inline void *_Nonnull ec_thread_more(ec_thread *_Nonnull thread) { return &thread->more; }
+
+/// Whether the calling thread is the program's first.
+bool ec_is_main_thread(void);
 
 /// Tells the processor that the caller waits for another one, for a few dozen cycles.
 static inline void ec_relax(void) {
@@ -44,12 +89,42 @@ static inline void ec_relax(void) {
 #endif
 }
 
-#if defined(__linux__)
-/// Sleeps while `*word` is `expected`, until somebody wakes it; may return for no reason.
-void ec_futex_wait(const void *_Nonnull word, uint32_t expected);
+/// Keeps the compiler, and not the processor, from moving reads and writes past this point.
+static inline void ec_compiler_fence(void) { __asm__ volatile("" ::: "memory"); }
+
+/// How the short ways work in this process: see `ec_mode`.
+enum {
+    /// No thread can make the others pass a barrier, so each passes its own.
+    EC_MODE_PORTABLE = 1,
+    /// A simulator is at work somewhere in the process.
+    EC_MODE_SIMULATED = 2,
+};
+extern uint32_t ec_mode_storage;
+
+/// Zero where the short ways are to be as short as they can be; else a sum of the modes above.
+///
+/// Portable from the start until `ec_barrier_prepare` has found better; every user of a short way has a thread
+/// record, and the first of these prepares, so all agree.
+static inline uint32_t ec_mode(void) { return __atomic_load_n(&ec_mode_storage, __ATOMIC_RELAXED); }
+void ec_mode_set(uint32_t mode, bool is_on);
+
+/// Asks the system for `ec_barrier`; leaves the mode portable where there is none.
+void ec_barrier_prepare(void);
+
+/// Returns when every running thread of the process has passed a full memory barrier since the call began.
+///
+/// It is what lets the other side of a handshake do without one. In portable mode it does nothing: that side
+/// passes its own.
+void ec_barrier(void);
+
+/// The deadline that never comes.
+#define EC_NEVER INT64_MAX
+
+/// Sleeps while `*word` is `expected`, until somebody wakes it or the monotonic clock shows `deadline`, in
+/// nanoseconds; may return for no reason.
+void ec_wait(const void *_Nonnull word, uint32_t expected, int64_t deadline);
 
 /// Wakes one thread that sleeps on `word`.
-void ec_futex_wake_one(const void *_Nonnull word);
-#endif
+void ec_wake_one(const void *_Nonnull word);
 
 #endif

@@ -33,7 +33,7 @@ enum NativeLock {
     static func unlock(_ storage: UnsafeMutablePointer<Storage>) {
         // Releasing, for the next holder; an exchange, since a retain may sink below a mere store.
         let before = unsafe storage.pointee.exchange(free, ordering: .releasing)
-        if before == contended { unsafe ec_futex_wake_one(storage) }
+        if before == contended { unsafe ec_wake_one(storage) }
     }
 
     /// Waits for a lock that is held: a moment on the spot, since what it guards takes less time than going to
@@ -58,7 +58,7 @@ enum NativeLock {
         }
         // From here on the word says contended, also when this thread gets it: others may sleep still.
         while unsafe storage.pointee.exchange(contended, ordering: .acquiring) != free {
-            unsafe ec_futex_wait(storage, contended)
+            unsafe ec_wait(storage, contended, .max)
         }
     }
 

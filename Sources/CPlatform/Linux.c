@@ -1,0 +1,40 @@
+#if defined(__linux__)
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
+#include "CPlatform.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void ec_wait(const void *word, uint32_t expected, int64_t deadline) {
+    struct timespec time = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
+    // The variant with a bit set takes an absolute time of the monotonic clock.
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline == EC_NEVER ? (void *)0 : &time,
+            (void *)0, FUTEX_BITSET_MATCH_ANY);
+}
+
+void ec_wake_one(const void *word) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, (void *)0, (void *)0, 0);
+}
+
+bool ec_is_main_thread(void) { return syscall(SYS_gettid) == getpid(); }
+
+void ec_barrier_prepare(void) {
+// `-Xcc -DEC_PORTABLE` builds what a kernel without the call gets, to be tested and measured.
+#if !defined(EC_PORTABLE)
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0) {
+        ec_mode_set(EC_MODE_PORTABLE, false);
+    }
+#endif
+}
+
+void ec_barrier(void) {
+    if (ec_mode() & EC_MODE_PORTABLE) return;
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+#endif

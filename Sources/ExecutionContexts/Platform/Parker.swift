@@ -1,0 +1,57 @@
+internal import CPlatform
+internal import Synchronization
+
+/// How a thread waits for another one: it parks until it is unparked, which may come first.
+///
+/// Every primitive that blocks is a word that threads change atomically, a line of those who wait, and this.
+/// Who waits says so in the line, looks at the word once more and parks; who changes the word takes one from the
+/// line and unparks it. A thread may be unparked for no reason: it looks again and parks again.
+@safe struct Parker {
+    private let thread: ThreadRecord
+
+    private static let empty: UInt32 = 0
+    private static let token: UInt32 = 1
+    private static let asleep: UInt32 = 2
+
+    /// The deadline that never comes.
+    static let never = Int64.max
+
+    init(_ thread: ThreadRecord) { unsafe self.thread = thread }
+
+    /// Sleeps until the thread is unparked or the monotonic clock shows `deadline`; for the thread itself.
+    func park(until deadline: Int64) {
+        if let simulation = unsafe Seam.simulation(of: thread) {
+            _ = simulation.park(until: deadline)
+            return
+        }
+        // Acquiring, here and below: what the waker did before is seen.
+        if unsafe word.pointee.compareExchange(
+            expected: Self.empty, desired: Self.asleep, successOrdering: .acquiring,
+            failureOrdering: .acquiring
+        ).exchanged {
+            repeat {
+                unsafe ec_wait(word, Self.asleep, deadline)
+            } while unsafe word.pointee.load(ordering: .acquiring) == Self.asleep
+                && Seam.now(thread) < deadline
+        }
+        // Takes the token, if there is one.
+        _ = unsafe word.pointee.exchange(Self.empty, ordering: .acquiring)
+    }
+
+    /// Lets the thread's `park` return: the one it is in, or the next.
+    ///
+    /// `caller` is the record of the calling thread, whose simulation the wake-up goes through.
+    func unpark(by caller: ThreadRecord) {
+        if let simulation = unsafe Seam.simulation(of: caller) {
+            return unsafe simulation.unpark(thread.pointee.identifier)
+        }
+        // Releasing: the thread sees what the caller did before.
+        if unsafe word.pointee.exchange(Self.token, ordering: .releasing) == Self.asleep {
+            unsafe ec_wake_one(word)
+        }
+    }
+
+    private var word: UnsafeMutablePointer<Atomic<UInt32>> {
+        unsafe ec_thread_parked(thread).assumingMemoryBound(to: Atomic<UInt32>.self)
+    }
+}

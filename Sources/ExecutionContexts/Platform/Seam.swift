@@ -1,0 +1,95 @@
+public import CPlatform
+public import Synchronization
+
+/// What stands in the place of the system for a thread that runs under a simulator.
+///
+/// The primitives of coordination are words that they change atomically, and threads that sleep and are woken.
+/// They do both through `Seam` and `Parker`, which ask the simulation of the calling thread, if it has one.
+/// So a simulator explores the state machines that ship, not copies of them.
+package protocol Simulation: AnyObject {
+    /// The calling thread is about to read or change a word that others read or change.
+    func willTouch(_ word: UnsafeRawPointer)
+
+    /// Puts the calling thread to sleep until it is woken, or time is up: true if it was woken.
+    func park(until deadline: Int64) -> Bool
+
+    /// Wakes the thread of this number, or lets its next `park` return at once.
+    func unpark(_ thread: UInt32)
+
+    /// The simulated monotonic clock, in nanoseconds.
+    var now: Int64 { get }
+}
+
+/// Where the short ways of coordination meet the simulator.
+@usableFromInline
+package enum Seam {
+    /// Runs `body` with the calling thread under a simulation.
+    package static func simulating<Result>(_ simulation: any Simulation, _ body: () -> Result) -> Result {
+        let thread = unsafe Threads.current
+        let box = Box(simulation)
+        ec_mode_set(UInt32(EC_MODE_SIMULATED), true)
+        unsafe thread.pointee.simulation = Unmanaged.passUnretained(box).toOpaque()
+        defer { unsafe thread.pointee.simulation = nil }
+        return withExtendedLifetime(box) { body() }
+    }
+
+    /// The number of the calling thread, by which `Simulation.unpark` names it.
+    package static var thread: UInt32 { unsafe Threads.current.pointee.identifier }
+
+    static func simulation(of thread: ThreadRecord) -> (any Simulation)? {
+        guard let box = unsafe thread.pointee.simulation else { return nil }
+        return unsafe Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().simulation
+    }
+
+    static func now(_ thread: ThreadRecord) -> Int64 {
+        unsafe simulation(of: thread)?.now ?? MonotonicClock.nanoseconds
+    }
+
+    /// A scheduling point; stands before the visible operation. Does nothing outside a simulation.
+    @usableFromInline @inline(never)
+    static func willTouch(_ word: UnsafeRawPointer) {
+        guard let thread = unsafe ec_thread_current() else { return }
+        unsafe simulation(of: thread)?.willTouch(word)
+    }
+
+    /// Writes a word and makes sure that the write is seen before what the caller reads next is read.
+    ///
+    /// In portable mode by a full barrier of its own. Else only the compiler is kept from moving things: whoever
+    /// relies on the order calls `ec_barrier` between its own write and read. The fence before the write is for
+    /// the compiler's reference counting, which would otherwise move a retain below it.
+    @inlinable @inline(__always)
+    static func publish(_ value: UInt32, in word: UnsafeMutablePointer<Atomic<UInt32>>, mode: UInt32) {
+        ec_compiler_fence()
+        if mode == 0 {
+            // Releasing: what the caller did before is seen by who sees the value.
+            unsafe word.pointee.store(value, ordering: .releasing)
+            return ec_compiler_fence()
+        }
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
+        _ = unsafe word.pointee.exchange(value, ordering: .sequentiallyConsistent)
+    }
+
+    @inlinable @inline(__always)
+    static func publish(_ value: UInt, in word: UnsafeMutablePointer<Atomic<UInt>>, mode: UInt32) {
+        ec_compiler_fence()
+        if mode == 0 {
+            // Releasing, as above.
+            unsafe word.pointee.store(value, ordering: .releasing)
+            return ec_compiler_fence()
+        }
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
+        _ = unsafe word.pointee.exchange(value, ordering: .sequentiallyConsistent)
+    }
+
+    /// A scheduling point, if a simulator is at work anywhere.
+    @inlinable @inline(__always)
+    static func point(_ word: UnsafeRawPointer, mode: UInt32) {
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
+    }
+
+    /// Holds the record's simulation, whose type is not known to C.
+    private final class Box {
+        let simulation: any Simulation
+        init(_ simulation: any Simulation) { self.simulation = simulation }
+    }
+}

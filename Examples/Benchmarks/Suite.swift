@@ -1,6 +1,6 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
-    case serial, limited, barrier, delays, inline, bytes
+    case serial, limited, barrier, delays, inline, bytes, section
 
     var title: String {
         switch self {
@@ -10,6 +10,7 @@ enum Suite: String, CaseIterable {
         case .delays: "Delays beside asyncAfter"
         case .inline: "The immediate context"
         case .bytes: "Memory"
+        case .section: "The critical section beside NSRecursiveLock"
         }
     }
 
@@ -21,6 +22,7 @@ enum Suite: String, CaseIterable {
         case .delays: DelayBenchmarks.run(bench)
         case .inline: InlineBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
+        case .section: SectionBenchmarks.run(bench)
         }
     }
 }

@@ -12,6 +12,9 @@
 /// extension Counted: SerialContext where Base: SerialContext {}
 /// ```
 ///
+/// `runsAnywhere` alone stays false: a thread that waits would run work without what the decorator adds. Forward
+/// it where that does no harm.
+///
 /// The two conditional conformances keep barriers and serial-ness. A method that makes a decorator returns
 /// `some ExecutionContext`, with an overload for each refinement it keeps: a method that returned
 /// `Counted<Self>` could not be called on a stored `any ExecutionContext`.
@@ -44,8 +47,6 @@ extension ContextDecorator {
     public var binding: (@Sendable (_ work: @escaping Work) -> Work)? { base.binding }
 
     public var time: any TimeSource { base.time }
-
-    public var runsAnywhere: Bool { base.runsAnywhere }
 
     public var name: String { base.name }
 }

@@ -21,6 +21,8 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
         }
     }
 
+    var runsAnywhere: Bool { base.runsAnywhere }
+
     func decorate(_ work: @escaping Work) -> Work { Waiting(waiting: self).counted(work) }
 
     private var runsInline: Bool {

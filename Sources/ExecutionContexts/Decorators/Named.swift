@@ -2,6 +2,8 @@
 struct Named<Base: ExecutionContext>: ContextDecorator {
     let base: Base
     let name: String
+
+    var runsAnywhere: Bool { base.runsAnywhere }
 }
 
 extension Named: BarrierContext where Base: BarrierContext {}

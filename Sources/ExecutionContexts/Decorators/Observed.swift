@@ -20,6 +20,9 @@ struct Observed<Base: ExecutionContext>: ContextDecorator {
         }
     }
 
+    // Work that a waiting thread took over leaves an empty turn to be observed.
+    var runsAnywhere: Bool { base.runsAnywhere }
+
     private func begin() -> ObservedWork {
         let piece = ObservedWork(id: ids.next(), context: name, enqueued: time.now)
         observer.enqueued(piece)

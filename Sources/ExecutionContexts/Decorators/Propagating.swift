@@ -6,6 +6,9 @@ struct Propagating<Base: ExecutionContext>: ContextDecorator {
 
     func decorate(_ work: @escaping Work) -> Work { bind(work) }
 
+    // What is bound goes with the work, whichever thread runs it.
+    var runsAnywhere: Bool { base.runsAnywhere }
+
     var binding: (@Sendable (_ work: @escaping Work) -> Work)? {
         guard let inner = base.binding else { return bind }
         return { [bind] work in bind(inner(work)) }

@@ -1,0 +1,21 @@
+internal import CPlatform
+internal import Dispatch
+
+extension CriticalSection: SynchronousContext {
+    // Disfavoured: a plain `execute { }` means the generic one, whose body may change what it captures.
+    @_disfavoredOverload
+    public func execute(_ work: @escaping Work) { execute { () throws(Never) -> Void in work() } }
+
+    /// Runs `work` inside the section, on another thread than the caller's.
+    public func enqueue(_ work: @escaping Work) {
+        DispatchQueue.global().async { self.execute(work) }
+    }
+
+    /// The same as `execute`: runs `body` on the caller, inside the section.
+    public func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try execute(body) }
+
+    /// Whether the calling thread is inside; never unknown.
+    public var isCurrent: Bool? { unsafe lock.isHeld(by: Threads.current) }
+}

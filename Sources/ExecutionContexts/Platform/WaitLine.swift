@@ -1,0 +1,71 @@
+/// One thread that waits for its turn at a lock or a coordinator; lives on that thread's stack.
+@safe struct Waiter {
+    /// What the thread waits for.
+    enum Wish { case exclusive, shared }
+
+    let thread: ThreadRecord
+    let wish: Wish
+    /// How many enqueued writes come before it; for a coordinator.
+    let position: UInt64
+    /// When it began to wait, in nanoseconds.
+    let since: Int64
+    /// Whether a wake-up was sent that it has not looked at yet.
+    var isWoken = false
+    /// Whether it has been let in, and taken from the line, by somebody else.
+    var isIn = false
+
+    fileprivate var next: UnsafeMutablePointer<Waiter>?
+    fileprivate var previous: UnsafeMutablePointer<Waiter>?
+
+    init(_ thread: ThreadRecord, _ wish: Wish, behind position: UInt64 = 0) {
+        unsafe self.thread = thread
+        self.wish = wish
+        self.position = position
+        since = unsafe Seam.now(thread)
+        unsafe next = nil
+        unsafe previous = nil
+    }
+
+    var parker: Parker { unsafe Parker(thread) }
+}
+
+/// Those who wait, first come first; guarded by whoever owns it.
+@safe struct WaitLine: ~Copyable {
+    private(set) var first: UnsafeMutablePointer<Waiter>?
+    private var last: UnsafeMutablePointer<Waiter>?
+    private(set) var count: UInt32 = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ waiter: UnsafeMutablePointer<Waiter>) {
+        unsafe waiter.pointee.next = nil
+        unsafe waiter.pointee.previous = last
+        if let last = unsafe last {
+            unsafe last.pointee.next = waiter
+        } else {
+            unsafe first = waiter
+        }
+        unsafe last = waiter
+        count += 1
+    }
+
+    mutating func remove(_ waiter: UnsafeMutablePointer<Waiter>) {
+        let (next, previous) = unsafe (waiter.pointee.next, waiter.pointee.previous)
+        if let next = unsafe next {
+            unsafe next.pointee.previous = previous
+        } else {
+            unsafe last = previous
+        }
+        if let previous = unsafe previous {
+            unsafe previous.pointee.next = next
+        } else {
+            unsafe first = next
+        }
+        count -= 1
+    }
+
+    /// The one behind a waiter.
+    func next(after waiter: UnsafeMutablePointer<Waiter>) -> UnsafeMutablePointer<Waiter>? {
+        unsafe waiter.pointee.next
+    }
+}

@@ -56,15 +56,16 @@ enum HeldSlots {
     static func anyoneClaims(_ claim: UInt) -> Bool {
         unsafe Threads.contains { thread in
             for index in 0..<inlineCount {
-                // Acquiring: what a reader did before it took back its claim has happened.
-                if unsafe inlineSlot(thread, index).pointee.load(ordering: .acquiring) == claim {
+                // Sequentially consistent: what a reader did before it took back its claim has happened, and in the
+                // portable mode this must not pass the caller's own write.
+                if unsafe inlineSlot(thread, index).pointee.load(ordering: .sequentiallyConsistent) == claim {
                     return true
                 }
             }
             var block = unsafe firstBlock(thread).pointee.load(ordering: .acquiring)
             while let slots = unsafe Slot(bitPattern: block) {
                 for index in 1..<Int(blockCount) {
-                    if unsafe slots[index].load(ordering: .acquiring) == claim { return true }
+                    if unsafe slots[index].load(ordering: .sequentiallyConsistent) == claim { return true }
                 }
                 block = unsafe slots[0].load(ordering: .acquiring)
             }

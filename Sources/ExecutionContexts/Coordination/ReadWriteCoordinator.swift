@@ -8,6 +8,23 @@ public import Synchronization
 /// coordinator.enqueueWrite { settings.language = "en" }
 /// let language = coordinator.read { settings.language }
 /// ```
+///
+/// A read runs on the caller, at once where no write waits or runs. An enqueued write runs later, on the context
+/// that carries the writes; writes run in the order of their submission. A read sees every write that was submitted
+/// before it and none that was submitted after (law 17): in the example, `language` is "en".
+///
+/// - Nesting: a read inside a read or a write runs at once, also while a write waits (law 18). So does a blocking
+///   write inside a write. A blocking write inside a read would wait for that read: it stops the program with a
+///   sentence. An enqueued write inside either runs later.
+/// - Waiting: a reader that must wait runs the writes before it itself, if the carrier's work may run anywhere, as that
+///   of the global context, and the reader's thread is not the main one; or if the reader runs on the carrier.
+///   Such a write holds what the reader holds. So no number of waiting readers exhausts the pool (law 20).
+/// - Fairness: no reader and no writer starves (law 17).
+/// - Letting go: writes that were enqueued run, also when the coordinator is gone (law 19). A carrier that refuses or
+///   loses a turn loses no write: they run on the global context then.
+///
+/// It is for state that many threads read, on their hot paths, and some change. For state that is mostly changed, a
+/// `CriticalSection` is simpler; for state that async code alone uses, an actor is.
 @safe
 public final class ReadWriteCoordinator: Sendable {
     let core: ReadWriteCore
@@ -22,72 +39,102 @@ public final class ReadWriteCoordinator: Sendable {
         unsafe state = core.state
     }
 
+    /// What people call it, in messages and in tools.
+    public var name: String { core.name }
+
+    // MARK: Reading
+
     /// Runs `body` on the caller, beside other reads, and returns its value or throws its error (law 17).
-    @inlinable
+    @inlinable @inline(__always)
     public func read<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let thread = unsafe Threads.current
-        let slot = unsafe HeldSlots.push(thread)
+        let held = unsafe thread.pointee.held
+        let slot = unsafe HeldSlots.push(thread, at: held)
         // Without a limit, waiting ends inside.
         let entry = unsafe enter(thread, slot, until: .max).unsafelyUnwrapped
-        defer { unsafe leave(entry, thread, slot) }
+        defer {
+            unsafe leave(entry, thread, slot)
+            unsafe HeldSlots.pop(thread, to: held)
+        }
         return try body()
     }
 
-    /// Enters by claim where that is open: a write to the thread's own slot, and a look at the word.
-    @inlinable @inline(__always)
-    func enter(_ thread: ThreadRecord, _ slot: HeldSlots.Slot, until deadline: Int64) -> ReadEntry? {
-        let mode = ec_mode()
-        // Relaxed: a first look, which spares a claim that would have to be taken back.
-        var now = unsafe state.pointee.load(ordering: .relaxed)
-        let isOpen = now & ReadWriteState.doors == ReadWriteState.biased
-        if isOpen {
-            unsafe Seam.publish(UInt(bitPattern: state), in: slot, mode: mode)
-            unsafe Seam.point(state, mode: mode)
-            // Sequentially consistent for the portable mode, and acquiring what the last writer did.
-            now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
-            if now & ReadWriteState.doors == ReadWriteState.biased { return .claimed }
-        }
-        return unsafe enterSlowly(thread, slot, hasClaimed: isOpen, until: deadline)
+    /// Runs `body` like `read` if it can begin in time, or runs nothing and returns nil (law 15).
+    ///
+    /// Zero and negative mean "only if it can begin now". A reader with a time limit does not run the writes before
+    /// it, which may take any time, unless it runs on the carrier, where nobody else could.
+    public func read<Value, Failure: Error>(
+        timeout: Duration, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try read(before: TimeLimit.after(timeout), body)
     }
 
-    @inlinable @inline(__always)
-    func leave(_ entry: ReadEntry, _ thread: ThreadRecord, _ slot: HeldSlots.Slot) {
-        defer { unsafe HeldSlots.pop(thread) }
-        if entry == .claimed {
-            let mode = ec_mode()
-            unsafe Seam.publish(0, in: slot, mode: mode)
-            unsafe Seam.point(state, mode: mode)
-            // Sequentially consistent, as above: whoever took the bias back is told.
-            let now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
-            if now & ReadWriteState.claimed == 0 { return }
-        }
-        unsafe leaveSlowly(entry, thread, slot)
+    /// Runs `body` like `read` if it can begin within so many seconds, or runs nothing and returns nil (law 15).
+    ///
+    /// Zero and negative mean "only if it can begin now", infinity means no limit; not-a-number stops the program.
+    public func read<Value, Failure: Error>(
+        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try read(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
     }
 
-    @usableFromInline @inline(never)
-    func enterSlowly(
-        _ thread: ThreadRecord, _ slot: HeldSlots.Slot, hasClaimed: Bool, until deadline: Int64
-    ) -> ReadEntry? {
-        unsafe core.enterToRead(thread, slot, hasClaimed: hasClaimed, until: deadline)
-    }
-
-    @usableFromInline @inline(never)
-    func leaveSlowly(_ entry: ReadEntry, _ thread: ThreadRecord, _ slot: HeldSlots.Slot) {
-        unsafe core.leaveReading(entry, slot, thread)
-    }
+    // MARK: Writing
 
     /// Runs `write` later on the carrier, alone, after everything submitted before it (law 17).
     public func enqueueWrite(_ write: @escaping Work) { core.enqueue(write) }
 
-    /// Runs `body` on the caller, alone, after the writes submitted before it, and returns its value.
+    /// Runs `body` on the caller, alone, after the writes submitted before it, and returns its value or error.
+    @inlinable
     public func blockingWrite<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let thread = unsafe Threads.current
+        // Without a limit, waiting ends inside; false means that the thread is writing already.
+        guard unsafe beginWriting(thread) else { return try body() }
+        defer { unsafe endWriting(thread) }
+        return try body()
+    }
+
+    /// Runs `body` like `blockingWrite` if it can begin in time, or runs nothing and returns nil (law 15).
+    ///
+    /// Zero and negative mean "only if it can begin now". A writer with a time limit helps as little as a reader.
+    public func blockingWrite<Value, Failure: Error>(
+        timeout: Duration, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try write(before: TimeLimit.after(timeout), body)
+    }
+
+    /// Runs `body` like `blockingWrite` if it can begin within so many seconds, or runs nothing and returns nil.
+    ///
+    /// Zero and negative mean "only if it can begin now", infinity means no limit; not-a-number stops the program.
+    public func blockingWrite<Value, Failure: Error>(
+        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try write(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
+    }
+
+    private func read<Value, Failure: Error>(
+        before deadline: Int64, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        let thread = unsafe Threads.current
+        let held = unsafe thread.pointee.held
+        let slot = unsafe HeldSlots.push(thread, at: held)
+        defer { unsafe HeldSlots.pop(thread, to: held) }
+        guard let entry = unsafe enter(thread, slot, until: deadline) else { return nil }
+        defer { unsafe leave(entry, thread, slot) }
+        return try body()
+    }
+
+    private func write<Value, Failure: Error>(
+        before deadline: Int64, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        let thread = unsafe Threads.current
         if unsafe core.isWriting(thread) { return try body() }
-        _ = unsafe core.enterToWrite(thread, until: .max)
+        guard unsafe core.enterToWrite(thread, until: deadline) else { return nil }
         defer { unsafe core.leaveWriting(thread) }
         return try body()
     }

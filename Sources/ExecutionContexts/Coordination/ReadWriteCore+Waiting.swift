@@ -220,9 +220,14 @@ extension ReadWriteCore {
         for _ in 0..<100 {
             // Relaxed looks, so that waiting does not take the line of memory from who is inside.
             let now = unsafe state.pointee.load(ordering: .relaxed)
+            if now & ReadWriteState.exclusive != 0 {
+                ec_relax()
+                continue
+            }
+            // Whose turn it is is decided under the lock.
             if now & ReadWriteState.closed != 0 { return false }
             if wish == .shared {
-                if now & ReadWriteState.exclusive == 0, tryCountReader() { return true }
+                if tryCountReader() { return true }
             } else {
                 // Only under the lock the bias is taken back.
                 if now & (ReadWriteState.biased | ReadWriteState.claimed) != 0 { return false }
@@ -251,11 +256,12 @@ extension ReadWriteCore {
     }
 
     private func runCounted(_ read: Work, _ thread: ThreadRecord) {
-        let slot = unsafe HeldSlots.push(thread)
+        let held = unsafe thread.pointee.held
+        let slot = unsafe HeldSlots.push(thread, at: held)
         unsafe slot.pointee.store(claim | 1, ordering: .relaxed)  // For the thread itself only.
         read()
         unsafe slot.pointee.store(0, ordering: .relaxed)
-        unsafe HeldSlots.pop(thread)
+        unsafe HeldSlots.pop(thread, to: held)
         unsafe leaveCounted(thread)
     }
 

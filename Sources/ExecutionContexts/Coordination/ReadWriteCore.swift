@@ -46,6 +46,12 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     func isReading(_ thread: ThreadRecord) -> Bool { unsafe HeldSlots.holds(thread, claim) }
 
+    /// Whether the calling thread is inside a write of this.
+    var isInsideWrite: Bool { unsafe isWriting(Threads.current) }
+
+    /// Whether the calling thread is inside a read or a write of this.
+    var isInside: Bool { unsafe isInsideWrite || isReading(Threads.current) }
+
     // MARK: The word
 
     /// Replaces the word by what `change` makes of it, or leaves it where that is nil; returns what it was.

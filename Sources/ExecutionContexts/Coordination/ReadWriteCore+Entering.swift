@@ -19,9 +19,11 @@ extension ReadWriteCore {
         _ thread: ThreadRecord, _ slot: HeldSlots.Slot, hasClaimed: Bool, until deadline: Int64
     ) -> ReadEntry? {
         if hasClaimed { unsafe withdraw(slot, thread) }
-        // Counting is not for those inside a read: the doors may be closed, and they must not wait (law 18).
-        if unsafe isWriting(thread) || isReading(thread) { return .nested }
-        guard unsafe tryCountReader() || wait(thread, .shared, until: deadline) else { return nil }
+        if !tryCountReader() {
+            // The doors may be closed: those inside must not wait for those who wait for them (law 18).
+            if unsafe isWriting(thread) || isReading(thread) { return .nested }
+            guard unsafe wait(thread, .shared, until: deadline) else { return nil }
+        }
         // Relaxed: for the thread itself, so that it knows that it reads.
         unsafe slot.pointee.store(claim | 1, ordering: .relaxed)
         return .counted

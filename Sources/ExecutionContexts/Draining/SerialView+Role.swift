@@ -5,7 +5,7 @@ extension SerialView {
     /// Waits until the caller has the role and everything submitted before has run.
     func enter() {
         let isFree = mailbox.withLock { mailbox in
-            guard !mailbox.isTaken, isClear(mailbox) else { return false }
+            guard !mailbox.isTaken, !mailbox.hasWaiters, isClear(mailbox) else { return false }
             mailbox.isTaken = true
             return true
         }
@@ -19,7 +19,7 @@ extension SerialView {
             let isClear = isClear(mailbox)
             if mailbox.hasWaiters && (isClear || base.runsAnywhere) {
                 // It will see to what must be run before it.
-                unsafe waiter = backroom.pointee.line.first
+                waiter = line.first
                 return false
             }
             mailbox.isTaken = false
@@ -32,11 +32,11 @@ extension SerialView {
     /// Lays the role down in the middle of the work, unless somebody waits for what is to be run.
     func pause() -> Pause {
         mailbox.withLock { mailbox in
-            // It may be in vain to ask a pool whose threads all wait.
-            if mailbox.hasWaiters && base.runsAnywhere { return .goesOn }
+            let isClear = isClear(mailbox)
+            // Who waits gets the role at once where it can; and it may be in vain to ask a pool whose threads all wait.
+            if mailbox.hasWaiters && (isClear || base.runsAnywhere) { return .goesOn }
             mailbox.isTaken = false
-            let isDone = isClear(mailbox) && !mailbox.hasWaiters
-            return .ends(mustAsk: !isDone && mailbox.asks())
+            return .ends(mustAsk: !isClear && mailbox.asks())
         }
     }
 
@@ -45,7 +45,7 @@ extension SerialView {
         let mayHelp = base.runsAnywhere
         var hasRole = mailbox.withLock { mailbox in
             let isFirst = !mailbox.hasWaiters
-            unsafe backroom.pointee.line.append(waiter)
+            line.append(waiter)
             mailbox.hasWaiters = true
             // Where work waits and only the base may run it, the base has been asked and will come.
             guard isFirst, !mailbox.isTaken, mayHelp || isClear(mailbox) else { return false }
@@ -68,8 +68,8 @@ extension SerialView {
     private func isMyTurn(_ waiter: Waiter) -> Bool {
         mailbox.withLock { mailbox in
             guard isClear(mailbox) else { return false }
-            unsafe backroom.pointee.line.removeFirst()
-            unsafe mailbox.hasWaiters = backroom.pointee.line.first != nil
+            line.removeFirst()
+            mailbox.hasWaiters = line.first != nil
             swap(&mailbox.queue, &waiter.behind)
             return true
         }
@@ -77,7 +77,7 @@ extension SerialView {
 
     /// Whether nothing waits before the first in line. Under the mailbox's lock, by who has or could have the role.
     private func isClear(_ mailbox: borrowing Mailbox) -> Bool {
-        unsafe mailbox.queue.isEmpty && backroom.pointee.batch.isEmpty
+        unsafe mailbox.queue.isEmpty && batch.pointee.isEmpty
     }
 
     /// Runs what waits before the first in line, and wakes it.

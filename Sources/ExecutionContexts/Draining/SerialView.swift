@@ -16,21 +16,24 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     let holding = Holding()
 
     let mailbox = Guarded(Mailbox())
-    let backroom: UnsafeMutablePointer<Backroom>
+    /// What has been taken out of the mailbox; it belongs to who has the role.
+    let batch: UnsafeMutablePointer<WorkQueue>
+    /// Who waits for the role; it belongs to who has the mailbox's lock.
+    var line = WaitingLine()
 
     init(base: Base, name: String) {
         self.base = base
         binding = base.binding
         self.name = name
-        unsafe backroom = .allocate(capacity: 1)
-        unsafe backroom.initialize(to: Backroom())
+        unsafe batch = .allocate(capacity: 1)
+        unsafe batch.initialize(to: WorkQueue())
         super.init(over: Base.self)
     }
 
     deinit {
         // Whoever has the role or waits for it holds the view, so there is nobody, and nothing waits.
-        unsafe backroom.deinitialize(count: 1)
-        unsafe backroom.deallocate()
+        unsafe batch.deinitialize(count: 1)
+        unsafe batch.deallocate()
     }
 
     func execute(_ work: @escaping Work) {
@@ -51,7 +54,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
         let work = bound(work)
         return mailbox.withLock { mailbox in
             if mailbox.hasWaiters {
-                unsafe backroom.pointee.line.last.unsafelyUnwrapped.behind.append(work)
+                unsafe line.last.unsafelyUnwrapped.behind.append(work)
             } else {
                 mailbox.queue.append(work)
             }
@@ -68,7 +71,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
             mailbox.isAsked = false
             guard !mailbox.isTaken else { return false }
             mailbox.isTaken = true
-            return unsafe !backroom.pointee.batch.isEmpty || refill(&mailbox, orWake: &waiter)
+            return unsafe !batch.pointee.isEmpty || refill(&mailbox, orWake: &waiter)
         }
         waiter?.wake()
         return hasWork
@@ -79,7 +82,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     func runTaken() -> Bool {
         var budget = DrainBudget()
         repeat {
-            while let work = unsafe backroom.pointee.batch.popFirst() {
+            while let work = unsafe batch.pointee.popFirst() {
                 work()
                 guard budget.spend() else { continue }
                 switch pause() {
@@ -101,13 +104,13 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     /// Takes the next batch (true), or passes the role on to who waits for it, or lays it down.
     @inline(__always)
     private func refill(_ mailbox: inout Mailbox, orWake waiter: inout Waiter?) -> Bool {
-        unsafe mailbox.queue.reuse(&backroom.pointee.batch)
+        unsafe mailbox.queue.reuse(&batch.pointee)
         guard mailbox.queue.isEmpty else {
-            unsafe backroom.pointee.batch = mailbox.queue.takeAll()
+            unsafe batch.pointee = mailbox.queue.takeAll()
             return true
         }
         if mailbox.hasWaiters {
-            unsafe waiter = backroom.pointee.line.first
+            waiter = line.first
         } else {
             mailbox.isTaken = false
         }
@@ -115,7 +118,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     }
 
     override func drainWasLost() {
-        var batch = WorkQueue()
+        var lost = WorkQueue()
         var queue = WorkQueue()
         var line = WaitingLine()
         mailbox.withLock { mailbox in
@@ -124,11 +127,11 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
             guard !mailbox.isTaken else { return }
             mailbox.hasWaiters = false
             queue = mailbox.queue.takeAll()
-            unsafe swap(&batch, &backroom.pointee.batch)
-            unsafe line = backroom.pointee.line.takeAll()
+            unsafe swap(&lost, &batch.pointee)
+            line = self.line.takeAll()
         }
         // Outside the lock their captures are freed, and who waits for an answer gets it (laws 1, 9).
-        _ = consume batch
+        _ = consume lost
         _ = consume queue
         line.lose()
     }
@@ -153,12 +156,4 @@ struct Mailbox: ~Copyable {
         isAsked = true
         return true
     }
-}
-
-/// What is behind the mailbox, out of the way of those who submit.
-struct Backroom: ~Copyable {
-    /// What the drain has taken out; it belongs to who has the role.
-    var batch = WorkQueue()
-    /// Who waits for the role; it belongs to who has the mailbox's lock.
-    var line = WaitingLine()
 }

@@ -169,7 +169,8 @@ struct HoldTests {
         #expect(output.contains("'cache'") && output.contains("law 3"), "\(output)")
     }
 
-    @Test func `Law 1: a hold on a context that loses work stops the program, it does not hang`() async throws {
+    @Test func `Law 1: a hold on a context that loses work stops the program, it does not hang`() async throws
+    {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             LosingContext().hold().release()
         }

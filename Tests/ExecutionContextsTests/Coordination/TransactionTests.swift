@@ -82,7 +82,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `Law 28: a transaction, its queue's barriers and a context over that queue exclude each other`()
+    @Test func `Law 28: all ways to one queue exclude each other`()
         async
     {
         await offThePool {
@@ -105,7 +105,7 @@ struct TransactionTests {
     }
 
     @Test(arguments: ways)
-    func `Law 28: from inside a transaction a read runs at once, and so does an exclusive access in another`(
+    func `Law 28: from inside a transaction nothing that may run at once waits`(
         _ way: Way
     ) async {
         await offThePool {
@@ -127,7 +127,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `Law 28: on a serial queue whose own work asks for it, an exclusive access runs at once`() async {
+    @Test func `Law 28: work that has its queue to itself gets an exclusive access at once`() async {
         await offThePool {
             let queue = DispatchQueue(label: "serial")
             let first = queue.sync { Transaction(queue: queue).exclusively { 1 } }
@@ -171,7 +171,8 @@ struct TransactionTests {
 
     @Test(arguments: ["default", "utility", "background", "interactive"])
     func `Law 28: a global queue is refused`(_ quality: String) async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [quality] in
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [quality] in
             let qualities: [String: DispatchQoS.QoSClass] = [
                 "utility": .utility, "background": .background, "interactive": .userInteractive,
             ]
@@ -180,7 +181,7 @@ struct TransactionTests {
         try expectSentence(result, "com.apple.root", "law 28", "ignores barriers")
     }
 
-    @Test func `Laws 18, 28: an exclusive access inside a mere read is refused, also where the read is hidden`()
+    @Test func `Laws 18, 28: an exclusive access inside a mere read is refused`()
         async throws
     {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -163,7 +163,7 @@ struct TransactionWrapperTests {
         #expect(seen.value == 2)
     }
 
-    @Test @MainActor func `Laws 28, 29: on the main queue the main actor changes it without a deadlock`() async {
+    @Test @MainActor func `Laws 28, 29: the main actor changes it on the main queue`() async {
         let tally = Tally(.main)
         tally.count += 1
         tally.count = tally.count + 1
@@ -231,7 +231,7 @@ struct TransactionWrapperTests {
         try expectSentence(result, "'stock'", "law 29", "was read")
     }
 
-    @Test func `Laws 28, 29: a change on the main actor that is suspended does not let others in`() async throws {
+    @Test func `Laws 28, 29: a suspended change on the main actor lets nobody in`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             @MainActor func suspended() async {
                 let property = TransactionWrapper(wrappedValue: 0, on: .main)

@@ -25,8 +25,10 @@ public import Dispatch
 /// Two properties on one context can be swapped. Two on different contexts as well, but if two threads swap them
 /// crosswise they wait for each other for ever, as with any two locks: let what is swapped share a context.
 ///
-/// An exclusive access may span an `await`, and keeps everybody else out until it ends. On the main actor, to a
-/// property that the main queue guards, it cannot: who uses the property meanwhile stops the program.
+/// An exclusive access may span an `await`, and keeps everybody else out until it ends. Who waits blocks a thread: if
+/// tasks wait, they can use up the threads that the access needs to go on, so prefer `mutate`, which cannot be
+/// suspended. To a property that the main queue guards the main actor cannot make such an access: it would leave the
+/// queue to others, and who uses the property meanwhile stops the program.
 ///
 /// A property with a setter makes a `Sendable` class a compile error, whatever guards it. There, keep the wrapper
 /// itself in a `let`, which is sendable if the value is:

@@ -13,13 +13,13 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     /// Asked once; the base gets drains, and so could not bind anything to a piece itself (law 8).
     let binding: (@Sendable (_ work: @escaping Work) -> Work)?
     let name: String
-    let holding = Holding()
 
     let mailbox = Guarded(Mailbox())
     /// What has been taken out of the mailbox; it belongs to who has the role.
     let batch: UnsafeMutablePointer<WorkQueue>
     /// Who waits for the role; it belongs to who has the mailbox's lock.
     var line = WaitingLine()
+    let holding = Holding()
 
     init(base: Base, name: String) {
         self.base = base
@@ -52,12 +52,19 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     /// Puts work in the mailbox; true if a drain must be asked for.
     private func post(_ work: @escaping Work) -> Bool {
         let work = bound(work)
-        return mailbox.withLock { mailbox in
-            if mailbox.hasWaiters {
-                unsafe line.last.unsafelyUnwrapped.behind.append(work)
-            } else {
-                mailbox.queue.append(work)
-            }
+        let mustAsk: Bool? = mailbox.withLock { mailbox in
+            guard !mailbox.hasWaiters else { return nil }
+            mailbox.queue.append(work)
+            return mailbox.asks()
+        }
+        return mustAsk ?? postBehind(work)
+    }
+
+    // Apart, so that what is done for every piece stays small enough to be inlined.
+    @inline(never)
+    private func postBehind(_ work: @escaping Work) -> Bool {
+        mailbox.withLock { mailbox in
+            if let last = line.last { last.behind.append(work) } else { mailbox.queue.append(work) }
             return mailbox.asks()
         }
     }

@@ -33,6 +33,11 @@ let package = Package(
         .testTarget(
             name: "AsyncFunctionsTests",
             dependencies: ["AsyncFunctions", "ExecutionContextsTesting"]),
+        // The snippets of the sources as they stand there, in the language of their day.
+        .testTarget(
+            name: "SourceSnippetsTests",
+            dependencies: ["ExecutionContexts", "AsyncFunctions"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -40,10 +45,11 @@ let package = Package(
 // One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
 for target in package.targets where target.name != "CPlatform" {
-    target.swiftSettings = [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .strictMemorySafety(),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .strictMemorySafety(),
+        ]
 }

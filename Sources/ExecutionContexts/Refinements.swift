@@ -29,7 +29,43 @@ public protocol SynchronousContext: ExecutionContext {
     ) throws(Failure) -> Value
 }
 
-extension SynchronousContext where Self: SerialContext {
+/// A context that a caller can wait on with nothing beside the caller's body.
+///
+/// What a `Transaction` needs: `sync` for those who read, `syncBarrier` and `hold` for those who change.
+public protocol SynchronousBarrierContext: BarrierContext, SynchronousContext {
+    /// Runs `body` with nothing beside it and returns what it returns, when it has (law 3).
+    ///
+    /// From within the context's own exclusive work it runs at once. From within work that is not exclusive it would
+    /// wait for that work, and the program stops with a sentence.
+    func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value
+
+    /// Waits until all work submitted before has ended, and keeps the context to the caller until the release.
+    ///
+    /// It is `syncBarrier` for code that cannot stand in a closure, such as a `_modify` accessor. The holder - the
+    /// task that called or, outside of tasks, the thread - may go on using the context: its `sync`, `syncBarrier`
+    /// and `hold` run at once. The release may come on any thread, but before the holder's task or thread ends.
+    ///
+    /// From within the context's own exclusive work it is exclusive already, and nothing is held. The default keeps
+    /// one of the context's threads busy for as long as it holds, and the holder cannot hold twice.
+    func hold() -> ExclusiveHold
+}
+
+extension SynchronousBarrierContext {
+    public func hold() -> ExclusiveHold {
+        if isCurrent == true {
+            // Whether its own work is exclusive only a serial context can say of itself.
+            if self is any SerialContext { return .nothing }
+            stopMisuse(
+                "'\(name)' was to be held from within its own work, and would wait for that work to end (law 3). "
+                    + "Submit what is to be exclusive with executeBarrier instead.")
+        }
+        return .occupying(self)
+    }
+}
+
+extension SynchronousBarrierContext where Self: SerialContext {
     /// Runs `body` with nothing beside it; on a serial context this is `sync`.
     public func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value

@@ -1,30 +1,29 @@
 public import Dispatch
 
 /// Runs work on a concurrent dispatch queue of its own, which keeps barriers (law 3).
-public final class BarrierQueueContext: BarrierContext, SynchronousContext {
-    /// The queue that the work runs on.
-    public let queue: DispatchQueue
-    private let mark: QueueMark
+public final class BarrierQueueContext: SynchronousBarrierContext {
+    private let gate: QueueGate
 
     /// Makes a context with a concurrent queue of its own.
     public init(label: String, qos: DispatchQoS = .unspecified) {
         // No target: a concurrent queue keeps its barriers only over a root of the system's.
-        queue = DispatchQueue(label: label, qos: qos, attributes: .concurrent)
-        mark = QueueMark(queue)
+        gate = QueueGate(DispatchQueue(label: label, qos: qos, attributes: .concurrent))
     }
+
+    /// The queue that the work runs on.
+    public var queue: DispatchQueue { gate.queue }
 
     public func execute(_ work: @escaping Work) { queue.async(execute: work) }
 
     public func executeBarrier(_ work: @escaping Work) {
-        queue.async(flags: .barrier) { self.exclusively(work) }
+        queue.async(flags: .barrier) { self.gate.exclusively(work) }
     }
 
     /// Waits for `body` to run beside other work; from the queue's own work it runs at once.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if unsafe isCurrent == true || Frame.isCurrent(Frame.owner(self)) { return try body() }
-        return try queue.sync { Result(catching: body) }.get()
+        try gate.read(body)
     }
 
     /// Waits for `body` to run with nothing beside it; from within a barrier it runs at once.
@@ -34,18 +33,25 @@ public final class BarrierQueueContext: BarrierContext, SynchronousContext {
     public func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if unsafe Frame.isCurrent(Frame.owner(self)) { return try body() }
-        require(
-            isCurrent != true,
-            "A barrier on '\(name)' was waited for from within the context's own work, and would wait for "
-                + "that work to end (law 3). Submit it with executeBarrier instead.")
-        return try queue.sync(flags: .barrier) {
-            Result { () throws(Failure) -> Value in try exclusively(body) }
-        }.get()
+        checkMayWait()
+        return try gate.exclude(body)
     }
 
-    /// Yes on this queue and on queues that target it, otherwise not known (law 4).
-    public var isCurrent: Bool? { mark.isCurrent }
+    /// Keeps the queue to the caller; it is suspended meanwhile, and no thread waits with it.
+    public func hold() -> ExclusiveHold {
+        checkMayWait()
+        return gate.hold()
+    }
+
+    private func checkMayWait() {
+        require(
+            gate.isExclusive || isCurrent != true && !gate.isReading,
+            "A barrier on '\(name)' was waited for from within the context's own work, and would wait for "
+                + "that work to end (law 3). Submit it with executeBarrier instead.")
+    }
+
+    /// Yes on this queue, on queues that target it and for who holds it, otherwise not known (law 4).
+    public var isCurrent: Bool? { gate.isCurrent }
 
     public func checkIsCurrent() -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
@@ -53,13 +59,6 @@ public final class BarrierQueueContext: BarrierContext, SynchronousContext {
     }
 
     public var name: String { queue.label }
-
-    /// Marks the thread as inside a barrier, so that a nested one knows that it may run at once.
-    private func exclusively<Value, Failure: Error>(
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        try unsafe Frame.enter(Frame.owner(self), body)
-    }
 }
 
 extension ExecutionContext where Self == BarrierQueueContext {

@@ -47,7 +47,7 @@ private struct RootQueue: ReliableContext {
 
     private init(_ qos: DispatchQoS.QoSClass) {
         queue = .global(qos: qos)
-        mark = QueueMark(queue)
+        mark = .of(queue)
     }
 
     func execute(_ work: @escaping Work) { queue.async(execute: work) }

@@ -6,7 +6,7 @@ internal import Foundation
 /// Main means the main *queue and actor*, not the main thread (law 4). In an app and under a run loop they
 /// are the same. After `dispatchMain()`, and after the first suspension of an async `main`, the main queue
 /// is served by other threads: `Thread.isMainThread` is false there, and `isCurrent` is still true.
-public struct MainContext: SerialContext, SynchronousContext {
+public struct MainContext: SerialContext, SynchronousBarrierContext {
     /// Makes the context; all are alike.
     public init() {}
 
@@ -27,8 +27,22 @@ public struct MainContext: SerialContext, SynchronousContext {
         }
     }
 
-    /// Yes on the main queue and on the main thread, which holds it; otherwise not known.
+    /// Keeps the main queue to the caller. The main thread waits meanwhile: make it short.
+    public func hold() -> ExclusiveHold {
+        if Self.holding.isMine {
+            Self.holding.again()
+            return ExclusiveHold(releasing: { _ = Self.holding.end() })
+        }
+        if isCurrent == true { return .nothing }
+        // The main queue cannot be suspended.
+        let hold = ExclusiveHold.occupying(self)
+        Self.holding.begin()
+        return hold
+    }
+
+    /// Yes on the main queue and on the main thread, which has it, and for who holds it; otherwise not known.
     public var isCurrent: Bool? {
+        if Self.holding.isMine { return true }
         // A key that is found is a yes. One that is missing may be hidden by a nested `sync` (law 4).
         if DispatchQueue.getSpecific(key: Self.mark) != nil { return true }
         // As long as the main queue belongs to the main thread, being there is holding it; once the queue
@@ -42,6 +56,9 @@ public struct MainContext: SerialContext, SynchronousContext {
     }
 
     public var name: String { "main" }
+
+    /// There is one main queue, so there is one holder.
+    private static let holding = Holding()
 
     private static let mark: DispatchSpecificKey<Void> = {
         let key = DispatchSpecificKey<Void>()

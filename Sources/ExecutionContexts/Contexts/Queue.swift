@@ -13,7 +13,7 @@ public struct QueueContext: ExecutionContext {
     /// Makes a context that runs its work on a dispatch queue.
     public init(_ queue: DispatchQueue) {
         self.queue = queue
-        mark = QueueMark(queue)
+        mark = .of(queue)
     }
 
     public func execute(_ work: @escaping Work) { queue.async(execute: work) }

@@ -1,30 +1,43 @@
 internal import Dispatch
 
-/// Lets a dispatch queue answer whether the caller runs on it.
+/// Lets a dispatch queue answer whether the caller runs on it, and who holds it.
 ///
 /// Every marked queue carries a key of its own, so that work of a queue is recognised also on the queues
 /// that target it. A key that is found is a certain yes; one that is missing may be hidden by a nested
 /// `sync` to another queue, so the answer is then nil, never no (law 4).
-struct QueueMark: Sendable {
-    private let key: DispatchSpecificKey<Void>
+final class QueueMark: Sendable {
+    private let key = DispatchSpecificKey<Void>()
+    let holding = Holding()
+    let kind: Kind
 
-    /// The mark of a queue, put there at the first call.
-    init(_ queue: DispatchQueue) {
-        // One lock for all queues: two first calls must agree on one key, and each happens once a queue.
-        key = Self.registry.withLock { registry in
-            if let known = queue.getSpecific(key: registry.marks) { return known }
-            let fresh = DispatchSpecificKey<Void>()
-            queue.setSpecific(key: fresh, value: ())
-            queue.setSpecific(key: registry.marks, value: fresh)
+    /// What its label tells of a queue.
+    enum Kind { case own, main, global }
+
+    /// The mark of a queue, put there at the first call; a queue has one, whoever asks.
+    static func of(_ queue: DispatchQueue) -> QueueMark {
+        if let known = queue.getSpecific(key: marks) { return known }
+        // One lock for all queues: two first calls must agree on one mark, and each happens once a queue.
+        return registry.withLock { _ in
+            if let known = queue.getSpecific(key: marks) { return known }
+            let fresh = QueueMark(kind: Kind(queue))
+            queue.setSpecific(key: fresh.key, value: ())
+            queue.setSpecific(key: marks, value: fresh)
             return fresh
         }
     }
 
+    private init(kind: Kind) { self.kind = kind }
+
     var isCurrent: Bool? { DispatchQueue.getSpecific(key: key) != nil ? true : nil }
 
-    private struct Registry {
-        let marks = DispatchSpecificKey<DispatchSpecificKey<Void>>()
-    }
+    private static let marks = DispatchSpecificKey<QueueMark>()
+    private static let registry = Guarded(())
+}
 
-    private static let registry = Guarded(Registry())
+extension QueueMark.Kind {
+    init(_ queue: DispatchQueue) {
+        // The system's objects for one queue need not be identical on Linux; its labels are.
+        let label = queue.label
+        self = label == DispatchQueue.main.label ? .main : label.hasPrefix("com.apple.root.") ? .global : .own
+    }
 }

@@ -4,16 +4,16 @@ public import Dispatch
 ///
 /// `.global.serial("name")` is a lighter view with the same promise; a queue is for those who must hand one
 /// to a system API, which takes `queue`.
-public final class SerialQueueContext: SerialContext, SynchronousContext {
-    /// The queue that the work runs on.
-    public let queue: DispatchQueue
-    private let mark: QueueMark
+public final class SerialQueueContext: SerialContext, SynchronousBarrierContext {
+    private let gate: QueueGate
 
     /// Makes a context with a serial queue of its own, which may target another queue.
     public init(label: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil) {
-        queue = DispatchQueue(label: label, qos: qos, target: target)
-        mark = QueueMark(queue)
+        gate = QueueGate(DispatchQueue(label: label, qos: qos, target: target))
     }
+
+    /// The queue that the work runs on.
+    public var queue: DispatchQueue { gate.queue }
 
     public func execute(_ work: @escaping Work) { queue.async(execute: work) }
 
@@ -21,16 +21,19 @@ public final class SerialQueueContext: SerialContext, SynchronousContext {
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        // A frame as well as the key: the key is hidden by a nested `sync` to another queue (law 4).
-        let owner = unsafe Frame.owner(self)
-        if unsafe isCurrent == true || Frame.isCurrent(owner) { return try body() }
-        return try queue.sync {
-            Result { () throws(Failure) -> Value in try unsafe Frame.enter(owner, body) }
-        }.get()
+        if isCurrent == true { return try body() }
+        return try gate.exclude(body)
     }
 
-    /// Yes on this queue and on queues that target it, otherwise not known (law 4).
-    public var isCurrent: Bool? { mark.isCurrent }
+    /// Keeps the queue to the caller; it is suspended meanwhile, and no thread waits with it.
+    public func hold() -> ExclusiveHold {
+        // All its own work is exclusive, except that a hold is counted.
+        if !gate.mark.holding.isMine && isCurrent == true { return .nothing }
+        return gate.hold()
+    }
+
+    /// Yes on this queue, on queues that target it and for who holds it, otherwise not known (law 4).
+    public var isCurrent: Bool? { gate.isCurrent }
 
     public func checkIsCurrent() -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))

@@ -79,6 +79,9 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
         }
     }
 
+    // It counts what it lets start.
+    var runsAnywhere: Bool { false }
+
     private var view: any RefusingContext {
         switch self {
         case .counted(let view): view

@@ -74,3 +74,25 @@ extension ContextDecorator where Base: SynchronousContext {
         try base.sync(body)
     }
 }
+
+extension ContextDecorator where Base: SynchronousBarrierContext {
+    public func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try base.syncBarrier(body)
+    }
+}
+
+// These two decide over the defaults of the protocol and of serial contexts, as above.
+extension ContextDecorator where Self: SynchronousBarrierContext, Base: SynchronousBarrierContext {
+    public func hold() -> ExclusiveHold { base.hold() }
+}
+
+extension ContextDecorator
+where Self: SynchronousBarrierContext & SerialContext, Base: SynchronousBarrierContext {
+    public func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try base.syncBarrier(body)
+    }
+}

@@ -61,6 +61,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
 extension InlineIfCurrent: BarrierContext where Base: BarrierContext {}
 extension InlineIfCurrent: SerialContext where Base: SerialContext {}
 extension InlineIfCurrent: SynchronousContext where Base: SynchronousContext {}
+extension InlineIfCurrent: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
 extension InlineIfCurrent: RefusingContext where Base: RefusingContext {
     func tryExecute(_ work: @escaping Work) throws(Refusal) {
         if runsInline { return work() }

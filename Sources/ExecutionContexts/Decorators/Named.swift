@@ -9,6 +9,7 @@ struct Named<Base: ExecutionContext>: ContextDecorator {
 extension Named: BarrierContext where Base: BarrierContext {}
 extension Named: SerialContext where Base: SerialContext {}
 extension Named: SynchronousContext where Base: SynchronousContext {}
+extension Named: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
 extension Named: RefusingContext where Base: RefusingContext {}
 
 extension ExecutionContext {

@@ -64,6 +64,25 @@ extension Observed: SynchronousContext where Base: SynchronousContext {
         }
     }
 }
+extension Observed: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let piece = begin()
+        return try base.syncBarrier { () throws(Failure) -> Value in
+            let start = starting(piece)
+            defer { finishing(piece, start) }
+            return try body()
+        }
+    }
+
+    func hold() -> ExclusiveHold {
+        let piece = begin()
+        let hold = base.hold()
+        let start = starting(piece)
+        return hold.then { finishing(piece, start) }
+    }
+}
 
 extension ExecutionContext {
     /// This context, with an observer that is told what is submitted, started and finished.

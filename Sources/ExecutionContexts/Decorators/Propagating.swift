@@ -22,13 +22,27 @@ extension Propagating: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
+        try bound(body) { work in base.sync(work) }
+    }
+}
+extension Propagating: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try bound(body) { work in base.syncBarrier(work) }
+    }
+}
+extension Propagating {
+    /// Runs `body` by `submit`, which waits for it, with the caller's values wherever that is.
+    private func bound<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value, submit: (_ work: Work) -> Void
+    ) throws(Failure) -> Value {
         // Unsafe in name only: the caller waits while the base runs the body, maybe on another thread, and
         // neither body nor result outlives the call.
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
             nonisolated(unsafe) let work = work  // The caller waits for it.
-            let bound = bind { unsafe work() }
-            base.sync { bound() }
+            submit(bind { unsafe work() })
         }
         return try unsafe result.unsafelyUnwrapped.get()
     }

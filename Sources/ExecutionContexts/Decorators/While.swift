@@ -36,6 +36,9 @@ struct While<Base: ExecutionContext>: ContextDecorator {
         base.execute({ [token] in token.isValid ? work() : refused(refusal) }, refused: refused)
     }
 
+    // Whether work runs at all is decided where it starts.
+    var runsAnywhere: Bool { false }
+
     private var refusal: Refusal { Refusal(.invalidated, by: name) }
 }
 

@@ -4,11 +4,34 @@ internal import Dispatch
 extension SerialView {
     /// Waits for `body` to run in its turn; from the view's own work it runs at once, as a part of it.
     ///
-    /// The body runs on the base. Waiting blocks a thread: not for a thread that the base needs.
+    /// Where it makes no difference to the base which thread runs its work, the caller runs the body itself, so that
+    /// waiting cannot exhaust a pool (law 20). Otherwise the body runs on the base: not for a thread that it needs.
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if isCurrent == true { return try body() }
+        guard base.runsAnywhere else { return try syncOnBase(body) }
+        enter()
+        defer { leave() }
+        return try unsafe Frame.enter(identity, body)
+    }
+
+    /// Keeps the view to the caller; neither the base nor a thread of it waits meanwhile.
+    func hold() -> ExclusiveHold {
+        if holding.isMine {
+            holding.again()
+        } else if isCurrent == true {
+            return .nothing
+        } else {
+            enter()
+            holding.begin()
+        }
+        return ExclusiveHold(releasing: { if self.holding.end() { self.leave() } })
+    }
+
+    private func syncOnBase<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         // Unsafe in name only: body and result cross to the other thread and back, one at a time, and the
         // semaphore orders the two.
         nonisolated(unsafe) var result: Result<Value, Failure>?

@@ -1,18 +1,25 @@
-/// One piece of work at a time, in order, over any base: a mailbox and at most one drain on the base.
+/// One piece of work at a time, in order, over any base: a mailbox and at most one who has the role.
+///
+/// The role is the right to run the view's work or to hold the view. A drain on the base takes it when it comes,
+/// unless somebody has it; a thread that waits for its turn may get it before the drain comes, so a pool
+/// without a free thread holds nobody up. A request that comes late finds the role taken, or nothing to do.
 @safe
-final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, SynchronousContext,
+final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, SynchronousBarrierContext,
     @unchecked Sendable  // See below.
 {
-    // Unchecked: the mailbox is guarded, and the batch belongs to one drain at a time, ordered by the mailbox
-    // and the base.
+    // Unchecked: the mailbox is guarded, the batch belongs to whoever has the role and the line to whoever has the
+    // mailbox's lock. The role changes hands under that lock or through a waiter's semaphore.
     let base: Base
     /// Asked once; the base gets drains, and so could not bind anything to a piece itself (law 8).
     let binding: (@Sendable (_ work: @escaping Work) -> Work)?
     let name: String
 
-    private let mailbox = Guarded(Mailbox())
-    /// What the drain has taken out; it belongs to whoever drains, one after the other.
-    private let batch: UnsafeMutablePointer<WorkQueue>
+    let mailbox = Guarded(Mailbox())
+    /// What has been taken out of the mailbox; it belongs to who has the role.
+    let batch: UnsafeMutablePointer<WorkQueue>
+    /// Who waits for the role; it belongs to who has the mailbox's lock.
+    var line = WaitingLine()
+    let holding = Holding()
 
     init(base: Base, name: String) {
         self.base = base
@@ -24,7 +31,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     }
 
     deinit {
-        // A drain holds the view, so there is none, and nothing waits.
+        // Whoever has the role or waits for it holds the view, so there is nobody, and nothing waits.
         unsafe batch.deinitialize(count: 1)
         unsafe batch.deallocate()
     }
@@ -37,68 +44,123 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
         if post(work) { requestDrainElsewhere(on: base) }
     }
 
-    /// Yes inside this view's work, no elsewhere, except for law 4's one exception.
-    var isCurrent: Bool? { unsafe Frame.isCurrent(identity) }
+    /// Yes inside this view's work and for who holds it, no elsewhere, except for law 4's one exception.
+    var isCurrent: Bool? { unsafe Frame.isCurrent(identity) || holding.isMine }
 
     var time: any TimeSource { base.time }
 
     /// Puts work in the mailbox; true if a drain must be asked for.
     private func post(_ work: @escaping Work) -> Bool {
         let work = bound(work)
-        return mailbox.withLock { mailbox in
+        let mustAsk: Bool? = mailbox.withLock { mailbox in
+            guard !mailbox.hasWaiters else { return nil }
             mailbox.queue.append(work)
-            let mustAsk = !mailbox.isDraining
-            mailbox.isDraining = true
-            return mustAsk
+            return mailbox.asks()
+        }
+        return mustAsk ?? postBehind(work)
+    }
+
+    // Apart, so that what is done for every piece stays small enough to be inlined.
+    @inline(never)
+    private func postBehind(_ work: @escaping Work) -> Bool {
+        mailbox.withLock { mailbox in
+            if let last = line.last { last.behind.append(work) } else { mailbox.queue.append(work) }
+            return mailbox.asks()
         }
     }
 
-    override func drain() { takeTurns(on: base) { runBatches() } }
+    override func drain() { takeTurns(on: base) { comes() ? runTaken() : true } }
 
-    /// Runs work until the mailbox is empty (true) or the budget is spent.
-    private func runBatches() -> Bool {
+    /// A drain that was asked for is here; true if it takes the role, with something to run.
+    private func comes() -> Bool {
+        var waiter: Waiter?
+        let hasWork = mailbox.withLock { mailbox in
+            mailbox.isAsked = false
+            guard !mailbox.isTaken else { return false }
+            mailbox.isTaken = true
+            return unsafe !batch.pointee.isEmpty || refill(&mailbox, orWake: &waiter)
+        }
+        waiter?.wake()
+        return hasWork
+    }
+
+    /// Runs work until nothing is left or the role has been passed on (true), or until the budget is spent and
+    /// another turn is to be asked for. Only for who has the role.
+    func runTaken() -> Bool {
         var budget = DrainBudget()
-        while refill() {
+        repeat {
             while let work = unsafe batch.pointee.popFirst() {
                 work()
-                if budget.spend() { return false }
+                guard budget.spend() else { continue }
+                switch pause() {
+                case .goesOn: budget = DrainBudget()
+                case .ends(let mustAsk): return !mustAsk
+                }
             }
-        }
+        } while refill()
         return true
     }
 
     private func refill() -> Bool {
-        if unsafe !batch.pointee.isEmpty { return true }
-        return mailbox.withLock { mailbox in
-            unsafe mailbox.queue.reuse(&batch.pointee)
-            guard !mailbox.queue.isEmpty else {
-                mailbox.isDraining = false
-                return false
-            }
+        var waiter: Waiter?
+        let hasWork = mailbox.withLock { refill(&$0, orWake: &waiter) }
+        waiter?.wake()
+        return hasWork
+    }
+
+    /// Takes the next batch (true), or passes the role on to who waits for it, or lays it down.
+    @inline(__always)
+    private func refill(_ mailbox: inout Mailbox, orWake waiter: inout Waiter?) -> Bool {
+        unsafe mailbox.queue.reuse(&batch.pointee)
+        guard mailbox.queue.isEmpty else {
             unsafe batch.pointee = mailbox.queue.takeAll()
             return true
         }
+        if mailbox.hasWaiters {
+            waiter = line.first
+        } else {
+            mailbox.isTaken = false
+        }
+        return false
     }
 
     override func drainWasLost() {
-        // Nobody drains: the one who would have has just been lost.
         var lost = WorkQueue()
-        unsafe swap(&lost, &batch.pointee)
-        let waiting = mailbox.withLock { mailbox in
-            mailbox.isDraining = false
-            return mailbox.queue.takeAll()
+        var queue = WorkQueue()
+        var line = WaitingLine()
+        mailbox.withLock { mailbox in
+            mailbox.isAsked = false
+            // Whoever has the role looks after the rest.
+            guard !mailbox.isTaken else { return }
+            mailbox.hasWaiters = false
+            queue = mailbox.queue.takeAll()
+            unsafe swap(&lost, &batch.pointee)
+            line = self.line.takeAll()
         }
         // Outside the lock their captures are freed, and who waits for an answer gets it (laws 1, 9).
         _ = consume lost
-        _ = consume waiting
+        _ = consume queue
+        line.lose()
     }
 }
 
-/// What has been submitted and not taken by the drain.
+/// What has been submitted and not taken by who has the role.
 ///
 /// Not inside the generic view: a generic type's size is looked up at every access.
-private struct Mailbox: ~Copyable {
+struct Mailbox: ~Copyable {
     var queue = WorkQueue()
-    /// Whether a drain has been asked for or is under way.
-    var isDraining = false
+    /// Whether the base has been asked for a drain that has not come yet.
+    var isAsked = false
+    /// Whether somebody has the role.
+    var isTaken = false
+    /// Whether threads wait for the role; then new work is submitted behind the last of them.
+    var hasWaiters = false
+
+    /// Whether somebody must ask the base for a drain, and then the caller does.
+    @inline(__always)
+    mutating func asks() -> Bool {
+        guard !isAsked && !isTaken else { return false }
+        isAsked = true
+        return true
+    }
 }

@@ -19,6 +19,7 @@ struct Powers: Sendable, CustomTestStringConvertible {
     let decorator: Decorator
     let serial: Power
     let barrier: Power
+    /// Whether it can be waited for; exclusively, if its base can and it has barriers.
     let synchronous: Power
     let refusing: Power
     /// Whether it runs its work in a line of its own, and so is a place of its own.

@@ -25,6 +25,8 @@ struct WrappingLawTests {
             let powers = powers.over(base)
             let isSynchronous = powers.synchronous.holds(base is any SynchronousContext)
             #expect((view is any SynchronousContext) == isSynchronous)
+            let isExclusive = powers.synchronous.holds(base is any SynchronousBarrierContext)
+            #expect((view is any SynchronousBarrierContext) == isExclusive)
             #expect((view is any RefusingContext) == powers.refusing.holds(base is any RefusingContext))
         }
     }

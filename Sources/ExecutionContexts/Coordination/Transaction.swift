@@ -1,0 +1,81 @@
+public import Dispatch
+
+/// Access to whatever a context guards: reads that see whole transactions only, and writes that are exclusive.
+///
+/// The value stays where it is; the transaction is the way to it. It costs little, so make one for each access:
+///
+/// ```swift
+/// final class Accounts: @unchecked Sendable {
+///     // Unchecked: the balances are reached through transactions only.
+///     private let context = BarrierQueueContext(label: "accounts")
+///     private var balances = ["rent": 100, "food": 0]
+///
+///     private var transaction: Transaction { Transaction(on: context) }
+///
+///     var total: Int { transaction.read(balances.values.reduce(0, +)) }
+///
+///     func move(_ amount: Int) {
+///         transaction.write {
+///             self.balances["rent"]! -= amount
+///             self.balances["food"]! += amount
+///         }
+///     }
+/// }
+/// ```
+///
+/// Exclusion lives in the *context*: transactions on one context exclude each other, and the context's own barriers
+/// (law 28). From inside a transaction a read runs at once, and so does an exclusive access from inside an exclusive
+/// one; from inside a mere read it would wait for that read, and stops the program with a sentence (law 18).
+///
+/// Reading and `exclusively` block the caller until its turn. Exclusive accesses to two contexts, each from within the
+/// other, wait for each other for ever when two threads nest them the other way round: let what changes together
+/// have one context.
+public struct Transaction: Sendable {
+    private let context: any SynchronousBarrierContext
+
+    /// Makes a transaction on a context.
+    public init(on context: some SynchronousBarrierContext) { self.context = context }
+
+    init(_ context: any SynchronousBarrierContext) { self.context = context }
+
+    /// Makes a transaction on a dispatch queue of your own, serial or concurrent, or on the main queue.
+    ///
+    /// A global queue, which ignores barriers, stops the program (law 28).
+    public init(queue: DispatchQueue) { context = Self.context(of: queue) }
+
+    /// Reads a value, beside other reads where the context runs them beside each other.
+    public func read<Value>(_ value: @autoclosure () -> Value) -> Value { context.sync(value) }
+
+    /// Reads what `block` returns, beside other reads where the context runs them beside each other.
+    public func read<Value, Failure: Error>(
+        block: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try context.sync(block)
+    }
+
+    /// Runs `block` exclusively, some time after this call and in the order of submission.
+    ///
+    /// A read that is asked for later sees what it wrote.
+    public func write(block: @escaping Work) { context.executeBarrier(block) }
+
+    /// Runs `block` exclusively, before this call returns what it returns.
+    ///
+    /// Where `block` throws, what it has written so far stays written.
+    public func exclusively<Value, Failure: Error>(
+        _ block: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try context.syncBarrier(block)
+    }
+
+    static func context(of queue: DispatchQueue) -> any SynchronousBarrierContext {
+        let gate = QueueGate(queue)
+        switch gate.mark.kind {
+        case .own: return ForeignQueueContext(gate: gate)
+        case .main: return MainContext()
+        case .global:
+            stopMisuse(
+                "A transaction was made on '\(queue.label)', a global queue, which ignores barriers and so excludes "
+                    + "nobody (law 28). Use a queue of your own, or Transaction(on: .global.serial()).")
+        }
+    }
+}

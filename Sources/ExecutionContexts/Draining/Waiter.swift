@@ -1,0 +1,57 @@
+internal import Dispatch
+
+/// A thread that waits to have a serial view to itself, and what was submitted to the view behind it.
+///
+/// Whoever has the view's role passes it on by waking the first in line, and does nothing with the view from then on.
+final class Waiter: @unchecked Sendable {
+    // Unchecked: `behind` and `next` are reached under the lock of the view's mailbox only; `isLost` is written
+    // before the semaphore is signalled and read after it.
+    var behind = WorkQueue()
+    fileprivate var next: Waiter?
+    private var isLost = false
+    private let turn = DispatchSemaphore(value: 0)
+
+    /// Waits for the role; false if the view's base has lost it.
+    func wait() -> Bool {
+        turn.wait()
+        return !isLost
+    }
+
+    func wake() { turn.signal() }
+
+    fileprivate func lose() {
+        isLost = true
+        turn.signal()
+    }
+}
+
+/// Those who wait for one view, in order.
+struct WaitingLine: ~Copyable {
+    private(set) var first: Waiter?
+    private(set) var last: Waiter?
+
+    mutating func append(_ waiter: Waiter) {
+        if let last { last.next = waiter } else { first = waiter }
+        last = waiter
+    }
+
+    mutating func removeFirst() {
+        first = first?.next.take()
+        if first == nil { last = nil }
+    }
+
+    /// Moves everybody out, to be lost outside the lock.
+    mutating func takeAll() -> WaitingLine {
+        var taken = WaitingLine()
+        swap(&self, &taken)
+        return taken
+    }
+
+    consuming func lose() {
+        while let waiter = first {
+            removeFirst()
+            waiter.behind = WorkQueue()
+            waiter.lose()
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Dispatch
+import ExecutionContexts
+import Testing
+
+/// A kind of context that can be waited for exclusively, made anew for each test.
+struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let make: @Sendable () -> any SynchronousBarrierContext
+
+    init(_ name: String, _ make: @escaping @Sendable () -> any SynchronousBarrierContext) {
+        testDescription = name
+        self.make = make
+    }
+
+    static let all: [ExclusiveSubject] = own + views + decorated
+
+    static let own: [ExclusiveSubject] = [
+        ExclusiveSubject("own serial queue") { SerialQueueContext(label: "serial") },
+        ExclusiveSubject("own serial queue over another") {
+            SerialQueueContext(label: "serial", target: DispatchQueue(label: "target"))
+        },
+        ExclusiveSubject("own barrier queue") { BarrierQueueContext(label: "barrier") },
+    ]
+
+    static let views: [ExclusiveSubject] = [
+        ExclusiveSubject("serial view of global") { GlobalContext().serial() },
+        ExclusiveSubject("serial view of immediate") { ImmediateContext().serial() },
+        ExclusiveSubject("serial view of a limited view") { GlobalContext().limited(to: 2).serial() },
+        ExclusiveSubject("serial view of one thread") { RunLoopThreadContext(name: "loop").serial() },
+        ExclusiveSubject("serial view of a serial view") { GlobalContext().serial().serial() },
+    ]
+
+    static let decorated: [ExclusiveSubject] = [
+        ExclusiveSubject("named barrier queue") {
+            BarrierQueueContext(label: "barrier").named("another") as! any SynchronousBarrierContext
+        },
+        ExclusiveSubject("observed serial view") {
+            GlobalContext().serial().observed(by: NoObserver()) as! any SynchronousBarrierContext
+        },
+        ExclusiveSubject("propagating serial queue") {
+            SerialQueueContext(label: "serial").propagating(Decorator.$local)
+                as! any SynchronousBarrierContext
+        },
+        ExclusiveSubject("inline barrier queue") {
+            BarrierQueueContext(label: "barrier").inlineIfCurrent() as! any SynchronousBarrierContext
+        },
+    ]
+}
+
+/// Runs `body` on so many threads at a time, and waits for all. Not for a thread of the cooperative pool.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void) {
+    let all = DispatchGroup()
+    for thread in 0..<count {
+        DispatchQueue(label: "thread \(thread)").async(group: all) { body(thread) }
+    }
+    all.wait()
+}

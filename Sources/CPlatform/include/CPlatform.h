@@ -60,9 +60,6 @@ EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
 static inline ec_frame *_Nullable ec_frame_top(void) { return ec_frame_storage; }
 static inline void ec_frame_set_top(ec_frame *_Nullable frame) { ec_frame_storage = frame; }
 
-/// A number that no other living thread has; never zero.
-static inline uintptr_t ec_thread_identity(void) { return (uintptr_t)&ec_frame_storage; }
-
 /// The queue of the trampoline that runs on the calling thread.
 static inline void *_Nullable ec_trampoline(void) { return ec_trampoline_storage; }
 static inline void ec_set_trampoline(void *_Nullable queue) { ec_trampoline_storage = queue; }

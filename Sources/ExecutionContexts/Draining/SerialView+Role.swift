@@ -14,7 +14,7 @@ extension SerialView {
 
     /// Lays the role down or passes it on.
     func leave() {
-        var waiter: Waiter?
+        var waiter: RoleWaiter?
         let mustAsk = mailbox.withLock { mailbox in
             let isClear = isClear(mailbox)
             if mailbox.hasWaiters && (isClear || base.runsAnywhere) {
@@ -41,7 +41,7 @@ extension SerialView {
     }
 
     private func waitInLine() {
-        let waiter = Waiter()
+        let waiter = RoleWaiter()
         let mayHelp = base.runsAnywhere
         var hasRole = mailbox.withLock { mailbox in
             let isFirst = !mailbox.hasWaiters
@@ -65,7 +65,7 @@ extension SerialView {
     }
 
     /// Whether nothing must be run before the first in line, who then stands in line no more.
-    private func isMyTurn(_ waiter: Waiter) -> Bool {
+    private func isMyTurn(_ waiter: RoleWaiter) -> Bool {
         mailbox.withLock { mailbox in
             guard isClear(mailbox) else { return false }
             line.removeFirst()

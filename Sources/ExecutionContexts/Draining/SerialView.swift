@@ -18,7 +18,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     /// What has been taken out of the mailbox; it belongs to who has the role.
     let batch: UnsafeMutablePointer<WorkQueue>
     /// Who waits for the role; it belongs to who has the mailbox's lock.
-    var line = WaitingLine()
+    var line = RoleLine()
     let holding = Holding()
 
     init(base: Base, name: String) {
@@ -73,7 +73,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
 
     /// A drain that was asked for is here; true if it takes the role, with something to run.
     private func comes() -> Bool {
-        var waiter: Waiter?
+        var waiter: RoleWaiter?
         let hasWork = mailbox.withLock { mailbox in
             mailbox.isAsked = false
             guard !mailbox.isTaken else { return false }
@@ -102,7 +102,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     }
 
     private func refill() -> Bool {
-        var waiter: Waiter?
+        var waiter: RoleWaiter?
         let hasWork = mailbox.withLock { refill(&$0, orWake: &waiter) }
         waiter?.wake()
         return hasWork
@@ -110,7 +110,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
 
     /// Takes the next batch (true), or passes the role on to who waits for it, or lays it down.
     @inline(__always)
-    private func refill(_ mailbox: inout Mailbox, orWake waiter: inout Waiter?) -> Bool {
+    private func refill(_ mailbox: inout Mailbox, orWake waiter: inout RoleWaiter?) -> Bool {
         unsafe mailbox.queue.reuse(&batch.pointee)
         guard mailbox.queue.isEmpty else {
             unsafe batch.pointee = mailbox.queue.takeAll()
@@ -127,7 +127,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     override func drainWasLost() {
         var lost = WorkQueue()
         var queue = WorkQueue()
-        var line = WaitingLine()
+        var line = RoleLine()
         mailbox.withLock { mailbox in
             mailbox.isAsked = false
             // Whoever has the role looks after the rest.

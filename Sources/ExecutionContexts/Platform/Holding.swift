@@ -1,4 +1,3 @@
-internal import CPlatform
 internal import Synchronization
 
 /// Who holds a context exclusively, and how often.
@@ -39,10 +38,10 @@ struct Holding: ~Copyable, Sendable {
         return true
     }
 
-    /// The address of the current task, or of something that belongs to this thread.
+    /// The address of the current task, or of this thread's record.
     private static var caller: UInt {
         unsafe withUnsafeCurrentTask { task in
-            guard let task = unsafe task else { return UInt(ec_thread_identity()) }
+            guard let task = unsafe task else { return unsafe UInt(bitPattern: Threads.current) }
             // A task reference is one word, an address; it is compared here and never followed.
             return unsafe unsafeBitCast(task, to: UInt.self)
         }

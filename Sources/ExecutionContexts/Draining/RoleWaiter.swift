@@ -3,11 +3,11 @@ internal import Dispatch
 /// A thread that waits to have a serial view to itself, and what was submitted to the view behind it.
 ///
 /// Whoever has the view's role passes it on by waking the first in line, and does nothing with the view from then on.
-final class Waiter: @unchecked Sendable {
+final class RoleWaiter: @unchecked Sendable {
     // Unchecked: `behind` and `next` are reached under the lock of the view's mailbox only; `isLost` is written
     // before the semaphore is signalled and read after it.
     var behind = WorkQueue()
-    fileprivate var next: Waiter?
+    fileprivate var next: RoleWaiter?
     private var isLost = false
     private let turn = DispatchSemaphore(value: 0)
 
@@ -26,11 +26,11 @@ final class Waiter: @unchecked Sendable {
 }
 
 /// Those who wait for one view, in order.
-struct WaitingLine: ~Copyable {
-    private(set) var first: Waiter?
-    private(set) var last: Waiter?
+struct RoleLine: ~Copyable {
+    private(set) var first: RoleWaiter?
+    private(set) var last: RoleWaiter?
 
-    mutating func append(_ waiter: Waiter) {
+    mutating func append(_ waiter: RoleWaiter) {
         if let last { last.next = waiter } else { first = waiter }
         last = waiter
     }
@@ -41,8 +41,8 @@ struct WaitingLine: ~Copyable {
     }
 
     /// Moves everybody out, to be lost outside the lock.
-    mutating func takeAll() -> WaitingLine {
-        var taken = WaitingLine()
+    mutating func takeAll() -> RoleLine {
+        var taken = RoleLine()
         swap(&self, &taken)
         return taken
     }

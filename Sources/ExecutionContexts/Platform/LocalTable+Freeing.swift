@@ -79,7 +79,7 @@ extension LocalTable {
         var next: LocalCell.Pointer? = unsafe first
         while let cell = unsafe next {
             let index = unsafe Int(cell.pointee.home.takeUnretainedValue().index)
-            // The index may be another thread-local's by now.
+            // Unless it is out of the table already, on a thread that ends.
             if unsafe entries(of: thread)[index].value == LocalCell.value(of: cell) {
                 unsafe entries(of: thread)[index] = .empty
             }

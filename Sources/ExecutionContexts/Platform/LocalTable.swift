@@ -3,10 +3,12 @@ public import Synchronization
 
 /// The values that each thread has of thread-locals without a key.
 ///
-/// A record leads to a table, which the small number of a thread-local is an index into. Numbers are used again;
-/// the serial, which is not, tells whose value an entry is. Only its own thread touches a table. Who drops a
-/// thread-local hands each thread the values it has of it (`orphan`) and sets the thread's count to zero: so the
-/// short way, which must compare the index with the count anyhow, finds out for nothing.
+/// A record leads to a table, which the small number of a thread-local is an index into. Only its own thread
+/// touches a table. Numbers are used again, so who drops a thread-local first hands each thread the values it has
+/// of it (`orphan`) and sets the thread's count to zero: the short way, which must compare the index with the count
+/// anyhow, finds out for nothing, and the thread takes the values out before it uses the number for another. The
+/// serial, which is never used again, stands guard over that: whatever went wrong, a value is not taken for
+/// another one's, of another type perhaps.
 @usableFromInline
 enum LocalTable {
     /// Where a thread has the value of the thread-local with this serial; serial 0 is nobody's.

@@ -86,6 +86,25 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
+    @Test func `Law 23: a deinit that runs while a value of several parts is replaced sees no mixture`() async
+    {
+        struct Pair { let first: Resident, second: Resident }
+        await offThePool {
+            let census = Census()
+            let seen = Box<[Int]>([])
+            let local = ThreadLocalValue<Pair>()
+            let look: () -> Void = {
+                guard let pair = local.value() else { return }
+                seen.withValue { $0 += [pair.first.number, pair.second.number] }
+            }
+            local.set(Pair(first: Resident(census, last: look), second: Resident(census, last: look)))
+            local.set(Pair(first: Resident(census, number: 1), second: Resident(census, number: 1)))
+            #expect(seen.value == [1, 1, 1, 1])
+            local.set(nil)
+            #expect(census.living.value == 0)
+        }
+    }
+
     @Test func `Law 23: a thread frees the values of a thread-local that is gone at its next use of any`()
         async
     {

@@ -1,6 +1,6 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
-    case serial, limited, barrier, delays, inline, bytes, section, coordinator
+    case serial, limited, barrier, delays, inline, section, coordinator, locals, bytes
 
     var title: String {
         switch self {
@@ -9,6 +9,7 @@ enum Suite: String, CaseIterable {
         case .barrier: "Barrier views beside concurrent dispatch queues"
         case .delays: "Delays beside asyncAfter"
         case .inline: "The immediate context"
+        case .locals: "Thread-local values"
         case .bytes: "Memory"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
@@ -22,6 +23,7 @@ enum Suite: String, CaseIterable {
         case .barrier: ViewBenchmarks.barrier(bench)
         case .delays: DelayBenchmarks.run(bench)
         case .inline: InlineBenchmarks.run(bench)
+        case .locals: ThreadLocalBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)

@@ -28,7 +28,7 @@ typedef struct ec_thread {
     uint32_t parked;
     /// How many slots are in use.
     uint32_t held;
-    /// How many thread-local values there is room for.
+    /// How many thread-local values there is room for; zero asks the thread to look after them first.
     uint32_t local_count;
     /// The thread-local values.
     void *_Nullable locals;
@@ -38,8 +38,12 @@ typedef struct ec_thread {
     void *_Nullable simulation;
     /// The next of all records; constant once this one can be found.
     struct ec_thread *_Nullable next;
-    /// The next of those that no thread uses.
-    struct ec_thread *_Nullable next_free;
+    union {
+        /// The next of those that no thread uses.
+        struct ec_thread *_Nullable next_free;
+        /// While a thread uses it: values of its own that it must free, because their thread-local is gone.
+        void *_Nullable orphans;
+    };
     /// Whether this is the program's first thread.
     bool is_main;
 } ec_thread;
@@ -76,6 +80,8 @@ static inline void ec_thread_set(ec_thread *_Nullable thread) { ec_thread_storag
 // The words of a record that threads change atomically, which Swift does with its own types.
 static inline void *_Nonnull ec_thread_parked(ec_thread *_Nonnull thread) { return &thread->parked; }
 static inline void *_Nonnull ec_thread_more(ec_thread *_Nonnull thread) { return &thread->more; }
+static inline void *_Nonnull ec_thread_local_count(ec_thread *_Nonnull thread) { return &thread->local_count; }
+static inline void *_Nonnull ec_thread_orphans(ec_thread *_Nonnull thread) { return &thread->orphans; }
 
 /// Whether the calling thread is the program's first.
 bool ec_is_main_thread(void);

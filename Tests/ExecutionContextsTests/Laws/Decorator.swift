@@ -17,10 +17,11 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     }
 
     @TaskLocal static var local = 0
+    static let threadLocal = ThreadLocalValue<Int>()
 
     static let all: [Decorator] = [
         serial, limited, barrier, refusing, dropping, waiting, callerRuns, inlineIfCurrent, whileValid,
-        propagating, named, observed,
+        propagating, binding, named, observed,
     ]
 
     static let serial = Decorator("serial") { $0.serial("serial view") }
@@ -73,6 +74,12 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         if let base = base as? any SerialContext { return base.propagating($local) }
         if let base = base as? any BarrierContext { return base.propagating($local) }
         return base.propagating($local)
+    }
+
+    static let binding = Decorator("binding") { base in
+        if let base = base as? any SerialContext { return base.binding(threadLocal, to: 1) }
+        if let base = base as? any BarrierContext { return base.binding(threadLocal, to: 1) }
+        return base.binding(threadLocal, to: 1)
     }
 
     static let named = Decorator("named") { base in

@@ -117,6 +117,24 @@ struct MisuseTests {
         }
         try expectSentence(result, "law 4")
     }
+
+    @Test func `Law 23: a thread whose values store new ones for ever when they die stops the program`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thread = Thread { Phoenix.local.set(Phoenix()) }
+            thread.start()
+            // The process ends before this does.
+            DispatchSemaphore(value: 0).wait()
+        }
+        try expectSentence(result, "thread cannot end", "law 23")
+    }
+}
+
+/// Stores its successor when it dies.
+private final class Phoenix {
+    static let local = ThreadLocalValue<Phoenix>()
+    deinit { Self.local.set(Phoenix()) }
 }
 
 /// An actor that lives on an executor.

@@ -62,6 +62,7 @@ struct Powers: Sendable, CustomTestStringConvertible {
         Powers(.inlineIfCurrent, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
         Powers(.whileValid, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
         Powers(.propagating, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
+        Powers(.binding, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
         Powers(
             .named, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept,
             name: { _ in "another name" }),

@@ -1,0 +1,40 @@
+extension ExecutionContext {
+    /// This context, whose work has this value of a thread-local while it runs.
+    ///
+    /// What the thread had before is restored after each piece, so no piece sees what another one set:
+    ///
+    /// ```swift
+    /// let context = GlobalContext().binding(requestID, to: "41")
+    /// ```
+    ///
+    /// To let work see what its submitter has, use a `TaskLocal` and `propagating(_:)`.
+    public func binding<Value: Sendable>(
+        _ local: ThreadLocalValue<Value>, to value: Value?
+    ) -> some ExecutionContext {
+        Propagating(base: self, bind: binder(local, value))
+    }
+}
+
+extension BarrierContext {
+    /// This context, whose work has this value of a thread-local while it runs.
+    public func binding<Value: Sendable>(
+        _ local: ThreadLocalValue<Value>, to value: Value?
+    ) -> some BarrierContext {
+        Propagating(base: self, bind: binder(local, value))
+    }
+}
+
+extension SerialContext {
+    /// This context, whose work has this value of a thread-local while it runs.
+    public func binding<Value: Sendable>(
+        _ local: ThreadLocalValue<Value>, to value: Value?
+    ) -> some SerialContext {
+        Propagating(base: self, bind: binder(local, value))
+    }
+}
+
+private func binder<Value: Sendable>(
+    _ local: ThreadLocalValue<Value>, _ value: Value?
+) -> @Sendable (@escaping Work) -> Work {
+    { work in { local.withValue(value) { work() } } }
+}

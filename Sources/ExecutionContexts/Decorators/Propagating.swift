@@ -1,4 +1,4 @@
-/// A context whose work sees the task-local values of whoever submitted it.
+/// A context whose work sees values that are bound to it: those of its submitter, or given ones.
 struct Propagating<Base: ExecutionContext>: ContextDecorator {
     let base: Base
     /// Reads the submitter's values and returns the work that sees them.
@@ -6,8 +6,10 @@ struct Propagating<Base: ExecutionContext>: ContextDecorator {
 
     func decorate(_ work: @escaping Work) -> Work { bind(work) }
 
-    // What is bound goes with the work, whichever thread runs it.
-    var runsAnywhere: Bool { base.runsAnywhere }
+    /// Whether a thread that waits has what is bound without it, so that it may run the work itself.
+    var isOfTheCaller = false
+
+    var runsAnywhere: Bool { isOfTheCaller && base.runsAnywhere }
 
     var binding: (@Sendable (_ work: @escaping Work) -> Work)? {
         guard let inner = base.binding else { return bind }
@@ -60,7 +62,7 @@ extension ExecutionContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some ExecutionContext {
-        Propagating(base: self, bind: binder(repeat each locals))
+        Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
     }
 }
 
@@ -69,7 +71,7 @@ extension BarrierContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some BarrierContext {
-        Propagating(base: self, bind: binder(repeat each locals))
+        Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
     }
 }
 
@@ -78,7 +80,7 @@ extension SerialContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some SerialContext {
-        Propagating(base: self, bind: binder(repeat each locals))
+        Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
     }
 }
 

@@ -84,7 +84,7 @@ struct CriticalSectionTests {
         #expect(text == "came through")
     }
 
-    @Test func `Law 14: the error of the body comes through with its type, and leaves the section free`() async {
+    @Test func `Law 14: the error of the body comes through, and leaves the section free`() async {
         let section = CriticalSection()
         // The error is a Wrong, not any Error: it is caught without a pattern.
         do {

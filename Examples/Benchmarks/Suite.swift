@@ -1,6 +1,6 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
-    case serial, limited, barrier, delays, inline, bytes, section
+    case serial, limited, barrier, delays, inline, bytes, section, coordinator
 
     var title: String {
         switch self {
@@ -11,6 +11,7 @@ enum Suite: String, CaseIterable {
         case .inline: "The immediate context"
         case .bytes: "Memory"
         case .section: "The critical section beside NSRecursiveLock"
+        case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
         }
     }
 
@@ -23,6 +24,7 @@ enum Suite: String, CaseIterable {
         case .inline: InlineBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
         case .section: SectionBenchmarks.run(bench)
+        case .coordinator: CoordinatorBenchmarks.run(bench)
         }
     }
 }

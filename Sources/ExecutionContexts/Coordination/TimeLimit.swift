@@ -11,6 +11,10 @@ enum TimeLimit {
         return unsafe Seam.now(Threads.current).addingSaturating(duration.saturatedNanoseconds)
     }
 
+    static func after(seconds: Double, fileID: StaticString, line: UInt) -> Int64 {
+        after(checked(seconds: seconds, fileID: fileID, line: line))
+    }
+
     /// The limit in seconds, or nil for none: infinity.
     @usableFromInline
     static func checked(seconds: Double, fileID: StaticString, line: UInt) -> Duration? {

@@ -29,17 +29,19 @@ enum HeldSlots {
     }
 
     /// The next slot of the calling thread, which it gives back by `pop`, the last one first.
+    ///
+    /// `index` is the number of slots in use. The caller keeps it and says it again: a count that went up and down in
+    /// memory would make every read wait for the one before.
     @inlinable @inline(__always)
-    static func push(_ thread: ThreadRecord) -> Slot {
-        let index = unsafe thread.pointee.held
+    static func push(_ thread: ThreadRecord, at index: UInt32) -> Slot {
         unsafe thread.pointee.held = index &+ 1
         if index < inlineCount { return unsafe inlineSlot(thread, index) }
         return unsafe spilled(thread, index - inlineCount)
     }
 
     @inlinable @inline(__always)
-    static func pop(_ thread: ThreadRecord) {
-        unsafe thread.pointee.held &-= 1
+    static func pop(_ thread: ThreadRecord, to index: UInt32) {
+        unsafe thread.pointee.held = index
     }
 
     /// Whether the calling thread reads there, whichever way.
@@ -56,15 +58,16 @@ enum HeldSlots {
     static func anyoneClaims(_ claim: UInt) -> Bool {
         unsafe Threads.contains { thread in
             for index in 0..<inlineCount {
-                // Acquiring: what a reader did before it took back its claim has happened.
-                if unsafe inlineSlot(thread, index).pointee.load(ordering: .acquiring) == claim {
+                // Sequentially consistent: what a reader did before it took back its claim has happened, and in the
+                // portable mode this must not pass the caller's own write.
+                if unsafe inlineSlot(thread, index).pointee.load(ordering: .sequentiallyConsistent) == claim {
                     return true
                 }
             }
             var block = unsafe firstBlock(thread).pointee.load(ordering: .acquiring)
             while let slots = unsafe Slot(bitPattern: block) {
                 for index in 1..<Int(blockCount) {
-                    if unsafe slots[index].load(ordering: .acquiring) == claim { return true }
+                    if unsafe slots[index].load(ordering: .sequentiallyConsistent) == claim { return true }
                 }
                 block = unsafe slots[0].load(ordering: .acquiring)
             }

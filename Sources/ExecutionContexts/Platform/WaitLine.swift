@@ -5,22 +5,26 @@
 
     let thread: ThreadRecord
     let wish: Wish
+    /// Whether the thread may run the work of others that it waits for.
+    let helps: Bool
     /// How many enqueued writes come before it; for a coordinator.
-    let position: UInt64
+    var position: UInt64 = 0
     /// When it began to wait, in nanoseconds.
     let since: Int64
     /// Whether a wake-up was sent that it has not looked at yet.
     var isWoken = false
+    /// Whether it stands in a line; for a coordinator, where one may look before it joins.
+    var isInLine = false
     /// Whether it has been let in, and taken from the line, by somebody else.
     var isIn = false
 
     fileprivate var next: UnsafeMutablePointer<Waiter>?
     fileprivate var previous: UnsafeMutablePointer<Waiter>?
 
-    init(_ thread: ThreadRecord, _ wish: Wish, behind position: UInt64 = 0) {
+    init(_ thread: ThreadRecord, _ wish: Wish, helps: Bool = false) {
         unsafe self.thread = thread
         self.wish = wish
-        self.position = position
+        self.helps = helps
         since = unsafe Seam.now(thread)
         unsafe next = nil
         unsafe previous = nil

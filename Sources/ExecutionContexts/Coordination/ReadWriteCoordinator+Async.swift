@@ -1,0 +1,35 @@
+extension ReadWriteCoordinator {
+    /// Runs `body` beside other reads and returns its value or throws its error; blocks no thread.
+    ///
+    /// It runs on the caller if it can begin at once, else on the global context when the writes before it are
+    /// done. Cancelling the task before that throws `CancellationError`, and the body never runs (law 13).
+    public func readAsync<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        if let value = try read(timeout: .zero, body) { return value }
+        return try await QueuedReads(core: core).run(fileID: fileID, line: line, body)
+    }
+
+    /// Runs `body` alone on the carrier, in its turn, and returns its value or throws its error; blocks no thread.
+    ///
+    /// Cancelling the task before its turn throws `CancellationError`, and the body never runs (law 13).
+    public func writeAsync<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await writing.run(fileID: fileID, line: line, body)
+    }
+}
+
+/// Reads that wait without a thread.
+private struct QueuedReads: ExecutionContext {
+    let core: ReadWriteCore
+
+    func execute(_ work: @escaping Work) { core.enqueueRead(work) }
+
+    var time: any TimeSource { core.carrier.time }
+
+    var name: String { "\(core.name).reading" }
+}

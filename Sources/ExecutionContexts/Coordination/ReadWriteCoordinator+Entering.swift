@@ -1,0 +1,55 @@
+public import CPlatform
+public import Synchronization
+
+/// The short way in and out of a read, which client code contains, and where the longer ways begin.
+extension ReadWriteCoordinator {
+    /// Enters by claim where that is open: a write to the thread's own slot, and a look at the word.
+    @inlinable @inline(__always)
+    func enter(_ thread: ThreadRecord, _ slot: HeldSlots.Slot, until deadline: Int64) -> ReadEntry? {
+        let mode = ec_mode()
+        // Relaxed: a first look, which spares a claim that would have to be taken back.
+        var now = unsafe state.pointee.load(ordering: .relaxed)
+        let isOpen = now & ReadWriteState.doors == ReadWriteState.biased
+        if isOpen {
+            unsafe Seam.publish(UInt(bitPattern: state), in: slot, mode: mode)
+            unsafe Seam.point(state, mode: mode)
+            // Sequentially consistent for the portable mode, and acquiring what the last writer did.
+            now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
+            if now & ReadWriteState.doors == ReadWriteState.biased { return .claimed }
+        }
+        return unsafe enterSlowly(thread, slot, hasClaimed: isOpen, until: deadline)
+    }
+
+    @inlinable @inline(__always)
+    func leave(_ entry: ReadEntry, _ thread: ThreadRecord, _ slot: HeldSlots.Slot) {
+        if entry == .claimed {
+            let mode = ec_mode()
+            unsafe Seam.publish(0, in: slot, mode: mode)
+            unsafe Seam.point(state, mode: mode)
+            // Sequentially consistent, as above: whoever took the bias back is told.
+            let now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
+            if now & ReadWriteState.claimed == 0 { return }
+        }
+        unsafe leaveSlowly(entry, thread, slot)
+    }
+
+    @usableFromInline @inline(never)
+    func enterSlowly(
+        _ thread: ThreadRecord, _ slot: HeldSlots.Slot, hasClaimed: Bool, until deadline: Int64
+    ) -> ReadEntry? {
+        unsafe core.enterToRead(thread, slot, hasClaimed: hasClaimed, until: deadline)
+    }
+
+    @usableFromInline @inline(never)
+    func leaveSlowly(_ entry: ReadEntry, _ thread: ThreadRecord, _ slot: HeldSlots.Slot) {
+        unsafe core.leaveReading(entry, slot, thread)
+    }
+
+    @usableFromInline
+    func beginWriting(_ thread: ThreadRecord) -> Bool {
+        unsafe !core.isWriting(thread) && core.enterToWrite(thread, until: .max)
+    }
+
+    @usableFromInline
+    func endWriting(_ thread: ThreadRecord) { unsafe core.leaveWriting(thread) }
+}

@@ -1,0 +1,141 @@
+public import CPlatform
+public import Synchronization
+
+/// Reads that run side by side on their callers, and writes that run alone, one after the other.
+///
+/// ```swift
+/// let coordinator = ReadWriteCoordinator()
+/// coordinator.enqueueWrite { settings.language = "en" }
+/// let language = coordinator.read { settings.language }
+/// ```
+///
+/// A read runs on the caller, at once where no write waits or runs. An enqueued write runs later, on the context
+/// that carries the writes; writes run in the order of their submission. A read sees every write that was submitted
+/// before it and none that was submitted after (law 17): in the example, `language` is "en".
+///
+/// - Nesting: a read inside a read or a write runs at once, also while a write waits (law 18). So does a blocking
+///   write inside a write. A blocking write inside a read would wait for that read: it stops the program with a
+///   sentence. An enqueued write inside either runs later.
+/// - Waiting: a reader that must wait runs the writes before it itself, if the carrier's work may run anywhere, as that
+///   of the global context, and the reader's thread is not the main one; or if the reader runs on the carrier.
+///   Such a write holds what the reader holds. So no number of waiting readers exhausts the pool (law 20).
+/// - Fairness: no reader and no writer starves (law 17).
+/// - Letting go: writes that were enqueued run, also when the coordinator is gone (law 19). A carrier that refuses or
+///   loses a turn loses no write: they run on the global context then.
+///
+/// It is for state that many threads read, on their hot paths, and some change. For state that is mostly changed, a
+/// `CriticalSection` is simpler; for state that async code alone uses, an actor is.
+@safe
+public final class ReadWriteCoordinator: Sendable {
+    let core: ReadWriteCore
+    /// The word of the core, which lives as long as the core does.
+    ///
+    /// Unsafe in name only: the word is atomic.
+    @usableFromInline nonisolated(unsafe) let state: UnsafeMutablePointer<Atomic<UInt64>>
+
+    /// Makes a coordinator whose enqueued writes run on `carrier`.
+    public init(name: String = "coordinator", carrier: some ExecutionContext = GlobalContext()) {
+        core = ReadWriteCore(name: name, carrier: carrier)
+        unsafe state = core.state
+    }
+
+    /// What people call it, in messages and in tools.
+    public var name: String { core.name }
+
+    // MARK: Reading
+
+    /// Runs `body` on the caller, beside other reads, and returns its value or throws its error (law 17).
+    @inlinable @inline(__always)
+    public func read<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let thread = unsafe Threads.current
+        let held = unsafe thread.pointee.held
+        let slot = unsafe HeldSlots.push(thread, at: held)
+        // Without a limit, waiting ends inside.
+        let entry = unsafe enter(thread, slot, until: .max).unsafelyUnwrapped
+        defer {
+            unsafe leave(entry, thread, slot)
+            unsafe HeldSlots.pop(thread, to: held)
+        }
+        return try body()
+    }
+
+    /// Runs `body` like `read` if it can begin in time, or runs nothing and returns nil (law 15).
+    ///
+    /// Zero and negative mean "only if it can begin now". A reader with a time limit does not run the writes before
+    /// it, which may take any time, unless it runs on the carrier, where nobody else could.
+    public func read<Value, Failure: Error>(
+        timeout: Duration, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try read(before: TimeLimit.after(timeout), body)
+    }
+
+    /// Runs `body` like `read` if it can begin within so many seconds, or runs nothing and returns nil (law 15).
+    ///
+    /// Zero and negative mean "only if it can begin now", infinity means no limit; not-a-number stops the program.
+    public func read<Value, Failure: Error>(
+        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try read(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
+    }
+
+    // MARK: Writing
+
+    /// Runs `write` later on the carrier, alone, after everything submitted before it (law 17).
+    public func enqueueWrite(_ write: @escaping Work) { core.enqueue(write) }
+
+    /// Runs `body` on the caller, alone, after the writes submitted before it, and returns its value or error.
+    @inlinable
+    public func blockingWrite<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let thread = unsafe Threads.current
+        // Without a limit, waiting ends inside; false means that the thread is writing already.
+        guard unsafe beginWriting(thread) else { return try body() }
+        defer { unsafe endWriting(thread) }
+        return try body()
+    }
+
+    /// Runs `body` like `blockingWrite` if it can begin in time, or runs nothing and returns nil (law 15).
+    ///
+    /// Zero and negative mean "only if it can begin now". A writer with a time limit helps as little as a reader.
+    public func blockingWrite<Value, Failure: Error>(
+        timeout: Duration, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try write(before: TimeLimit.after(timeout), body)
+    }
+
+    /// Runs `body` like `blockingWrite` if it can begin within so many seconds, or runs nothing and returns nil.
+    ///
+    /// Zero and negative mean "only if it can begin now", infinity means no limit; not-a-number stops the program.
+    public func blockingWrite<Value, Failure: Error>(
+        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try write(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
+    }
+
+    private func read<Value, Failure: Error>(
+        before deadline: Int64, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        let thread = unsafe Threads.current
+        let held = unsafe thread.pointee.held
+        let slot = unsafe HeldSlots.push(thread, at: held)
+        defer { unsafe HeldSlots.pop(thread, to: held) }
+        guard let entry = unsafe enter(thread, slot, until: deadline) else { return nil }
+        defer { unsafe leave(entry, thread, slot) }
+        return try body()
+    }
+
+    private func write<Value, Failure: Error>(
+        before deadline: Int64, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        let thread = unsafe Threads.current
+        if unsafe core.isWriting(thread) { return try body() }
+        guard unsafe core.enterToWrite(thread, until: deadline) else { return nil }
+        defer { unsafe core.leaveWriting(thread) }
+        return try body()
+    }
+}

@@ -1,0 +1,64 @@
+internal import CPlatform
+internal import Synchronization
+
+/// How a reader is inside, which decides how it leaves.
+@usableFromInline
+enum ReadEntry: UInt8 {
+    /// By a claim in a slot of its thread.
+    case claimed
+    /// Counted in the word.
+    case counted
+    /// Inside something that holds the doors already: a read, or a write.
+    case nested
+}
+
+/// The ways in and out that are not the shortest.
+extension ReadWriteCore {
+    /// Gets a reader in that could not enter by claim; nil if `deadline` came first.
+    func enterToRead(
+        _ thread: ThreadRecord, _ slot: HeldSlots.Slot, hasClaimed: Bool, until deadline: Int64
+    ) -> ReadEntry? {
+        if hasClaimed { unsafe withdraw(slot, thread) }
+        // Counting is not for those inside a read: the doors may be closed, and they must not wait (law 18).
+        if unsafe isWriting(thread) || isReading(thread) { return .nested }
+        guard unsafe tryCountReader() || wait(thread, .shared, until: deadline) else { return nil }
+        // Relaxed: for the thread itself, so that it knows that it reads.
+        unsafe slot.pointee.store(claim | 1, ordering: .relaxed)
+        return .counted
+    }
+
+    /// Takes back a claim, and tells who may have seen it.
+    func withdraw(_ slot: HeldSlots.Slot, _ thread: ThreadRecord) {
+        let mode = ec_mode()
+        unsafe Seam.publish(0, in: slot, mode: mode)
+        unsafe Seam.point(state, mode: mode)
+        let now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
+        if now & ReadWriteState.claimed != 0 { unsafe settleAfterLeaving(thread) }
+    }
+
+    func leaveReading(_ entry: ReadEntry, _ slot: HeldSlots.Slot, _ thread: ThreadRecord) {
+        switch entry {
+        case .claimed: unsafe settleAfterLeaving(thread)
+        case .counted:
+            unsafe slot.pointee.store(0, ordering: .relaxed)  // For the thread itself only.
+            unsafe leaveCounted(thread)
+        case .nested: break
+        }
+    }
+
+    /// Gets a writer in, alone; false if `deadline` came first. The caller is not writing already.
+    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
+        if unsafe tryEnterVacant(thread) { return true }
+        require(
+            unsafe !isReading(thread),
+            "A blocking write on '\(name)' from inside a read of it would wait for that read to end (law 18). "
+                + "Use enqueueWrite, which runs after the read, or write before reading.")
+        return unsafe wait(thread, .exclusive, until: deadline)
+    }
+
+    func leaveWriting(_ thread: ThreadRecord) {
+        unsafe writer.pointee.store(0, ordering: .relaxed)  // As in `leaveAlone`.
+        let before = update { $0 & ~ReadWriteState.exclusive }
+        if let before, ReadWriteState.isAwaited(before) { unsafe settleAfterLeaving(thread) }
+    }
+}

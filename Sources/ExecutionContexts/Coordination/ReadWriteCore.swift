@@ -1,0 +1,202 @@
+internal import CPlatform
+internal import Synchronization
+
+/// The machinery of a coordinator: one word, a line, and turns on the carrier.
+///
+/// Enqueued writes keep it alive, so letting go of the coordinator loses none (law 19).
+@safe
+final class ReadWriteCore: DrainedView, @unchecked Sendable {
+    // Unchecked: the word is atomic, the line has its lock, the batch belongs to whoever is inside alone.
+    let carrier: any ExecutionContext
+    let name: String
+    /// See `ReadWriteState`.
+    let state: UnsafeMutablePointer<Atomic<UInt64>>
+    /// The number of the thread that is inside alone, or zero.
+    let writer: UnsafeMutablePointer<Atomic<UInt32>>
+    let line = Guarded(WriteLine())
+    /// Writes that were taken out of the line and not run yet.
+    private let batch: UnsafeMutablePointer<WorkQueue>
+
+    init(name: String, carrier: some ExecutionContext) {
+        self.name = name
+        self.carrier = carrier
+        // A line of memory for the word, which readers look at all the time.
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
+        unsafe state = memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1)
+        unsafe writer = (memory + 64).bindMemory(to: Atomic<UInt32>.self, capacity: 1)
+        unsafe batch = (memory + 72).bindMemory(to: WorkQueue.self, capacity: 1)
+        unsafe state.initialize(to: Atomic(0))
+        unsafe writer.initialize(to: Atomic(0))
+        unsafe batch.initialize(to: WorkQueue())
+        super.init(over: type(of: carrier))
+    }
+
+    deinit {
+        unsafe batch.deinitialize(count: 1)
+        unsafe state.deallocate()
+    }
+
+    /// What a reader writes into a slot of its thread.
+    var claim: UInt { unsafe UInt(bitPattern: state) }
+
+    func isWriting(_ thread: ThreadRecord) -> Bool {
+        // Relaxed: the thread's own number is there only if this thread has put it there.
+        unsafe writer.pointee.load(ordering: .relaxed) == thread.pointee.identifier
+    }
+
+    func isReading(_ thread: ThreadRecord) -> Bool { unsafe HeldSlots.holds(thread, claim) }
+
+    /// Whether the calling thread is inside a write of this.
+    var isInsideWrite: Bool { unsafe isWriting(Threads.current) }
+
+    /// Whether the calling thread is inside a read or a write of this.
+    var isInside: Bool { unsafe isInsideWrite || isReading(Threads.current) }
+
+    // MARK: The word
+
+    /// Replaces the word by what `change` makes of it, or leaves it where that is nil; returns what it was.
+    @discardableResult
+    func update(_ change: (UInt64) -> UInt64?) -> UInt64? {
+        unsafe Seam.point(state, mode: ec_mode())
+        var now = unsafe state.pointee.load(ordering: .relaxed)
+        while true {
+            guard let next = change(now) else { return nil }
+            // Sequentially consistent: it is one side of the handshake with readers by claim. It also acquires
+            // what who was inside before has done, and releases what the caller did.
+            let (isDone, current) = unsafe state.pointee.compareExchange(
+                expected: now, desired: next, ordering: .sequentiallyConsistent)
+            if isDone { return now }
+            now = current
+        }
+    }
+
+    /// Counts a reader in, unless the doors are closed.
+    func tryCountReader() -> Bool {
+        update { state in
+            state & (ReadWriteState.exclusive | ReadWriteState.closed) == 0
+                ? ReadWriteState.counting(state) : nil
+        } != nil
+    }
+
+    /// Lets a writer in where nobody is inside, nobody may come by claim, and nobody waits for long.
+    func tryEnterVacant(_ thread: ThreadRecord) -> Bool {
+        let before = update { state in
+            ReadWriteState.isVacant(state) && state & ReadWriteState.closed == 0
+                ? (state | ReadWriteState.exclusive) & ~ReadWriteState.tallies : nil
+        }
+        if before != nil { unsafe setWriter(thread) }
+        return before != nil
+    }
+
+    /// Lets the caller, who has the lock of the line, be inside alone: takes the bias back and sees who is left.
+    func tryExclude(_ thread: ThreadRecord) -> Bool {
+        // Relaxed looks first: most of the time somebody is inside.
+        var now = unsafe state.pointee.load(ordering: .relaxed)
+        if now & ReadWriteState.exclusive != 0 || ReadWriteState.readers(now) > 0 { return false }
+        if now & ReadWriteState.biased != 0 {
+            update { $0 & ~ReadWriteState.biased | ReadWriteState.claimed }
+            // From here on a reader by claim either is seen by the look below, or has seen the bias gone.
+            ec_barrier()
+            now |= ReadWriteState.claimed
+        }
+        if now & ReadWriteState.claimed != 0 {
+            unsafe Seam.point(state, mode: ec_mode())
+            if HeldSlots.anyoneClaims(claim) { return false }
+            update { $0 & ~ReadWriteState.claimed }
+        }
+        let isInside =
+            update { state in
+                ReadWriteState.isVacant(state)
+                    ? (state | ReadWriteState.exclusive) & ~ReadWriteState.tallies : nil
+            } != nil
+        if isInside { unsafe setWriter(thread) }
+        return isInside
+    }
+
+    /// Whether a reader by claim may still be inside; for who has the lock of the line.
+    var hasClaims: Bool {
+        // Relaxed: a reader that leaves looks at the word after it, and comes to the lock.
+        unsafe state.pointee.load(ordering: .relaxed) & ReadWriteState.claimed != 0
+            && HeldSlots.anyoneClaims(claim)
+    }
+
+    private func setWriter(_ thread: ThreadRecord) {
+        unsafe writer.pointee.store(thread.pointee.identifier, ordering: .relaxed)
+    }
+
+    // MARK: Writing
+
+    func enqueue(_ write: @escaping Work) {
+        let write = carrier.bound(write)
+        let mustAsk = line.withLock { line in
+            line.append(write)
+            let mustAsk = !line.isTurnComing
+            line.isTurnComing = true
+            publish(line.flags)
+            return mustAsk
+        }
+        if mustAsk { requestDrain(on: carrier) }
+    }
+
+    /// Makes the flags of the word say what the line says; for who has its lock.
+    func publish(_ flags: UInt64, clearing others: UInt64 = 0) {
+        // Relaxed: only the lock's holder changes these.
+        let now = unsafe state.pointee.load(ordering: .relaxed)
+        if now & ReadWriteState.ofLine == flags && others == 0 { return }
+        update { $0 & ~(ReadWriteState.ofLine | others) | flags }
+    }
+
+    /// A turn on the carrier has begun.
+    override func drain() {
+        takeTurns(on: carrier) { unsafe takeTurn(Threads.current) }
+    }
+
+    override func drainWasLost() {
+        line.withLock { line in
+            line.hasLostTurn = true
+            line.isTurnComing = line.hasWrites
+        }
+        // The writes were accepted and are not lost with the turn: the pool runs them, or whoever waits.
+        GlobalContext().execute { self.drain() }
+        unsafe see(to: line.withLock { settle(&$0) }, Threads.current)
+    }
+
+    /// Runs writes for a while; true if no further turn is needed.
+    private func takeTurn(_ thread: ThreadRecord) -> Bool {
+        let isInside = line.withLock { line in
+            line.isTurnComing = false
+            return unsafe line.completed < line.limit && tryExclude(thread)
+        }
+        // Who is inside will see to it.
+        guard isInside else { return true }
+        var budget = DrainBudget()
+        let ran = runWrites(to: .max) { budget.spend() }
+        var rest = line.withLock { line in
+            line.completed += ran
+            return leaveAlone(&line)
+        }
+        let isMoreToDo = rest.mustAsk
+        rest.mustAsk = false
+        unsafe see(to: rest, thread)
+        return !isMoreToDo
+    }
+
+    /// Runs writes, for the one who is inside alone, until they stop or reach a position; returns how many.
+    func runWrites(to position: UInt64, until isSpent: () -> Bool) -> UInt64 {
+        var ran: UInt64 = 0
+        let before = line.withLock { $0.completed }
+        while before + ran < position {
+            guard let write = nextWrite(ran: ran) else { break }
+            write()
+            ran += 1
+            if isSpent() { break }
+        }
+        return ran
+    }
+
+    private func nextWrite(ran: UInt64) -> Work? {
+        if let write = unsafe batch.pointee.popFirst() { return write }
+        line.withLock { unsafe $0.takeWrites(into: &batch.pointee, ran: ran) }
+        return unsafe batch.pointee.popFirst()
+    }
+}

@@ -1,0 +1,55 @@
+/// The reading side of a coordinator, as a context: its work runs on the caller, beside other reads (law 20).
+public struct ReadingContext: SynchronousContext {
+    private let coordinator: ReadWriteCoordinator
+
+    init(_ coordinator: ReadWriteCoordinator) { self.coordinator = coordinator }
+
+    public func execute(_ work: @escaping Work) { coordinator.read { () throws(Never) in work() } }
+
+    /// Runs `work` beside other reads on the global context, when the writes before it are done.
+    public func enqueue(_ work: @escaping Work) { coordinator.core.enqueueRead(work) }
+
+    public func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try coordinator.read(body) }
+
+    /// Whether the caller is inside a read or a write of the coordinator, where a read runs at once.
+    public var isCurrent: Bool? { coordinator.core.isInside }
+
+    public var time: any TimeSource { coordinator.core.carrier.time }
+
+    public var name: String { "\(coordinator.name).reading" }
+}
+
+/// The writing side of a coordinator, as a context: its work runs alone, in order, on the carrier (law 20).
+///
+/// It is serial, so it can back an actor, whose code then excludes the coordinator's readers.
+public struct WritingContext: SerialContext, SynchronousContext {
+    private let coordinator: ReadWriteCoordinator
+
+    init(_ coordinator: ReadWriteCoordinator) { self.coordinator = coordinator }
+
+    public func execute(_ work: @escaping Work) { coordinator.enqueueWrite(work) }
+
+    /// Runs `body` on the caller as a blocking write.
+    public func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try coordinator.blockingWrite(body) }
+
+    /// Whether the caller is inside a write of the coordinator.
+    public var isCurrent: Bool? { coordinator.core.isInsideWrite }
+
+    public var binding: (@Sendable (_ work: @escaping Work) -> Work)? { coordinator.core.carrier.binding }
+
+    public var time: any TimeSource { coordinator.core.carrier.time }
+
+    public var name: String { "\(coordinator.name).writing" }
+}
+
+extension ReadWriteCoordinator {
+    /// The reading side as a context: `sync` is `read`.
+    public var reading: ReadingContext { ReadingContext(self) }
+
+    /// The writing side as a context: `execute` is `enqueueWrite`, `sync` is `blockingWrite`.
+    public var writing: WritingContext { WritingContext(self) }
+}

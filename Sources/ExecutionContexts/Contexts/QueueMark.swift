@@ -22,9 +22,9 @@ struct QueueMark: Sendable {
 
     var isCurrent: Bool? { DispatchQueue.getSpecific(key: key) != nil ? true : nil }
 
-    private struct Registry {
+    private struct Marks {
         let marks = DispatchSpecificKey<DispatchSpecificKey<Void>>()
     }
 
-    private static let registry = Guarded(Registry())
+    private static let registry = Guarded(Marks())
 }

@@ -16,7 +16,7 @@
 /// - Errors: a closure that throws leaves the lock free and the value as far as it had changed it. To change all or
 ///   nothing, change a copy and assign it last.
 /// - Nesting: a read inside a read runs at once and sees the same. Inside a write the closure's own parameter is the
-///   only way to the value: a nested read or write would overlap with it, and a write inside a read changes what
+///   only way to the value: a nested read or write would overlap with it. A write inside a read would change what
 ///   the read looks at (law 18). These stop the program with a sentence, under every lock. An enqueued write inside
 ///   either is fine and runs later.
 /// - Letting go: pending writes keep the value until they have run.
@@ -26,8 +26,7 @@
 @safe
 public final class LockedResource<Resource: ~Copyable>: Sendable {
     private let lock: any ResourceLock
-    // Unsafe in name only: what it points to is reached under the lock. Not a stored property, whose accesses would
-    // be checked at run time for what `enter` refuses with a sentence.
+    // Unsafe in name only: what it points to is reached under the lock, and accesses that would overlap are refused.
     private nonisolated(unsafe) let value: UnsafeMutablePointer<Resource>
 
     /// Puts `resource` behind `lock`; it may be of any kind, and is the caller's no longer.
@@ -47,11 +46,11 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: (inout sending Resource) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        refuseInsideAWrite("A write", fileID, line)
+        refuseInsideAWrite("a write", fileID, line)
         require(
             unsafe !Frame.isCurrent(reading),
-            "\(fileID):\(line): a write inside a read of the same resource would change what the read looks at (law 18). "
-                + "Use enqueueWrite, which runs later, or do all of it in one write.")
+            "\(fileID):\(line): a write inside a read of the same resource would change what the read "
+                + "looks at (law 18). Use enqueueWrite, which runs later, or do all of it in one write.")
         return try access(writes: true) { () throws(Failure) -> Value in
             try unsafe body(&value.pointee)
         }
@@ -94,7 +93,7 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
     private func refuseInsideAWrite(_ access: String, _ fileID: StaticString, _ line: UInt) {
         require(
             unsafe !Frame.isCurrent(writing),
-            "\(fileID):\(line): \(access.lowercased()) inside a write of the same resource would overlap with it "
+            "\(fileID):\(line): \(access) inside a write of the same resource would overlap with it "
                 + "(law 30). Use the value that the outer closure has; pass it on as an inout parameter.")
     }
 
@@ -111,7 +110,7 @@ extension LockedResource where Resource: Sendable & ~Copyable {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: (borrowing Resource) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        refuseInsideAWrite("A read", fileID, line)
+        refuseInsideAWrite("a read", fileID, line)
         if unsafe Frame.isCurrent(reading) { return try unsafe body(value.pointee) }
         return try access(writes: false) { () throws(Failure) -> Value in
             try unsafe body(value.pointee)

@@ -1,9 +1,9 @@
 /// Those who want to be told or asked, in the order in which they came, each for as long as it keeps its receipt.
 ///
 /// ```swift
-/// let listeners = Registry<@Sendable (Event) -> Void>()
+/// let listeners = Registry<@Sendable (String) -> Void>()
 /// let receipt = listeners.register { event in print(event) }
-/// listeners(.started)
+/// listeners("started")
 /// receipt.deregister()
 /// ```
 ///
@@ -11,8 +11,8 @@
 /// registration has ended meanwhile, by whomever. So registering and deregistering from inside a callback is fine: who
 /// came during an iteration is not visited by it, and who left before its turn is not either.
 ///
-/// - Lifetimes: a registration ends when its receipt goes, when it is deregistered, or when the registry goes, whichever
-///   is first; the registrant is released then. Neither of registry and receipt keeps the other alive (law 10).
+/// - Lifetimes: a registration ends when its receipt goes, when it is deregistered, or when the registry goes,
+///   whichever is first; the registrant is released then. Neither of registry and receipt keeps the other alive (law 10).
 /// - The hook given to `register` is called once, when the registration ends, on the thread that ends it.
 /// - Nothing of a user's is called or released under a lock (law 9).
 /// - Threads: all of it may be used from any. Deregistering does not wait for a visit that another thread has begun.
@@ -113,7 +113,7 @@ public final class Registry<Registrant: Sendable>: Sendable {
 }
 
 extension Registry {
-    /// Calls each registered closure with `event` on the caller: `listeners(.started)`.
+    /// Calls each registered closure with `event` on the caller: `listeners("started")`.
     public func callAsFunction<Event>(_ event: Event) where Registrant == @Sendable (Event) -> Void {
         forEach { $0(event) }
     }

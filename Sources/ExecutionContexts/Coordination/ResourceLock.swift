@@ -28,14 +28,16 @@ public protocol ResourceLock: Sendable {
 /// Accesses one at a time, behind a `CriticalSection`.
 ///
 /// For resources that are held for a short time and changed as often as read. Enqueued writes run on a carrier, in
-/// the order of their submission; a read sees those that have run.
+/// the order of their submission; a read sees those that have run. No write is lost: where the carrier refuses one or
+/// lets go of it, or would run it inside an access of the same thread, it runs on the global context.
 public struct SectionLock: ResourceLock {
     private let section: CriticalSection
-    private let carrier: any SerialContext
+    private let carrier: any ExecutionContext
+    private let pending = PendingWrites()
 
     init(_ section: CriticalSection, _ carrier: some ExecutionContext) {
         self.section = section
-        self.carrier = carrier.serial("\(section.name).writes")
+        self.carrier = carrier
     }
 
     public func read(_ body: () -> Void) { section.execute(body) }
@@ -43,8 +45,10 @@ public struct SectionLock: ResourceLock {
     public func write(_ body: () -> Void) { section.execute(body) }
 
     public func enqueueWrite(_ work: @escaping Work) {
-        // `enqueue`: a carrier that runs its work on the caller would run it inside the access under way.
-        carrier.enqueue { section.execute { () throws(Never) -> Void in work() } }
+        pending.add(work)
+        let turn = PendingWrites.Turn(pending, section)
+        // A refusal lets go of the turn, which is enough.
+        carrier.execute({ turn.take() }, refused: { _ in })
     }
 }
 
@@ -67,6 +71,7 @@ extension ResourceLock where Self == SectionLock {
 
     /// One access at a time, inside `section`; enqueued writes run on `carrier`, one at a time, in order.
     ///
+    /// On `.immediate` a write runs at once, unless it is enqueued inside an access.
     /// Resources that share a section are changed together: `section.execute { one.write { ... }; two.write { ... } }`.
     public static func section(
         _ section: CriticalSection, writesOn carrier: some ExecutionContext = GlobalContext()

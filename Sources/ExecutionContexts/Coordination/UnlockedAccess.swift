@@ -5,7 +5,7 @@
 public struct UnlockedAccess: ResourceLock {
     /// Never waited for.
     private let section = CriticalSection(name: "unlocked resource")
-    private let later = Later()
+    private let later = PendingWrites()
 
     public func read(_ body: () -> Void) { access(body) }
 
@@ -27,21 +27,6 @@ public struct UnlockedAccess: ResourceLock {
             isAlone != nil,
             "An unlocked resource is used by two threads at the same time (law 30). Make it with a lock, "
                 + "as 'lockedBy: .section', or use it from one serial context.")
-    }
-
-    /// The writes that wait for the access under way to end.
-    private final class Later: Sendable {
-        private let pending = Guarded<[Item]>([])
-
-        // In a struct: a bare closure in a generic container would get a thunk.
-        private struct Item { let work: Work }
-
-        func add(_ work: @escaping Work) { pending.withLock { $0.append(Item(work: work)) } }
-
-        func next() -> Work? {
-            let item = pending.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            return item?.work
-        }
     }
 }
 

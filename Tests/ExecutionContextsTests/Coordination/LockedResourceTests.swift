@@ -202,34 +202,6 @@ struct LockedResourceTests {
         #expect(from.read { $0 } == 7 && to.read { $0 } == 3)
     }
 
-    @Test func `Law 30: enqueued writes run on the carrier, one at a time`() {
-        let carrier = ManualContext()
-        let resource = LockedResource([Int](), lockedBy: .section(CriticalSection(), writesOn: carrier))
-        for number in 1...3 { resource.enqueueWrite { $0.append(number) } }
-        #expect(resource.read { $0.isEmpty })
-        carrier.runReady()
-        #expect(resource.read { $0 } == [1, 2, 3])
-    }
-
-    @Test func `Laws 10, 30: pending writes keep the value until they have run, and nothing else does`() {
-        let carrier = ManualContext()
-        let log = Box(0)
-        weak var witness: Box<Int>?
-        do {
-            let box = Box(0)
-            witness = box
-            let resource = LockedResource(box, lockedBy: .section(CriticalSection(), writesOn: carrier))
-            resource.enqueueWrite { box in
-                box.value += 1
-                log.value = box.value
-            }
-        }
-        #expect(witness != nil)
-        carrier.runReady()
-        #expect(log.value == 1)
-        #expect(witness == nil)
-    }
-
     @Test func `Law 30: a resource may be of a kind that cannot be copied, or that is not sendable`() {
         let token = LockedResource(Token(), lockedBy: .coordinator)
         token.write { $0.uses += 1 }

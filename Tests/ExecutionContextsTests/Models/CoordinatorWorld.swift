@@ -1,0 +1,147 @@
+/// What the processors of the coordinator's model share, and what each remembers.
+enum Cell {
+    // `state` and `readers` are one word: a step that changes both changes them at once.
+    static let state = 0, readers = 1
+    // Guarded by the lock.
+    static let lock = 2, completed = 3, submitted = 4, turnComing = 5, wakePending = 6, starving = 7
+    /// Turns that the carrier has been asked for.
+    static let turns = 8
+    // What is really so, for the checks.
+    static let readersInside = 9, writersInside = 10, run = 11
+
+    static func place(_ index: Int) -> Int { 16 + index }
+    static func woken(_ thread: Int) -> Int { 20 + thread }
+    static func isIn(_ thread: Int) -> Int { 24 + thread }
+    static func token(_ thread: Int) -> Int { 28 + thread }
+    static func slot(_ thread: Int) -> Int { 32 + thread }
+    static func position(_ thread: Int) -> Int { 36 + thread }
+    static func helps(_ thread: Int) -> Int { 40 + thread }
+}
+
+enum Flag {
+    static let exclusive: UInt8 = 1, biased: UInt8 = 2, claimed: UInt8 = 4
+    static let closed: UInt8 = 8, waited: UInt8 = 16, told: UInt8 = 32
+    static let doors = exclusive | biased | closed
+    static let ofLine = closed | waited | told
+}
+
+enum Purpose { static let enter: UInt8 = 0, help: UInt8 = 1, turn: UInt8 = 2 }
+
+/// Where to go on after settling.
+enum Back: UInt8 {
+    case begin, choose, reading, attempt, turn
+
+    var step: String {
+        switch self {
+        case .begin: "begin"
+        case .choose: "choose"
+        case .reading: "reading"
+        case .attempt: "attempt"
+        case .turn: "turn"
+        }
+    }
+}
+
+/// What a processor remembers.
+enum Register: Int {
+    case done, isCounted, mine, wantsAlone, position, wasWoken, purpose, ran, back, unparks, mustAsk
+}
+
+extension World {
+    subscript(_ me: Int, _ register: Register) -> UInt8 {
+        get { processors[me].registers[register.rawValue] }
+        set { processors[me].registers[register.rawValue] = newValue }
+    }
+
+    var isVacant: Bool { isVacantButForTheBias && memory[Cell.state] & Flag.biased == 0 }
+
+    var isVacantButForTheBias: Bool {
+        memory[Cell.state] & (Flag.exclusive | Flag.claimed) == 0 && memory[Cell.readers] == 0
+    }
+
+    var isAwaited: Bool {
+        let state = memory[Cell.state]
+        return state & Flag.closed != 0 || state & (Flag.waited | Flag.told) == Flag.waited
+    }
+
+    mutating func lock() -> Bool {
+        guard memory[Cell.lock] == 0 else { return false }
+        memory[Cell.lock] = 1
+        return true
+    }
+
+    mutating func unlock() { memory[Cell.lock] = 0 }
+
+    mutating func count(_ me: Int) -> Bool {
+        guard memory[Cell.state] & (Flag.exclusive | Flag.closed) == 0 else { return false }
+        memory[Cell.readers] += 1
+        self[me, .isCounted] = 1
+        return true
+    }
+
+    mutating func countIn(_ me: Int?) -> Bool {
+        guard memory[Cell.state] & Flag.exclusive == 0 else { return false }
+        memory[Cell.readers] += 1
+        if let me { self[me, .isCounted] = 1 }
+        return true
+    }
+
+    mutating func beginWriting() {
+        memory[Cell.writersInside] += 1
+        check(memory[Cell.writersInside] == 1, "two writers are inside")
+        check(memory[Cell.readersInside] == 0, "a writer enters while a reader is inside")
+    }
+
+    mutating func settle(_ me: Int, then back: Back) -> Move {
+        self[me, .back] = back.rawValue
+        return .to("lock and settle")
+    }
+
+    /// Makes the flags of the word say what the line says.
+    mutating func publish(leaving: Bool = false) {
+        let closed = memory[Cell.completed] < memory[Cell.submitted] || memory[Cell.starving] == 1
+        let flags =
+            (closed ? Flag.closed : 0) | (line.isEmpty ? 0 : Flag.waited)
+            | (memory[Cell.wakePending] == 1 ? Flag.told : 0)
+        memory[Cell.state] = memory[Cell.state] & ~(Flag.ofLine | (leaving ? Flag.exclusive : 0)) | flags
+    }
+
+    // MARK: The line
+
+    var line: [Int] {
+        (0..<4).compactMap { memory[Cell.place($0)] == 0 ? nil : Int(memory[Cell.place($0)]) - 1 }
+    }
+
+    /// How many of the enqueued writes may run before a waiting writer's turn.
+    var limit: UInt8 {
+        line.first { self[$0, .wantsAlone] == 1 }.map { memory[Cell.position($0)] } ?? memory[Cell.submitted]
+    }
+
+    func nextWaiter(isRead: Bool) -> Int? {
+        for waiter in line {
+            let isReady = memory[Cell.position(waiter)] <= memory[Cell.completed]
+            if isReady && (self[waiter, .wantsAlone] == 0 || !isRead) { return waiter }
+            if memory[Cell.starving] == 1 { return nil }
+        }
+        return nil
+    }
+
+    mutating func append(_ thread: Int) { memory[Cell.place(line.count)] = UInt8(thread + 1) }
+
+    mutating func remove(_ thread: Int) {
+        if memory[Cell.woken(thread)] == 1 {
+            memory[Cell.woken(thread)] = 0
+            memory[Cell.wakePending] = 0
+        }
+        if line.first == thread { memory[Cell.starving] = 0 }
+        let rest = line.filter { $0 != thread }
+        for index in 0..<4 { memory[Cell.place(index)] = index < rest.count ? UInt8(rest[index] + 1) : 0 }
+    }
+
+    mutating func wake(_ waiter: Int, by me: Int) {
+        guard memory[Cell.wakePending] == 0 else { return }
+        memory[Cell.wakePending] = 1
+        memory[Cell.woken(waiter)] = 1
+        self[me, .unparks] |= 1 << UInt8(waiter)
+    }
+}

@@ -1,6 +1,7 @@
 /// The proof of a registration, which lasts as long as this does.
 ///
-/// Keep it where whoever registered lives. Letting go of the last reference deregisters, and so does `deregister()`.
+/// Keep it in a property of whoever registered: a local variable may go after its last use, not at the end of its scope.
+/// Letting go of the last reference deregisters, and so does `deregister()`.
 public final class Receipt: Sendable {
     private let registration: any Registration
 

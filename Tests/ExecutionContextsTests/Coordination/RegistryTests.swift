@@ -18,10 +18,11 @@ struct RegistryTests {
         var visited: [Int] = []
         registry.forEach { visited.append($0) }
         #expect(visited == [0, 1, 3, 4, 5])
-        withExtendedLifetime(receipts) {}
         late.deregister()
         late.deregister()
         #expect(registry.registrants == [0, 1, 3, 4])
+        // A local variable goes after its last use.
+        withExtendedLifetime(receipts) {}
     }
 
     @Test func `Law 10: letting go of the receipt deregisters and frees the registrant`() {
@@ -75,9 +76,10 @@ struct RegistryTests {
             witness = registry
             let box = Box(0)
             registrant = box
-            receipts = (0..<3).map { index in registry.register(box) { hooks.withValue { $0.append(index) } }
+            receipts = (0..<3).map { index in
+                registry.register(box) { hooks.withValue { $0.append(index) } }
             }
-            receipts[1].deregister()
+            withExtendedLifetime(registry) { receipts[1].deregister() }
         }
         // Neither receipts nor hooks keep the registry.
         #expect(witness == nil && registrant == nil)
@@ -184,6 +186,7 @@ struct RegistryTests {
         context.runReady()
         #expect(log.value == ["a1", "c1"])
         #expect(!late.isRegistered)
+        withExtendedLifetime(receipts) {}
     }
 
     @Test func `Closures are called with the event, or with nothing, here or on a context`() {

@@ -41,7 +41,8 @@ struct OwnedLock: ~Copyable {
 
         mutating func remove(_ waiter: UnsafeMutablePointer<Waiter>) {
             if unsafe waiter.pointee.isWoken { isWakePending = false }
-            isFirstStarving = false
+            // One further back that gives up takes nothing from the first.
+            if unsafe waiter == waiting.first { isFirstStarving = false }
             unsafe waiting.remove(waiter)
         }
 

@@ -27,10 +27,24 @@ package enum Seam {
     package static func simulating<Result>(_ simulation: any Simulation, _ body: () -> Result) -> Result {
         let thread = unsafe Threads.current
         let box = Box(simulation)
-        ec_mode_set(UInt32(EC_MODE_SIMULATED), true)
+        count(1)
         unsafe thread.pointee.simulation = Unmanaged.passUnretained(box).toOpaque()
-        defer { unsafe thread.pointee.simulation = nil }
+        defer {
+            unsafe thread.pointee.simulation = nil
+            count(-1)
+        }
         return withExtendedLifetime(box) { body() }
+    }
+
+    /// How many threads run under a simulation. When there is none, everybody takes the short ways again.
+    private static let simulated = Guarded(0)
+
+    /// The mode may change while others are on their way: each way is right beside each other one.
+    private static func count(_ change: Int) {
+        simulated.withLock { simulated in
+            simulated += change
+            ec_mode_set(UInt32(EC_MODE_SIMULATED), simulated > 0)
+        }
     }
 
     /// The number of the calling thread, by which `Simulation.unpark` names it.

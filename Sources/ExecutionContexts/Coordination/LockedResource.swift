@@ -1,0 +1,119 @@
+/// A value that is reached only inside a closure, under the lock it was made with (law 30).
+///
+/// ```swift
+/// let birds = LockedResource(["robin"], lockedBy: .coordinator)
+/// birds.write { $0.append("wren") }
+/// birds.enqueueWrite { $0.sort() }
+/// let count = birds.read { $0.count }
+/// ```
+///
+/// A read is equivalent to the lock's read around the closure, a write to the lock's write around it. Which accesses
+/// run beside each other, and which writes a read sees, is the lock's to say: see `ResourceLock`.
+///
+/// - Escaping: there is no property that returns the value. What goes in is *sent* and no longer the caller's; what
+///   comes out of a write is `Sendable`, and a closure that lets part of a value that is not `Sendable` escape does not
+///   compile. Only a `Sendable` resource can be read, since reads may run beside each other; others are written.
+/// - Errors: a closure that throws leaves the lock free and the value as far as it had changed it. To change all or
+///   nothing, change a copy and assign it last.
+/// - Nesting: a read inside a read runs at once and sees the same. Inside a write the closure's own parameter is the
+///   only way to the value: a nested read or write would overlap with it. A write inside a read would change what
+///   the read looks at (law 18). These stop the program with a sentence, under every lock. An enqueued write inside
+///   either is fine and runs later.
+/// - Letting go: pending writes keep the value until they have run.
+///
+/// It is not for async code, whose accesses would hold the lock across an `await`; an actor is. It does not combine
+/// accesses: between a read and a write of its own, others may write. Do both in one write.
+@safe
+public final class LockedResource<Resource: ~Copyable>: Sendable {
+    private let lock: any ResourceLock
+    // Unsafe in name only: what it points to is reached under the lock, and accesses that would overlap are refused.
+    private nonisolated(unsafe) let value: UnsafeMutablePointer<Resource>
+
+    /// Puts `resource` behind `lock`; it may be of any kind, and is the caller's no longer.
+    public init(_ resource: consuming sending Resource, lockedBy lock: some ResourceLock) {
+        self.lock = lock
+        unsafe value = UnsafeMutablePointer.allocate(capacity: 1)
+        unsafe value.initialize(to: resource)
+    }
+
+    deinit {
+        unsafe value.deinitialize(count: 1)
+        unsafe value.deallocate()
+    }
+
+    /// Runs `body` on the caller with the value, alone, and returns its value or throws its error.
+    public func write<Value: Sendable, Failure: Error>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: (inout sending Resource) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        refuseInsideAWrite("a write", fileID, line)
+        require(
+            unsafe !Frame.isCurrent(reading),
+            "\(fileID):\(line): a write inside a read of the same resource would change what the read "
+                + "looks at (law 18). Use enqueueWrite, which runs later, or do all of it in one write.")
+        return try access(writes: true) { () throws(Failure) -> Value in
+            try unsafe body(&value.pointee)
+        }
+    }
+
+    /// Runs `body` with the value later, alone, after the writes that the caller enqueued before.
+    public func enqueueWrite(_ body: @escaping @Sendable (inout sending Resource) -> Void) {
+        lock.enqueueWrite { [self] in
+            require(
+                unsafe !Frame.isCurrent(reading) && !Frame.isCurrent(writing),
+                "The lock '\(type(of: lock))' ran an enqueued write inside another access (law 18). Run it later."
+            )
+            unsafe Frame.enter(writing) { unsafe body(&value.pointee) }
+        }
+    }
+
+    /// Runs `body` under the lock, and marks that it runs.
+    private func access<Value, Failure: Error>(
+        writes: Bool, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let mark = unsafe writes ? writing : reading
+        var outcome: Result<Value, Failure>?
+        let marked = {
+            require(
+                outcome == nil,
+                "The lock '\(type(of: self.lock))' ran one access twice (law 30). Run each body once.")
+            outcome = unsafe Frame.enter(mark) { () throws(Never) -> Result<Value, Failure> in
+                do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+            }
+        }
+        if writes { lock.write(marked) } else { lock.read(marked) }
+        guard let outcome else {
+            stopMisuse(
+                "The lock '\(type(of: lock))' returned without having run the access it was given (law 30). "
+                    + "Run each body once before returning.")
+        }
+        return try outcome.get()
+    }
+
+    private func refuseInsideAWrite(_ access: String, _ fileID: StaticString, _ line: UInt) {
+        require(
+            unsafe !Frame.isCurrent(writing),
+            "\(fileID):\(line): \(access) inside a write of the same resource would overlap with it "
+                + "(law 30). Use the value that the outer closure has; pass it on as an inout parameter.")
+    }
+
+    // The marks of this resource's accesses: two addresses that nothing else has.
+    private var reading: Frame.Owner { unsafe Frame.owner(self) }
+    private var writing: Frame.Owner { unsafe Frame.Owner(value) }
+}
+
+extension LockedResource where Resource: Sendable & ~Copyable {
+    /// Runs `body` on the caller with the value, beside other reads if the lock allows it, and returns its value.
+    ///
+    /// For a resource that is not `Sendable` there is `write`.
+    public func read<Value, Failure: Error>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: (borrowing Resource) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        refuseInsideAWrite("a read", fileID, line)
+        if unsafe Frame.isCurrent(reading) { return try unsafe body(value.pointee) }
+        return try access(writes: false) { () throws(Failure) -> Value in
+            try unsafe body(value.pointee)
+        }
+    }
+}

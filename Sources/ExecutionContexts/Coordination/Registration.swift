@@ -1,0 +1,36 @@
+/// What a receipt knows of a registration, whatever kind of thing is registered.
+protocol Registration: AnyObject, Sendable {
+    var isActive: Bool { get }
+    func end()
+}
+
+/// One registration: who registered, until it ends.
+final class Member<Registrant: Sendable>: Registration {
+    let number: UInt64
+    private let content: Guarded<Content?>
+
+    private struct Content {
+        let registrant: Registrant
+        let hook: (@Sendable () -> Void)?
+        weak var registry: Registry<Registrant>?
+    }
+
+    init(
+        _ number: UInt64, _ registrant: Registrant, _ registry: Registry<Registrant>,
+        _ hook: (@Sendable () -> Void)?
+    ) {
+        self.number = number
+        content = Guarded(Content(registrant: registrant, hook: hook, registry: registry))
+    }
+
+    var registrant: Registrant? { content.withLock { $0?.registrant } }
+
+    var isActive: Bool { content.withLock { $0 != nil } }
+
+    func end() {
+        // One caller gets it, and frees it after the lock.
+        guard let content = content.withLock({ content in content.take() }) else { return }
+        content.registry?.remove(number)
+        content.hook?()
+    }
+}

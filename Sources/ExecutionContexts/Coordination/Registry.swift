@@ -1,0 +1,136 @@
+/// Those who want to be told or asked, in the order in which they came, each for as long as it keeps its receipt.
+///
+/// ```swift
+/// let listeners = Registry<@Sendable (String) -> Void>()
+/// let receipt = listeners.register { event in print(event) }
+/// listeners("started")
+/// receipt.deregister()
+/// ```
+///
+/// An iteration is equivalent to one over an array that was copied when it began, passing over those whose
+/// registration has ended meanwhile, by whomever. So registering and deregistering from inside a callback is fine: who
+/// came during an iteration is not visited by it, and who left before its turn is not either.
+///
+/// - Lifetimes: a registration ends when its receipt goes, when it is deregistered, or when the registry goes,
+///   whichever is first; the registrant is released then. Neither of registry and receipt keeps the other alive (law 10).
+/// - The hook given to `register` is called once, when the registration ends, on the thread that ends it.
+/// - Nothing of a user's is called or released under a lock (law 9).
+/// - Threads: all of it may be used from any. Deregistering does not wait for a visit that another thread has begun.
+///
+/// It is not for values over time, which a subscriber may be too slow for and wants to wait for: give each subscriber
+/// an `AsyncStream`, and register its continuation here with `finish` as the hook. It is not for one answer to many:
+/// that is an `Async`.
+public final class Registry<Registrant: Sendable>: Sendable {
+    private let members = Guarded(Members())
+
+    private struct Members {
+        /// In the order of their numbers.
+        var all: [Member<Registrant>] = []
+        var nextNumber: UInt64 = 0
+
+        /// Where a number is, or would be.
+        func index(of number: UInt64) -> Int {
+            var (low, high) = (0, all.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if all[middle].number < number { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+    }
+
+    /// Makes a registry without registrants.
+    public init() {}
+
+    deinit {
+        for member in snapshot { member.end() }
+    }
+
+    /// Registers `registrant` behind all others, for as long as the receipt is kept.
+    ///
+    /// A receipt that is not kept deregisters at once.
+    public func register(_ registrant: Registrant) -> Receipt { add(registrant, nil) }
+
+    /// Registers `registrant` behind all others; calls `onDeregister` once, when the registration ends.
+    ///
+    /// Two methods, not one with a default: the closure in `register { ... }` would be the hook.
+    public func register(
+        _ registrant: Registrant, onDeregister: @escaping @Sendable () -> Void
+    ) -> Receipt { add(registrant, onDeregister) }
+
+    private func add(_ registrant: Registrant, _ hook: (@Sendable () -> Void)?) -> Receipt {
+        let member = members.withLock { members in
+            let member = Member(members.nextNumber, registrant, self, hook)
+            members.nextNumber += 1
+            members.all.append(member)
+            return member
+        }
+        return Receipt(member)
+    }
+
+    /// Those registered now, in the order in which they came.
+    public var registrants: [Registrant] { snapshot.compactMap(\.registrant) }
+
+    /// Whether nobody is registered now.
+    public var isEmpty: Bool { members.withLock { $0.all.isEmpty } }
+
+    /// Calls `body` with each registrant on the caller; an error that it throws ends the iteration.
+    public func forEach<Failure: Error>(
+        _ body: (Registrant) throws(Failure) -> Void
+    ) throws(Failure) {
+        try Self.visit(snapshot, body)
+    }
+
+    /// Calls `body` with each registrant, in order, in one piece of work on `context`.
+    ///
+    /// Visited are those registered at the time of this call who still are when their turn comes.
+    public func forEach(
+        on context: some ExecutionContext, _ body: @escaping @Sendable (Registrant) -> Void
+    ) {
+        let snapshot = snapshot
+        // The registry as well: if it went, its registrations would end before the work begins.
+        context.execute { withExtendedLifetime(self) { Self.visit(snapshot, body) } }
+    }
+
+    private var snapshot: [Member<Registrant>] { members.withLock { $0.all } }
+
+    private static func visit<Failure: Error>(
+        _ members: [Member<Registrant>], _ body: (Registrant) throws(Failure) -> Void
+    ) throws(Failure) {
+        for member in members {
+            if let registrant = member.registrant { try body(registrant) }
+        }
+    }
+
+    /// Takes out one whose registration has ended; what is freed is freed after the lock.
+    func remove(_ number: UInt64) {
+        _ = members.withLock { members -> Member<Registrant>? in
+            let index = members.index(of: number)
+            guard index < members.all.count, members.all[index].number == number else { return nil }
+            return members.all.remove(at: index)
+        }
+    }
+}
+
+extension Registry {
+    /// Calls each registered closure with `event` on the caller: `listeners("started")`.
+    public func callAsFunction<Event>(_ event: Event) where Registrant == @Sendable (Event) -> Void {
+        forEach { $0(event) }
+    }
+
+    /// Calls each registered closure with `event`, in order, in one piece of work on `context`.
+    public func callAsFunction<Event: Sendable>(_ event: Event, on context: some ExecutionContext)
+    where Registrant == @Sendable (Event) -> Void {
+        forEach(on: context) { $0(event) }
+    }
+
+    /// Calls each registered closure on the caller: `listeners()`.
+    public func callAsFunction() where Registrant == @Sendable () -> Void {
+        forEach { $0() }
+    }
+
+    /// Calls each registered closure, in order, in one piece of work on `context`.
+    public func callAsFunction(on context: some ExecutionContext) where Registrant == @Sendable () -> Void {
+        forEach(on: context) { $0() }
+    }
+}

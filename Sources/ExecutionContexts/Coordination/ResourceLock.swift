@@ -1,0 +1,89 @@
+/// A strategy by which a `LockedResource` keeps its accesses apart (law 30).
+///
+/// The library's are `.section`, `.coordinator` and `.unlocked`. One of your own says how a read, a write and a write
+/// for later come to run:
+///
+/// ```swift
+/// struct Confined: ResourceLock {
+///     let context: any SerialContext
+///     func read(_ body: () -> Void) { context.preconditionIsCurrent(); body() }
+///     func write(_ body: () -> Void) { context.preconditionIsCurrent(); body() }
+///     func enqueueWrite(_ work: @escaping Work) { context.execute { write(work) } }
+/// }
+/// ```
+///
+/// The resource asks the lock for outermost accesses only: a read inside a read of the same resource on one thread
+/// runs without asking again. So a lock need not be re-entrant.
+public protocol ResourceLock: Sendable {
+    /// Runs `body` once, on the caller and before it returns, with no write beside it.
+    func read(_ body: () -> Void)
+
+    /// Runs `body` once, on the caller and before it returns, with no read and no other write beside it.
+    func write(_ body: () -> Void)
+
+    /// Runs `work` once, as a write: after those that the caller enqueued before, and never inside another access.
+    func enqueueWrite(_ work: @escaping Work)
+}
+
+/// Accesses one at a time, behind a `CriticalSection`.
+///
+/// For resources that are held for a short time and changed as often as read. Enqueued writes run on a carrier, in
+/// the order of their submission; a read sees those that have run. No write is lost: where the carrier refuses one or
+/// lets go of it, or would run it inside an access of the same thread, it runs on the global context.
+public struct SectionLock: ResourceLock {
+    private let section: CriticalSection
+    private let carrier: any ExecutionContext
+    private let pending = PendingWrites()
+
+    init(_ section: CriticalSection, _ carrier: some ExecutionContext) {
+        self.section = section
+        self.carrier = carrier
+    }
+
+    public func read(_ body: () -> Void) { section.execute(body) }
+
+    public func write(_ body: () -> Void) { section.execute(body) }
+
+    public func enqueueWrite(_ work: @escaping Work) {
+        pending.add(work)
+        let turn = PendingWrites.Turn(pending, section)
+        // A refusal lets go of the turn, which is enough.
+        carrier.execute({ turn.take() }, refused: { _ in })
+    }
+}
+
+/// Reads beside each other and writes alone, by a `ReadWriteCoordinator`.
+///
+/// For resources that many threads read. A read sees every write that was enqueued before it (law 17).
+public struct CoordinatorLock: ResourceLock {
+    let coordinator: ReadWriteCoordinator
+
+    public func read(_ body: () -> Void) { coordinator.read(body) }
+
+    public func write(_ body: () -> Void) { coordinator.blockingWrite(body) }
+
+    public func enqueueWrite(_ work: @escaping Work) { coordinator.enqueueWrite(work) }
+}
+
+extension ResourceLock where Self == SectionLock {
+    /// One access at a time, behind a section of the resource's own.
+    public static var section: SectionLock { section(CriticalSection(name: "resource")) }
+
+    /// One access at a time, inside `section`; enqueued writes run on `carrier`, one at a time, in order.
+    ///
+    /// On `.immediate` a write runs at once, unless it is enqueued inside an access.
+    /// Resources that share a section are changed together: `section.execute { one.write { ... }; two.write { ... } }`.
+    public static func section(
+        _ section: CriticalSection, writesOn carrier: some ExecutionContext = GlobalContext()
+    ) -> SectionLock { SectionLock(section, carrier) }
+}
+
+extension ResourceLock where Self == CoordinatorLock {
+    /// Reads beside each other and writes alone, by a coordinator of the resource's own.
+    public static var coordinator: CoordinatorLock { coordinator(ReadWriteCoordinator(name: "resource")) }
+
+    /// Reads beside each other and writes alone, by `coordinator`, on whose carrier enqueued writes run.
+    public static func coordinator(_ coordinator: ReadWriteCoordinator) -> CoordinatorLock {
+        CoordinatorLock(coordinator: coordinator)
+    }
+}

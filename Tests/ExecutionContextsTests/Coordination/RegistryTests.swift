@@ -1,0 +1,258 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Laws 9 and 10 for registrants: in order, as long as their receipts, and free to come and go inside a callback.
+@Suite(.timeLimit(.minutes(5)))
+struct RegistryTests {
+    @Test func `Registrants are visited in the order of registration, and no longer than their receipts`() {
+        let registry = Registry<Int>()
+        #expect(registry.isEmpty)
+        let receipts = (0..<5).map { registry.register($0) }
+        #expect(registry.registrants == [0, 1, 2, 3, 4])
+        receipts[2].deregister()
+        #expect(!receipts[2].isRegistered && receipts[3].isRegistered)
+        let late = registry.register(5)
+        var visited: [Int] = []
+        registry.forEach { visited.append($0) }
+        #expect(visited == [0, 1, 3, 4, 5])
+        late.deregister()
+        late.deregister()
+        #expect(registry.registrants == [0, 1, 3, 4])
+        // A local variable goes after its last use.
+        withExtendedLifetime(receipts) {}
+    }
+
+    @Test func `Law 10: letting go of the receipt deregisters and frees the registrant`() {
+        let registry = Registry<Box<Int>>()
+        weak var witness: Box<Int>?
+        do {
+            let registrant = Box(0)
+            witness = registrant
+            let receipt = registry.register(registrant)
+            #expect(receipt.isRegistered && witness != nil)
+        }
+        #expect(registry.isEmpty)
+        #expect(witness == nil)
+    }
+
+    @Test func `Law 10: deregistering frees registrant and hook though the receipt is kept`() {
+        let registry = Registry<Box<Int>>()
+        weak var (registrant, captured): (Box<Int>?, Box<Int>?)
+        let receipt: Receipt
+        do {
+            let (one, other) = (Box(0), Box(0))
+            (registrant, captured) = (one, other)
+            receipt = registry.register(one) { other.value += 1 }
+        }
+        #expect(registrant != nil && captured != nil)
+        receipt.deregister()
+        #expect(registrant == nil && captured == nil)
+    }
+
+    @Test func `The hook is called once, however the registration ends`() {
+        let hooks = Box(0)
+        let registry = Registry<Int>()
+        do {
+            let receipt = registry.register(1) { hooks.value += 1 }
+            receipt.deregister()
+            #expect(hooks.value == 1)
+            receipt.deregister()
+        }
+        #expect(hooks.value == 1)
+        do { _ = registry.register(2) { hooks.value += 1 } }
+        #expect(hooks.value == 2)
+    }
+
+    @Test func `Law 10: the registry may go first, which ends every registration, in order`() {
+        let hooks = Box<[Int]>([])
+        weak var witness: Registry<Box<Int>>?
+        weak var registrant: Box<Int>?
+        var receipts: [Receipt] = []
+        do {
+            let registry = Registry<Box<Int>>()
+            witness = registry
+            let box = Box(0)
+            registrant = box
+            receipts = (0..<3).map { index in
+                registry.register(box) { hooks.withValue { $0.append(index) } }
+            }
+            withExtendedLifetime(registry) { receipts[1].deregister() }
+        }
+        // Neither receipts nor hooks keep the registry.
+        #expect(witness == nil && registrant == nil)
+        #expect(hooks.value == [1, 0, 2])
+        #expect(receipts.allSatisfy { !$0.isRegistered })
+        receipts.removeAll()
+        #expect(hooks.value == [1, 0, 2])
+    }
+
+    @Test func `One who registers during an iteration is not visited by it, but by the next`() {
+        let registry = Registry<@Sendable () -> Void>()
+        let log = Box<[String]>([])
+        let receipts = Box<[Receipt]>([])
+        let first = registry.register {
+            log.withValue { $0.append("first") }
+            let late = registry.register { log.withValue { $0.append("late") } }
+            receipts.withValue { $0.append(late) }
+        }
+        registry()
+        #expect(log.value == ["first"])
+        registry()
+        #expect(log.value == ["first", "first", "late"])
+        first.deregister()
+        // The registrant captured the registry.
+        receipts.value = []
+    }
+
+    @Test func `One who is deregistered during an iteration, by itself or another, is not visited after`() {
+        let registry = Registry<@Sendable () -> Void>()
+        let log = Box<[Int]>([])
+        let receipts = Box<[Receipt]>([])
+        for index in 0..<4 {
+            let receipt = registry.register {
+                log.withValue { $0.append(index) }
+                // Itself, one behind and one before.
+                if index == 1 { for other in [1, 2, 0] { receipts.value[other].deregister() } }
+            }
+            receipts.withValue { $0.append(receipt) }
+        }
+        registry()
+        #expect(log.value == [0, 1, 3])
+        registry()
+        #expect(log.value == [0, 1, 3, 3])
+        receipts.value = []
+    }
+
+    @Test func `Iterations nest, and one inside another sees who came meanwhile`() {
+        let registry = Registry<Int>()
+        var receipts = [registry.register(1), registry.register(2)]
+        var visited: [[Int]] = []
+        registry.forEach { number in
+            if number == 1 { receipts.append(registry.register(3)) }
+            visited.append(registry.registrants)
+        }
+        #expect(visited == [[1, 2, 3], [1, 2, 3]])
+        withExtendedLifetime(receipts) {}
+    }
+
+    @Test func `Law 9: hooks and deinits may call the registry and the receipt`() {
+        let registry = Registry<Closing>()
+        let receipts = Box<[Receipt]>([])
+        let log = Box<[Int]>([])
+        let closing = Closing {
+            log.withValue { $0.append(registry.registrants.count) }
+            _ = registry.register(Closing {})
+        }
+        let receipt = registry.register(closing) {
+            log.withValue { $0.append(registry.registrants.count) }
+            receipts.withValue { $0.append(registry.register(Closing {})) }
+            receipts.value.forEach { $0.deregister() }
+        }
+        receipt.deregister()
+        withExtendedLifetime(closing) {}
+        #expect(log.value.first == 0)
+    }
+
+    @Test func `An error ends the iteration and comes through with its type`() {
+        let registry = Registry<Int>()
+        let receipts = (1...3).map { registry.register($0) }
+        var visited: [Int] = []
+        do {
+            try registry.forEach { number throws(Wrong) in
+                visited.append(number)
+                if number == 2 { throw Wrong.deliberately }
+            }
+        } catch { #expect(error == .deliberately) }
+        #expect(visited == [1, 2])
+        withExtendedLifetime(receipts) {}
+    }
+
+    @Test func `On a context: visited are those registered at the call who still are at their turn`() {
+        let context = ManualContext()
+        let log = Box<[String]>([])
+        var registry: Registry<@Sendable (String) -> Void>? = Registry()
+        let receipts = ["a", "b", "c"].map { name in
+            registry!.register { event in log.withValue { $0.append(name + event) } }
+        }
+        registry!("1", on: context)
+        let late = registry!.register { event in log.withValue { $0.append("late" + event) } }
+        receipts[1].deregister()
+        // The call keeps the registry until it has been made.
+        registry = nil
+        #expect(log.value.isEmpty && late.isRegistered)
+        context.runReady()
+        #expect(log.value == ["a1", "c1"])
+        #expect(!late.isRegistered)
+        withExtendedLifetime(receipts) {}
+    }
+
+    @Test func `Closures are called with the event, or with nothing, here or on a context`() {
+        let context = ManualContext()
+        let sum = Box(0)
+        let numbers = Registry<@Sendable (Int) -> Void>()
+        let plain = Registry<@Sendable () -> Void>()
+        let receipts = [numbers.register { sum.add($0) }, plain.register { sum.add(100) }]
+        numbers(1)
+        plain()
+        #expect(sum.value == 101)
+        numbers(2, on: context)
+        plain(on: context)
+        #expect(sum.value == 101)
+        context.runReady()
+        #expect(sum.value == 203)
+        withExtendedLifetime(receipts) {}
+    }
+
+    @Test func `Laws 9, 10: many threads register, deregister and iterate, and every hook is called once`()
+        async
+    {
+        let registry = Registry<Box<Int>>()
+        let perThread = rounds(debug: 400, release: 8_000)
+        let (hooks, wrong) = (Box(0), Box(0))
+        let alive = Box(0)
+        await watched {
+            onThreads(4) {
+                var kept: [Receipt] = []
+                for round in 0..<perThread {
+                    let token = Token(alive)
+                    kept.append(registry.register(Box(round)) { [token] in token.count(hooks) })
+                    if round % 3 == 0 {
+                        // Two at a time, of whom one ends it.
+                        let shared = kept.removeFirst()
+                        DispatchQueue.concurrentPerform(iterations: 2) { _ in shared.deregister() }
+                        if shared.isRegistered { wrong.add(1) }
+                    }
+                    if round % 5 == 4 { kept.removeLast() }
+                    if round % 16 == 0 {
+                        registry.forEach { box in if box.value < 0 { wrong.add(1) } }
+                    }
+                    if kept.count > 20 { kept.removeFirst(10) }
+                }
+            }
+        }
+        #expect(registry.isEmpty && wrong.value == 0)
+        #expect(hooks.value == 4 * perThread)
+        #expect(alive.value == 0)
+    }
+}
+
+/// Calls back when it goes.
+private final class Closing: Sendable {
+    private let close: @Sendable () -> Void
+    init(_ close: @escaping @Sendable () -> Void) { self.close = close }
+    deinit { close() }
+}
+
+/// Counts itself while it lives.
+private final class Token: Sendable {
+    private let alive: Box<Int>
+    init(_ alive: Box<Int>) {
+        self.alive = alive
+        alive.add(1)
+    }
+    deinit { alive.add(-1) }
+    func count(_ hooks: Box<Int>) { hooks.add(1) }
+}

@@ -1,0 +1,29 @@
+import Dispatch
+import Foundation
+import Testing
+
+/// Runs `body`, which may block, on a thread of its own; a failure, not a hang, if it takes over a minute.
+func watched(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () -> Void
+) async {
+    let hasEnded = await withCheckedContinuation { continuation in
+        let end = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            body()
+            end.signal()
+        }
+        DispatchQueue(label: "a watchdog").async {
+            continuation.resume(returning: end.wait(timeout: .now() + .seconds(100)) == .success)
+        }
+    }
+    #expect(hasEnded, "somebody was forgotten", sourceLocation: sourceLocation)
+}
+
+/// How often a race is run: debug builds look for what is wrong at once, release builds for what is rare.
+func rounds(debug: Int, release: Int) -> Int {
+    #if DEBUG
+    debug
+    #else
+    release
+    #endif
+}

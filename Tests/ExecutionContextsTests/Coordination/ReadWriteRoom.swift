@@ -54,3 +54,33 @@ extension ReadWriteCoordinator {
     /// Lets so many reads pass that the next ones enter by claim.
     func bringBias() { for _ in 0..<200 { read {} } }
 }
+
+extension ReadWriteCoordinator {
+    /// A coordinator over a carrier whose type is not known.
+    convenience init(over carrier: any ExecutionContext) {
+        func make(_ carrier: some ExecutionContext) -> Opened { Opened(context: carrier) }
+        self.init(carrier: make(carrier))
+    }
+}
+
+/// A context in a box that forwards all that a coordinator asks of its carrier.
+private struct Opened: ExecutionContext {
+    let context: any ExecutionContext
+    func execute(_ work: @escaping Work) { context.execute(work) }
+    func enqueue(_ work: @escaping Work) { context.enqueue(work) }
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        context.execute(work, refused: refused)
+    }
+    var isCurrent: Bool? { context.isCurrent }
+    var binding: (@Sendable (_ work: @escaping Work) -> Work)? { context.binding }
+    var time: any TimeSource { context.time }
+    var runsAnywhere: Bool { context.runsAnywhere }
+    var name: String { context.name }
+}
+
+/// What `body` returns on a thread of its own.
+func onAnotherThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
+    let result = Box<Value?>(nil)
+    onThreads([{ result.value = body() }])
+    return result.value!
+}

@@ -30,7 +30,10 @@ extension ReadWriteCore {
         if now & ReadWriteState.exclusive != 0 { return rest }
         // Reads without a thread, and behind writes the readers in line, come in together: the writes that came
         // meanwhile would otherwise keep them out.
-        while line.reads.hasFirst(upTo: line.completed), countIn(), let read = line.reads.popFirst() {
+        // Not past one who has been overtaken too long.
+        while !line.isFirstStarving, line.reads.hasFirst(upTo: line.completed), countIn(),
+            let read = line.reads.popFirst()
+        {
             line.ready.append(read)
             rest.readyReads += 1
         }
@@ -48,11 +51,16 @@ extension ReadWriteCore {
                 line.isTurnComing = true
                 rest.mustAsk = true
             }
-            if isEmpty || rest.readyReads > 0 { unsafe wake(line.firstHelper, &line, &rest) }
+            if isEmpty || !line.ready.isEmpty { unsafe wake(line.firstHelper, &line, &rest) }
         } else if let next = unsafe line.next(isRead: !isEmpty) {
             unsafe wake(next, &line, &rest)
-        } else if rest.readyReads > 0 {
+        } else if !line.ready.isEmpty {
             unsafe wake(line.firstHelper, &line, &rest)
+        }
+        // One who has become the first, and cannot enter, looks at the clock from now on.
+        if rest.woken.isEmpty, let first = unsafe line.overtaken {
+            unsafe first.pointee.isTiming = true
+            rest.woken.append(unsafe first.pointee.parker)
         }
         publish(line.flags)
         return rest
@@ -90,6 +98,7 @@ extension ReadWriteCore {
     func wait(_ thread: ThreadRecord, _ wish: Waiter.Wish, until deadline: Int64) -> Bool {
         if unsafe spin(thread, wish) { return true }
         var waiter = unsafe Waiter(thread, wish, helps: mayHelp(thread, until: deadline))
+        waiter.helpsWithLost = unsafe deadline == Parker.never && !thread.pointee.is_main
         waiter.position = .max
         return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
     }
@@ -107,13 +116,14 @@ extension ReadWriteCore {
             case .giveUp: return false
             case .help: if unsafe help(waiter) { return true }
             case .read(let read): unsafe runCounted(read, thread)
-            case .sleep: unsafe waiter.pointee.parker.park(until: deadline)
+            case .sleep(let end): unsafe waiter.pointee.parker.park(until: end)
             }
         }
     }
 
     private enum Step {
-        case enter, giveUp, sleep
+        case enter, giveUp
+        case sleep(until: Int64)
         /// The caller is inside alone, to run the writes before it.
         case help
         case read(Work)
@@ -135,7 +145,11 @@ extension ReadWriteCore {
             publish(line.flags)
         }
         while true {
-            if let step = unsafe enter(waiter, &line, &rest) { return step }
+            if let step = unsafe enter(waiter, &line, &rest) {
+                // While its wake-up was pending nobody else was told; who does not enter passes it on.
+                if wasWoken, case .read = step { rest = settle(&line) }
+                return step
+            }
             let now = unsafe Seam.now(waiter.pointee.thread)
             if deadline == .min || now >= deadline {
                 if isInLine { unsafe line.remove(waiter) }
@@ -143,11 +157,9 @@ extension ReadWriteCore {
                 return .giveUp
             }
             if isInLine {
-                if unsafe wasWoken && line.waiting.first == waiter && now - waiter.pointee.since > 1_000_000 {
-                    line.isFirstStarving = true
-                    publish(line.flags)
-                }
-                return .sleep
+                let end = unsafe patience(waiter, now: now, &line)
+                if wasWoken { rest = settle(&line) }
+                return .sleep(until: min(deadline, end))
             }
             unsafe line.waiting.append(waiter)
             unsafe waiter.pointee.isInLine = true
@@ -157,11 +169,28 @@ extension ReadWriteCore {
         }
     }
 
+    /// Until when one who could enter, but for others inside, lets itself be overtaken: then it closes the doors.
+    ///
+    /// By the clock and not when it is woken: readers each of whom comes before another leaves wake nobody.
+    private func patience(
+        _ waiter: UnsafeMutablePointer<Waiter>, now: Int64, _ line: inout WriteLine
+    ) -> Int64 {
+        guard unsafe line.waiting.first == waiter, unsafe waiter.pointee.position <= line.completed else {
+            return Parker.never
+        }
+        unsafe waiter.pointee.isTiming = true
+        let end = unsafe waiter.pointee.since + 1_000_000
+        if now < end { return end }
+        line.isFirstStarving = true
+        publish(line.flags)
+        return Parker.never
+    }
+
     private func enter(
         _ waiter: UnsafeMutablePointer<Waiter>, _ line: inout WriteLine, _ rest: inout Aftermath
     ) -> Step? {
         let thread = unsafe waiter.pointee.thread
-        let isHelping = unsafe waiter.pointee.helps || line.hasLostTurn
+        let isHelping = unsafe line.mayHelp(waiter)
         if unsafe waiter.pointee.position > line.completed {
             if isHelping, line.completed < line.limit, unsafe tryExclude(thread) { return .help }
         } else if unsafe !line.isFirstStarving || line.waiting.first == waiter {

@@ -126,7 +126,8 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     // MARK: Writing
 
-    func enqueue(_ write: @escaping Work) {
+    /// Submits a write; the turn that it may need does not begin inside the call if it is to come `elsewhere`.
+    func enqueue(_ write: @escaping Work, elsewhere: Bool = false) {
         let write = carrier.bound(write)
         let mustAsk = line.withLock { line in
             line.append(write)
@@ -135,7 +136,8 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
             publish(line.flags)
             return mustAsk
         }
-        if mustAsk { requestDrain(on: carrier) }
+        guard mustAsk else { return }
+        elsewhere ? requestDrainElsewhere(on: carrier) : requestDrain(on: carrier)
     }
 
     /// Makes the flags of the word say what the line says; for who has its lock.

@@ -31,6 +31,9 @@ public struct WritingContext: SerialContext, SynchronousContext {
 
     public func execute(_ work: @escaping Work) { coordinator.enqueueWrite(work) }
 
+    /// Submits a write that does not run on the caller, also where the carrier runs its work there.
+    public func enqueue(_ work: @escaping Work) { coordinator.core.enqueue(work, elsewhere: true) }
+
     /// Runs `body` on the caller as a blocking write.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value

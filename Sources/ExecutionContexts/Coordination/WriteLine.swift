@@ -17,7 +17,7 @@
 
     /// Whether the carrier was asked for a turn that has not begun.
     var isTurnComing = false
-    /// Whether the carrier has let go of a turn: anybody may help then.
+    /// Whether the carrier has let go of a turn: who waits for as long as it takes may help then.
     var hasLostTurn = false
     /// Whether a waiter was told and has not looked yet.
     var isWakePending = false
@@ -49,7 +49,9 @@
 
     /// Moves out what may run now, for whoever is inside alone and has run `ran` writes since it entered.
     mutating func takeWrites(into batch: inout WorkQueue, ran: UInt64) {
-        let room = limit - completed - ran
+        let (done, limit) = (completed + ran, limit)
+        // A waiting writer that has given up meanwhile may leave one before it that came back late.
+        let room = limit > done ? limit - done : 0
         if room >= UInt64(writes.count) {
             writes.reuse(&batch)
             batch = writes.takeAll()
@@ -64,11 +66,23 @@
         unsafe waiting.remove(waiter)
     }
 
+    func mayHelp(_ waiter: UnsafeMutablePointer<Waiter>) -> Bool {
+        unsafe waiter.pointee.helps || hasLostTurn && waiter.pointee.helpsWithLost
+    }
+
+    /// The first in line, if it could enter but for others, and does not look at the clock yet.
+    var overtaken: UnsafeMutablePointer<Waiter>? {
+        guard let first = unsafe waiting.first, unsafe !first.pointee.isTiming,
+            unsafe first.pointee.position <= completed
+        else { return nil }
+        return unsafe first
+    }
+
     /// The first who may run writes itself.
     var firstHelper: UnsafeMutablePointer<Waiter>? {
         var next = unsafe waiting.first
         while let waiter = unsafe next {
-            if unsafe waiter.pointee.helps || hasLostTurn { return unsafe waiter }
+            if unsafe mayHelp(waiter) { return unsafe waiter }
             unsafe next = waiting.next(after: waiter)
         }
         return nil
@@ -110,6 +124,9 @@ struct PositionedQueue: ~Copyable {
         start += 1
         if start == positions.count {
             positions.removeAll(keepingCapacity: start <= 64)
+            start = 0
+        } else if start > 1024, start > positions.count / 2 {
+            positions.removeFirst(start)
             start = 0
         }
         return works.popFirst()

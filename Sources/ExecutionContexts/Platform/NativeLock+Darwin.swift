@@ -1,4 +1,5 @@
 #if canImport(Darwin)
+internal import CPlatform
 import os
 
 /// The lock that the operating system offers for a few instructions of exclusion.
@@ -15,12 +16,20 @@ enum NativeLock {
 
     @inline(__always)
     static func lock(_ storage: UnsafeMutablePointer<Storage>) {
+        if unsafe ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe wait(storage) { return }
         unsafe os_unfair_lock_lock(storage)
     }
 
     @inline(__always)
     static func unlock(_ storage: UnsafeMutablePointer<Storage>) {
         unsafe os_unfair_lock_unlock(storage)
+    }
+
+    /// Takes the lock under a simulator; false where none is at work.
+    @inline(never)
+    private static func wait(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
+        unsafe os_unfair_lock_trylock(storage)
+            || Seam.wait(storage, until: { unsafe os_unfair_lock_trylock(storage) })
     }
 
     static func destroy(_ storage: UnsafeMutablePointer<Storage>) {

@@ -22,11 +22,15 @@ enum NativeLock {
 
     @inline(__always)
     static func lock(_ storage: UnsafeMutablePointer<Storage>) {
+        if unsafe !take(storage) { unsafe wait(storage) }
+    }
+
+    @inline(__always)
+    private static func take(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
         // Acquiring: what the last holder wrote is seen.
-        let isFree = unsafe storage.pointee.compareExchange(
+        unsafe storage.pointee.compareExchange(
             expected: free, desired: held, successOrdering: .acquiring, failureOrdering: .relaxed
         ).exchanged
-        if !isFree { unsafe wait(storage) }
     }
 
     @inline(__always)
@@ -43,18 +47,12 @@ enum NativeLock {
     /// sleep over it costs its waker a call to the system.
     @inline(never)
     private static func wait(_ storage: UnsafeMutablePointer<Storage>) {
+        if unsafe Seam.wait(storage, until: { unsafe take(storage) }) { return }
         for _ in 0..<60 {
             ec_relax()
             ec_relax()
             // Relaxed looks first, so that waiting does not take the line from the holder.
-            if unsafe storage.pointee.load(ordering: .relaxed) == free,
-                unsafe storage.pointee.compareExchange(
-                    expected: free, desired: held, successOrdering: .acquiring,
-                    failureOrdering: .relaxed
-                ).exchanged
-            {
-                return
-            }
+            if unsafe storage.pointee.load(ordering: .relaxed) == free, unsafe take(storage) { return }
         }
         // From here on the word says contended, also when this thread gets it: others may sleep still.
         while unsafe storage.pointee.exchange(contended, ordering: .acquiring) != free {

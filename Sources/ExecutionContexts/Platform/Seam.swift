@@ -66,6 +66,17 @@ package enum Seam {
         unsafe simulation(of: thread)?.willTouch(word)
     }
 
+    /// Waits for a lock of `NativeLock` under a simulator, where its holder goes on only when it gets the turn.
+    ///
+    /// Calls `take` until it returns true; false where no simulator is at work.
+    static func wait(_ word: UnsafeRawPointer, until take: () -> Bool) -> Bool {
+        guard let thread = unsafe ec_thread_current(), let simulation = unsafe simulation(of: thread) else {
+            return false
+        }
+        repeat { unsafe simulation.willTouch(word) } while !take()
+        return true
+    }
+
     /// Writes a word and makes sure that the write is seen before what the caller reads next is read.
     ///
     /// In portable mode by a full barrier of its own. Else only the compiler is kept from moving things: whoever

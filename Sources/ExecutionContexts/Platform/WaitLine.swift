@@ -7,6 +7,8 @@
     let wish: Wish
     /// Whether the thread may run the work of others that it waits for.
     let helps: Bool
+    /// Whether the thread may run it where whoever should have run it has let go of it; for a coordinator.
+    var helpsWithLost = false
     /// How many enqueued writes come before it; for a coordinator.
     var position: UInt64 = 0
     /// When it began to wait, in nanoseconds.
@@ -15,6 +17,8 @@
     var isWoken = false
     /// Whether it stands in a line; for a coordinator, where one may look before it joins.
     var isInLine = false
+    /// Whether it is the first and looks at the clock; for a coordinator.
+    var isTiming = false
     /// Whether it has been let in, and taken from the line, by somebody else.
     var isIn = false
 

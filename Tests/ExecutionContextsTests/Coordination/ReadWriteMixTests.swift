@@ -1,0 +1,157 @@
+import Dispatch
+import ExecutionContexts
+import Foundation
+import Testing
+
+/// Everything at once, on several coordinators, from threads and from tasks, with a checker in each.
+@Suite(.timeLimit(.minutes(10)))
+struct ReadWriteMixTests {
+    /// Coordinators, each with what it guards.
+    private struct Rooms: Sendable {
+        let coordinators: [ReadWriteCoordinator]
+        let rooms: [ReadWriteRoom]
+
+        init(writers: Int) {
+            let carriers: [any ExecutionContext] = [
+                .global, .global, .global.serial(), .immediate, ClosureContext("drops") { _ in },
+            ]
+            coordinators = carriers.map { ReadWriteCoordinator(over: $0) }
+            rooms = carriers.map { _ in ReadWriteRoom(writers: writers) }
+        }
+
+        var count: Int { rooms.count }
+        var fault: String? { rooms.lazy.compactMap(\.fault).first }
+
+        func checkRead(_ index: Int, _ me: Int, _ mine: [Int]) {
+            let seen = rooms[index].read(me)
+            rooms[index].expect(seen == mine[index], "\(me) wrote \(mine[index]) and read \(seen) in \(index)")
+        }
+
+        /// Reads some of them inside each other, again and again, also those around.
+        ///
+        /// A new one always comes behind those around it: in any other order, with writes waiting at both, two
+        /// threads could wait for each other, as with any locks.
+        func nest(_ me: Int, _ mine: [Int], _ dice: inout Dice, from least: Int = 0, around: [Int] = []) {
+            let isNew = around.isEmpty || dice.roll(3) == 0
+            let index = isNew ? least + dice.roll(count - least) : around[dice.roll(around.count)]
+            coordinators[index].read {
+                checkRead(index, me, mine)
+                if around.count < 12, index + 1 < count || dice.roll(4) > 0 {
+                    nest(me, mine, &dice, from: min(max(least, index), count - 1), around: around + [index])
+                }
+            }
+        }
+
+        /// One operation; `mine` counts what the caller has written.
+        func step(_ me: Int, _ mine: inout [Int], _ dice: inout Dice) {
+            let index = dice.roll(count)
+            let (coordinator, room) = (coordinators[index], rooms[index])
+            switch dice.roll(20) {
+            case 0, 1:
+                coordinator.enqueueWrite { room.write(me) }
+                mine[index] += 1
+            case 2:
+                coordinator.blockingWrite { room.write(me) }
+                mine[index] += 1
+            case 3:
+                let limit = Duration.nanoseconds(dice.roll(30_000))
+                if coordinator.blockingWrite(timeout: limit, { room.write(me) }) != nil { mine[index] += 1 }
+            case 4:
+                coordinator.read(timeout: .nanoseconds(dice.roll(30_000))) { checkRead(index, me, mine) }
+            case 5:
+                coordinator.blockingWrite {
+                    coordinator.read { room.write(me) }
+                    coordinator.enqueueWrite { room.write(me) }
+                }
+                mine[index] += 2
+            case 6:
+                coordinator.read {
+                    coordinator.enqueueWrite { room.write(me) }
+                    checkRead(index, me, mine)
+                }
+                mine[index] += 1
+            case 7: nest(me, mine, &dice)
+            case 8:
+                let expected = mine[index]
+                coordinator.reading.enqueue {
+                    room.expect(room.read(me) >= expected, "an enqueued read missed a write")
+                }
+            default: coordinator.read { checkRead(index, me, mine) }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<4)
+    func `Laws 15, 17, 18: threads that do all that a coordinator can, on five of them, see no fault`(
+        seed: UInt64
+    ) async {
+        let rooms = Rooms(writers: 4)
+        await watched {
+            onThreads(
+                (0..<4).map { me in
+                    {
+                        var dice = Dice(seed: seed * 100 + UInt64(me))
+                        var mine = Array(repeating: 0, count: rooms.count)
+                        for _ in 0..<rounds(debug: 4_000, release: 200_000) { rooms.step(me, &mine, &dice) }
+                        for index in 0..<rooms.count {
+                            rooms.coordinators[index].read { rooms.checkRead(index, me, mine) }
+                        }
+                    }
+                })
+        }
+        #expect(rooms.fault == nil)
+    }
+
+    @Test func `Laws 15, 17, 18: tasks that do the same, and await, see no fault`() async {
+        let rooms = Rooms(writers: 6)
+        await withTaskGroup { group in
+            for me in 0..<6 {
+                group.addTask {
+                    var dice = Dice(seed: UInt64(me))
+                    var mine = Array(repeating: 0, count: rooms.count)
+                    for _ in 0..<rounds(debug: 1_500, release: 50_000) {
+                        let index = dice.roll(rooms.count)
+                        let (coordinator, room) = (rooms.coordinators[index], rooms.rooms[index])
+                        switch dice.roll(8) {
+                        case 0:
+                            try? await coordinator.writeAsync { room.write(me) }
+                            mine[index] += 1
+                        case 1:
+                            let (expected, seen) = (mine[index], try? await coordinator.readAsync { room.read(me) })
+                            room.expect(seen == expected, "wrote \(expected) and read \(seen ?? -1)")
+                        default: rooms.step(me, &mine, &dice)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(rooms.fault == nil)
+    }
+
+    @Test func `Law 17: what a reader by claim has read happens before the next write, whatever it reads next`()
+        async
+    {
+        // Plain memory: the thread sanitizer sees whether the two are ordered.
+        let room = ReadWriteRoom()
+        let (first, second) = (ReadWriteCoordinator(), ReadWriteCoordinator())
+        await watched {
+            onThreads([
+                {
+                    for _ in 0..<rounds(debug: 3_000, release: 300_000) {
+                        first.read { _ = room.read() }
+                        // A fresh bias lies more than a hundred reads behind a write, so this one is counted.
+                        second.blockingWrite {}
+                        second.read {}
+                    }
+                },
+                {
+                    for index in 0..<rounds(debug: 300, release: 30_000) {
+                        first.blockingWrite { room.write() }
+                        if index % 2 == 0 { first.bringBias() }
+                    }
+                },
+            ])
+        }
+        #expect(room.fault == nil)
+    }
+}

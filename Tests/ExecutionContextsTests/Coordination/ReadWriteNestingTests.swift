@@ -1,0 +1,171 @@
+import Dispatch
+import ExecutionContexts
+import Testing
+
+/// Law 18: what may stand inside what.
+@Suite(.timeLimit(.minutes(5)))
+struct ReadWriteNestingTests {
+    @Test(arguments: [false, true])
+    func `Law 18: a read inside a read does not wait, also with a write pending, and keeps the view`(
+        byClaim: Bool
+    ) async {
+        await watched {
+            let coordinator = ReadWriteCoordinator()
+            if byClaim { coordinator.bringBias() }
+            let value = Box(0)
+            let seen = coordinator.read {
+                coordinator.enqueueWrite { value.value = 1 }
+                // Somebody looks whether the write can run, which takes the bias back.
+                #expect(onAnotherThread { coordinator.blockingWrite(timeout: 1e-4) {} } == nil)
+                return coordinator.read {
+                    [value.value, coordinator.read(timeout: .zero) { value.value } ?? -1]
+                }
+            }
+            #expect(seen == [0, 0])
+            #expect(coordinator.read { value.value } == 1)
+        }
+    }
+
+    @Test func `Law 18: a hundred reads deep, a write that comes halfway waits for the outermost`() async {
+        await watched {
+            let coordinator = ReadWriteCoordinator()
+            let value = Box(0)
+            for isBiased in [false, true] {
+                if isBiased { coordinator.bringBias() }
+                @Sendable func descend(_ depth: Int) {
+                    if depth == 50 { coordinator.enqueueWrite { value.withValue { $0 += 1 } } }
+                    #expect(value.value == (isBiased ? 1 : 0))
+                    if depth > 0 { coordinator.read { descend(depth - 1) } }
+                    #expect(value.value == (isBiased ? 1 : 0))
+                }
+                coordinator.read { descend(100) }
+                #expect(coordinator.read { value.value } == (isBiased ? 2 : 1))
+            }
+        }
+    }
+
+    @Test func `Law 18: reads and blocking writes inside a write run at once, whoever runs the write`() async {
+        await watched {
+            for carrier in [ImmediateContext(), GlobalContext(), GlobalContext().serial()]
+                as [any ExecutionContext]
+            {
+                let coordinator = ReadWriteCoordinator(over: carrier)
+                let log = Box<[Int]>([])
+                let body: @Sendable () -> Void = {
+                    coordinator.enqueueWrite { log.withValue { $0.append(4) } }
+                    coordinator.read {
+                        log.withValue { $0.append(1) }
+                        coordinator.blockingWrite { log.withValue { $0.append(2) } }
+                    }
+                    coordinator.blockingWrite { coordinator.read { log.withValue { $0.append(3) } } }
+                    #expect(coordinator.read(timeout: .zero) { true } == true)
+                    #expect(coordinator.blockingWrite(timeout: .zero) { true } == true)
+                    #expect(coordinator.writing.isCurrent == true && coordinator.reading.isCurrent == true)
+                }
+                coordinator.enqueueWrite(body)
+                // Behind this the write that the body enqueued was submitted too.
+                coordinator.read {}
+                #expect(coordinator.read { log.value } == [1, 2, 3, 4])
+                coordinator.blockingWrite(body)
+                #expect(coordinator.read { log.value } == [1, 2, 3, 4, 1, 2, 3, 4])
+                #expect(coordinator.writing.isCurrent == false && coordinator.reading.isCurrent == false)
+            }
+        }
+    }
+
+    @Test func `Law 18: a body that throws leaves the coordinator free, however deep`() async {
+        struct Failure: Error {}
+        await watched {
+            let coordinator = ReadWriteCoordinator()
+            for _ in 0..<300 {
+                #expect(throws: Failure.self) {
+                    try coordinator.read { try coordinator.read { throw Failure() } }
+                }
+                #expect(throws: Failure.self) {
+                    try coordinator.blockingWrite { try coordinator.read { throw Failure() } }
+                }
+                #expect(throws: Failure.self) { try coordinator.read(timeout: 1) { throw Failure() } }
+            }
+            #expect(onAnotherThread { coordinator.blockingWrite(timeout: 60) { 1 } } == 1)
+        }
+    }
+
+    @Test(arguments: [7, 8, 9, 64, 200])
+    func `Law 18: so many coordinators inside each other keep all their writers out, and let them in after`(
+        count: Int
+    ) async {
+        await watched {
+            let coordinators = (0..<count).map { _ in ReadWriteCoordinator() }
+            let values = Box(Array(repeating: 0, count: count))
+            coordinators.forEach { $0.bringBias() }
+            @Sendable func descend(_ depth: Int) {
+                guard depth < count else {
+                    for (index, coordinator) in coordinators.enumerated() {
+                        coordinator.enqueueWrite { values.withValue { $0[index] += 1 } }
+                    }
+                    onThreads([
+                        {
+                            for coordinator in coordinators {
+                                #expect(coordinator.blockingWrite(timeout: .zero) { true } == nil)
+                            }
+                        }
+                    ])
+                    for coordinator in coordinators {
+                        #expect(coordinator.reading.isCurrent == true)
+                        coordinator.read { #expect(values.value.allSatisfy { $0 == 0 }) }
+                    }
+                    return
+                }
+                coordinators[depth].read { descend(depth + 1) }
+            }
+            descend(0)
+            for (index, coordinator) in coordinators.enumerated() {
+                #expect(coordinator.read { values.value[index] } == 1)
+                #expect(coordinator.reading.isCurrent == false)
+            }
+        }
+    }
+
+    @Test func `Law 18: a blocking write inside a read stops the program with a sentence`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let coordinator = ReadWriteCoordinator(name: "ledger")
+            coordinator.read { coordinator.blockingWrite {} }
+        }
+        try expectSentence(result, "'ledger'", "law 18", "enqueueWrite")
+    }
+
+    @Test func `Law 18: so does one inside a read by claim, with a time limit`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let coordinator = ReadWriteCoordinator(name: "ledger")
+            for _ in 0..<200 { coordinator.read {} }
+            coordinator.read { _ = coordinator.blockingWrite(timeout: .zero) {} }
+        }
+        try expectSentence(result, "'ledger'", "law 18")
+    }
+
+    @Test func `Law 18: so does one through the writing side, beyond the eighth coordinator`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let outer = (0..<8).map { _ in ReadWriteCoordinator() }
+            let coordinator = ReadWriteCoordinator(name: "ledger")
+            func descend(_ depth: Int) {
+                if depth < 8 { return outer[depth].read { descend(depth + 1) } }
+                coordinator.read { coordinator.writing.sync {} }
+            }
+            descend(0)
+        }
+        try expectSentence(result, "'ledger'", "law 18")
+    }
+
+    @Test func `Law 18: so does one inside an awaited read`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let coordinator = ReadWriteCoordinator(name: "ledger")
+            await withCheckedContinuation { continuation in
+                coordinator.reading.enqueue {
+                    _ = coordinator.blockingWrite(timeout: 1.0) {}
+                    continuation.resume()
+                }
+            }
+        }
+        try expectSentence(result, "'ledger'", "law 18")
+    }
+}

@@ -1,0 +1,220 @@
+import Dispatch
+import ExecutionContexts
+import Testing
+
+/// The shipped coordinator under hundreds of schedules, each replayed by its seed.
+@Suite(.timeLimit(.minutes(5)))
+struct ReadWriteScheduleTests {
+    /// A carrier that one of the simulated threads pumps, and on which some of the others are said to be.
+    private final class Pump: Sendable {
+        private let waiting = Box<[Work]>([])
+        private let insiders = Box<Set<UInt32>>([])
+        private let left: Box<Int>
+
+        init(for bodies: Int) { left = Box(bodies) }
+
+        var context: ClosureContext {
+            let insiders = insiders
+            let waiting = waiting
+            return ClosureContext("pump", isCurrent: { insiders.value.contains(Seam.thread) ? true : nil }) {
+                work in waiting.withValue { $0.append(work) }
+            }
+        }
+
+        /// Says that the calling thread is on the carrier, so that it helps.
+        func join() { _ = insiders.withValue { $0.insert(Seam.thread) } }
+
+        func bodyEnded() { left.withValue { $0 -= 1 } }
+
+        /// Runs what comes until the bodies have ended and nothing waits.
+        func run(_ simulator: MiniSimulator) {
+            while true {
+                let work = waiting.withValue { $0.isEmpty ? nil : $0.removeFirst() }
+                if let work { work() } else if left.value == 0 { return }
+                simulator.step()
+            }
+        }
+    }
+
+    private func explore(
+        seeds: Int = rounds(debug: 400, release: 4_000),
+        _ make: @escaping @Sendable (UInt64, MiniSimulator) -> (ReadWriteRoom, [@Sendable () -> Void])
+    ) async {
+        let fault = Box<String?>(nil)
+        await watched {
+            for seed in 0..<UInt64(seeds) where fault.value == nil {
+                let simulator = MiniSimulator(seed: seed)
+                let (room, bodies) = make(seed, simulator)
+                let outcome = simulator.run(bodies)
+                if outcome != .finished { fault.value = "seed \(seed): \(outcome)" }
+                if let wrong = room.fault { fault.value = "seed \(seed): \(wrong)" }
+            }
+        }
+        #expect(fault.value == nil)
+    }
+
+    @Test func `Laws 17, 33: under every schedule readers by claim and a blocking writer exclude each other`()
+        async
+    {
+        await explore { _, simulator in
+            let room = ReadWriteRoom { simulator.step() }
+            let coordinator = ReadWriteCoordinator(carrier: .immediate)
+            coordinator.bringBias()
+            let reader: @Sendable () -> Void = {
+                for _ in 0..<3 { coordinator.read { _ = room.read() } }
+            }
+            let writer: @Sendable () -> Void = {
+                for _ in 0..<2 { coordinator.blockingWrite { room.write() } }
+            }
+            return (room, [reader, reader, writer])
+        }
+    }
+
+    @Test func `Laws 17, 33: under every schedule a thread reads what it has enqueued`() async {
+        await explore { seed, simulator in
+            let room = ReadWriteRoom(writers: 3) { simulator.step() }
+            let pump = Pump(for: 3)
+            let isInline = seed % 2 == 0
+            let coordinator =
+                isInline
+                ? ReadWriteCoordinator(carrier: .immediate) : ReadWriteCoordinator(carrier: pump.context)
+            coordinator.bringBias()
+            let bodies: [@Sendable () -> Void] = (0..<3).map { me in
+                {
+                    for round in 1...2 {
+                        coordinator.read { _ = room.read(me) }
+                        coordinator.enqueueWrite { room.write(me) }
+                        let seen = coordinator.read { room.read(me) }
+                        room.expect(seen == round, "\(me) wrote \(round) and read \(seen)")
+                    }
+                    pump.bodyEnded()
+                }
+            }
+            return (room, bodies + [{ pump.run(simulator) }])
+        }
+    }
+
+    @Test func `Laws 17, 20, 33: under every schedule a helper that is of no use passes its wake-up on`()
+        async
+    {
+        await explore { _, simulator in
+            let room = ReadWriteRoom { simulator.step() }
+            let pump = Pump(for: 3)
+            let coordinator = ReadWriteCoordinator(carrier: pump.context)
+            return (
+                room,
+                [
+                    {
+                        coordinator.read { _ = room.read() }
+                        pump.bodyEnded()
+                    },
+                    {
+                        coordinator.enqueueWrite { room.write() }
+                        coordinator.blockingWrite { room.write() }
+                        pump.bodyEnded()
+                    },
+                    {
+                        pump.join()
+                        coordinator.enqueueWrite { room.write() }
+                        coordinator.read { _ = room.read() }
+                        pump.bodyEnded()
+                    },
+                    { pump.run(simulator) },
+                ]
+            )
+        }
+    }
+
+    @Test func `Laws 15, 17, 33: under every schedule a writer that gives up leaves the order of the others whole`()
+        async
+    {
+        await explore(seeds: rounds(debug: 1_000, release: 10_000)) { _, simulator in
+            let room = ReadWriteRoom { simulator.step() }
+            let pump = Pump(for: 4)
+            let coordinator = ReadWriteCoordinator(carrier: pump.context)
+            return (
+                room,
+                [
+                    {
+                        coordinator.enqueueWrite { room.write() }
+                        coordinator.blockingWrite { room.write() }
+                        pump.bodyEnded()
+                    },
+                    {
+                        pump.join()
+                        coordinator.enqueueWrite { room.write() }
+                        coordinator.blockingWrite { room.write() }
+                        pump.bodyEnded()
+                    },
+                    {
+                        for _ in 0..<2 { coordinator.enqueueWrite { room.write() } }
+                        coordinator.blockingWrite(timeout: .microseconds(30)) { room.write() }
+                        pump.bodyEnded()
+                    },
+                    {
+                        for _ in 0..<3 { coordinator.enqueueWrite { room.write() } }
+                        coordinator.read { _ = room.read() }
+                        pump.bodyEnded()
+                    },
+                    { pump.run(simulator) },
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Laws 15, 17, 18, 33: under every schedule a mixed bag loses nothing and nobody`(isTimed: Bool)
+        async
+    {
+        await explore(seeds: rounds(debug: 1_200, release: 20_000)) { seed, simulator in
+            let count = 3 + Int(seed % 2)
+            let room = ReadWriteRoom(writers: count) { simulator.step() }
+            let pump = Pump(for: count)
+            let coordinator =
+                seed % 5 == 0
+                ? ReadWriteCoordinator(carrier: .immediate) : ReadWriteCoordinator(carrier: pump.context)
+            if seed % 3 != 0 { coordinator.bringBias() }
+            let bodies: [@Sendable () -> Void] = (0..<count).map { me in
+                {
+                    if (seed >> UInt64(me)) % 3 == 0 { pump.join() }
+                    var dice = Dice(seed: seed &* 31 &+ UInt64(me))
+                    var mine = 0
+                    for _ in 0..<4 {
+                        let limit = isTimed ? Duration.microseconds(dice.roll(60)) : .seconds(Int.max)
+                        switch dice.roll(6) {
+                        case 0:
+                            let seen = coordinator.read { room.read(me) }
+                            room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen)")
+                        case 1:
+                            coordinator.read {
+                                simulator.step()
+                                let seen = coordinator.read { room.read(me) }
+                                room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen)")
+                                coordinator.enqueueWrite { room.write(me) }
+                                room.expect(room.read(me) == mine, "a write came into a read")
+                            }
+                            mine += 1
+                        case 2:
+                            coordinator.enqueueWrite { room.write(me) }
+                            mine += 1
+                        case 3:
+                            coordinator.blockingWrite { coordinator.read { room.write(me) } }
+                            mine += 1
+                        case 4:
+                            let seen = coordinator.read(timeout: limit) { room.read(me) } ?? mine
+                            room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen)")
+                        default:
+                            if coordinator.blockingWrite(timeout: limit, { room.write(me) }) != nil {
+                                mine += 1
+                            }
+                        }
+                    }
+                    let seen = coordinator.read { room.read(me) }
+                    room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen) in the end")
+                    pump.bodyEnded()
+                }
+            }
+            return (room, bodies + [{ pump.run(simulator) }])
+        }
+    }
+}

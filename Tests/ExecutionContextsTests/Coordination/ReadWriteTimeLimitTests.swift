@@ -1,0 +1,172 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Law 15 for the coordinator: runs the body and says so, or runs nothing and says so.
+@Suite(.timeLimit(.minutes(5)))
+struct ReadWriteTimeLimitTests {
+    private static let none: [Double] = [0, -0.0, -1, -.infinity, -.greatestFiniteMagnitude]
+    private static let durations: [Duration] = [.zero, .seconds(-1), .seconds(Int64.min)]
+
+    @Test func `Law 15: where it can begin at once, every limit lets it`() async {
+        await watched {
+            let coordinator = ReadWriteCoordinator()
+            for round in 0..<300 {
+                for limit in Self.none + [1e-9, 1, 1e300, .infinity] {
+                    #expect(coordinator.read(timeout: limit) { round } == round)
+                    #expect(coordinator.blockingWrite(timeout: limit) { round } == round)
+                }
+                for limit in Self.durations + [.nanoseconds(1), .seconds(Int64.max)] {
+                    #expect(coordinator.read(timeout: limit) { round } == round)
+                    #expect(coordinator.blockingWrite(timeout: limit) { round } == round)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Law 15: beside a reader, reads with limits run and writes do not`(byClaim: Bool) async {
+        await watched {
+            let coordinator = ReadWriteCoordinator()
+            if byClaim { coordinator.bringBias() }
+            coordinator.read {
+                onThreads([
+                    {
+                        for limit in Self.none {
+                            #expect(coordinator.read(timeout: limit) { true } == true)
+                            #expect(coordinator.blockingWrite(timeout: limit) { true } == nil)
+                        }
+                        expectWait { coordinator.blockingWrite(timeout: $0) { true } }
+                        #expect(coordinator.read(timeout: .zero) { true } == true)
+                    }
+                ])
+            }
+            #expect(coordinator.blockingWrite(timeout: 60) { true } == true)
+        }
+    }
+
+    @Test func `Law 15: beside a writer nothing with a limit runs`() async {
+        await watched {
+            let coordinator = ReadWriteCoordinator()
+            coordinator.blockingWrite {
+                onThreads([
+                    {
+                        for limit in Self.durations {
+                            #expect(coordinator.read(timeout: limit) { true } == nil)
+                            #expect(coordinator.blockingWrite(timeout: limit) { true } == nil)
+                        }
+                        expectWait { coordinator.read(timeout: $0) { true } }
+                        expectWait { coordinator.blockingWrite(timeout: $0) { true } }
+                    }
+                ])
+            }
+            #expect(coordinator.read(timeout: .zero) { true } == true)
+            #expect(coordinator.blockingWrite(timeout: .zero) { true } == true)
+        }
+    }
+
+    @Test func `Law 15: behind writes that the carrier does not run nothing with a limit runs`() async {
+        await watched {
+            let carrier = ManualContext()
+            let coordinator = ReadWriteCoordinator(carrier: carrier)
+            let value = Box(0)
+            for round in 1...3 {
+                coordinator.enqueueWrite { value.withValue { $0 += 1 } }
+                for limit in Self.durations {
+                    #expect(coordinator.read(timeout: limit) { true } == nil)
+                    #expect(coordinator.blockingWrite(timeout: limit) { true } == nil)
+                }
+                expectWait { coordinator.read(timeout: $0) { true } }
+                expectWait { coordinator.blockingWrite(timeout: $0) { true } }
+                #expect(value.value == round - 1)
+                carrier.runReady()
+                #expect(coordinator.read(timeout: .zero) { value.value } == round)
+            }
+        }
+    }
+
+    @Test func `Law 15: a limit beyond all time waits as long as it takes`() async {
+        await watched {
+            let coordinator = ReadWriteCoordinator()
+            for limit in [Double.infinity, .greatestFiniteMagnitude] {
+                let isInside = DispatchSemaphore(value: 0)
+                let mayLeave = DispatchSemaphore(value: 0)
+                let entered = Box(0)
+                onThreads([
+                    {
+                        coordinator.blockingWrite {
+                            isInside.signal()
+                            mayLeave.wait()
+                            #expect(entered.value == 0)
+                        }
+                    },
+                    {
+                        isInside.wait()
+                        mayLeave.signal()
+                        #expect(coordinator.read(timeout: limit) { entered.withValue { $0 += 1 } } != nil)
+                    },
+                    {
+                        #expect(coordinator.blockingWrite(timeout: Duration.seconds(Int64.max)) { 1 } == 1)
+                    },
+                ])
+            }
+        }
+    }
+
+    @Test func `Law 15: where the hand-over races with the deadline, answer and effect agree`() async {
+        let room = ReadWriteRoom(writers: 3)
+        let written = Box([0, 0, 0])
+        let coordinator = ReadWriteCoordinator()
+        let each = rounds(debug: 3_000, release: 100_000)
+        await watched {
+            onThreads(
+                (0..<3).map { me in
+                    {
+                        var dice = Dice(seed: UInt64(me))
+                        var mine = 0
+                        for _ in 0..<each {
+                            let limit = Duration.nanoseconds(dice.roll(4) * dice.roll(20_000))
+                            if dice.roll(2) == 0 {
+                                if coordinator.blockingWrite(timeout: limit, { room.write(me) }) != nil {
+                                    mine += 1
+                                }
+                            } else if let seen = coordinator.read(timeout: limit, { room.read(me) }) {
+                                room.expect(seen == mine, "wrote \(mine), read \(seen)")
+                            }
+                            if dice.roll(50) == 0 {
+                                coordinator.enqueueWrite { room.write(me) }
+                                mine += 1
+                            }
+                        }
+                        written.withValue { $0[me] = mine }
+                    }
+                })
+        }
+        #expect(room.fault == nil)
+        for me in 0..<3 { #expect(coordinator.read { room.read(me) } == written.value[me]) }
+        #expect(coordinator.blockingWrite(timeout: .zero) { true } == true)
+    }
+
+    @Test func `Law 15: a read limit of not-a-number is refused`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ReadWriteCoordinator().read(timeout: .nan) {}
+        }
+        try expectSentence(result, "not-a-number", "law 15", "ReadWriteTimeLimitTests.swift")
+    }
+
+    @Test func `Law 15: a write limit of not-a-number is refused`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ReadWriteCoordinator().blockingWrite(timeout: -.nan) {}
+        }
+        try expectSentence(result, "not-a-number", "law 15", "ReadWriteTimeLimitTests.swift")
+    }
+}
+
+/// Expects that something with a limit runs nothing, and is not early to say so.
+private func expectWait(_ attempt: (Duration) -> Bool?) {
+    let limit = Duration.milliseconds(3)
+    let start = ContinuousClock.now
+    #expect(attempt(limit) == nil)
+    #expect(ContinuousClock.now - start >= limit)
+}

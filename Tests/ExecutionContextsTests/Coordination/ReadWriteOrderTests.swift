@@ -51,7 +51,8 @@ struct ReadWriteOrderTests {
         for mine in log.value { #expect(mine == Array(0..<each)) }
     }
 
-    @Test func `Law 17: writes that hand a token round run in the token's order, and each holder sees them all`()
+    @Test
+    func `Law 17: writes that hand a token round run in the token's order, and each holder sees them all`()
         async
     {
         let coordinator = ReadWriteCoordinator()

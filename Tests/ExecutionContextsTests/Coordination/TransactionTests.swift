@@ -206,14 +206,6 @@ struct TransactionTests {
     }
 }
 
-func expectSentence(
-    _ result: ExitTest.Result?, _ parts: String..., sourceLocation: SourceLocation = #_sourceLocation
-) throws {
-    let output = try #require(result, sourceLocation: sourceLocation).standardErrorContent
-    let text = String(decoding: output, as: UTF8.self)
-    for part in parts { #expect(text.contains(part), "\(text)", sourceLocation: sourceLocation) }
-}
-
 /// Two numbers that are equal between transactions, and who changed them how often.
 private final class Pair: @unchecked Sendable {
     // Unchecked: what keeps it right is what is tested.

@@ -7,15 +7,6 @@ import Testing
 /// Misuse that can be known stops the program with a sentence that names the law.
 @Suite(.timeLimit(.minutes(2)))
 struct MisuseTests {
-    private func expectSentence(
-        _ result: ExitTest.Result?, _ parts: String..., sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        let output = try #require(result, sourceLocation: sourceLocation).standardErrorContent
-        let text = String(decoding: output, as: UTF8.self)
-        // Release builds of the standard library print the sentence as well.
-        for part in parts { #expect(text.contains(part), "\(text)", sourceLocation: sourceLocation) }
-    }
-
     @Test func `Law 1: a limit of zero is refused`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = GlobalContext().limited(to: 0)

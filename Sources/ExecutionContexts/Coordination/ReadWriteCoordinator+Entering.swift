@@ -45,11 +45,26 @@ extension ReadWriteCoordinator {
         unsafe core.leaveReading(entry, slot, thread)
     }
 
+    /// Enters to write, where the thread is not writing already and no context is to run it.
     @usableFromInline
-    func beginWriting(_ thread: ThreadRecord) -> Bool {
-        unsafe !core.isWriting(thread) && core.enterToWrite(thread, until: .max)
+    func beginWriting(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry {
+        if unsafe core.isWriting(thread) { return .nested }
+        if core.base != nil { return .elsewhere }
+        return unsafe core.enterToWrite(thread, until: deadline) ? .alone : .late
     }
 
     @usableFromInline
     func endWriting(_ thread: ThreadRecord) { unsafe core.leaveWriting(thread) }
+}
+
+/// How a writer is inside.
+@usableFromInline
+enum WriteEntry: UInt8 {
+    case alone
+    /// Inside a write of the same thread.
+    case nested
+    /// Not at all: the context that the coordinator stands over is to run it.
+    case elsewhere
+    /// Not at all: the time was up.
+    case late
 }

@@ -34,8 +34,14 @@ public final class ReadWriteCoordinator: Sendable {
     @usableFromInline nonisolated(unsafe) let state: UnsafeMutablePointer<Atomic<UInt64>>
 
     /// Makes a coordinator whose enqueued writes run on `carrier`.
-    public init(name: String = "coordinator", carrier: some ExecutionContext = GlobalContext()) {
-        core = ReadWriteCore(name: name, carrier: carrier)
+    public convenience init(
+        name: String = "coordinator", carrier: some ExecutionContext = GlobalContext()
+    ) {
+        self.init(ReadWriteCore(name: name, carrier: carrier))
+    }
+
+    init(_ core: ReadWriteCore) {
+        self.core = core
         unsafe state = core.state
     }
 
@@ -58,7 +64,7 @@ public final class ReadWriteCoordinator: Sendable {
             unsafe leave(entry, thread, slot)
             unsafe HeldSlots.pop(thread, to: held)
         }
-        return try body()
+        return try entry == .elsewhere ? readElsewhere(body) : body()
     }
 
     /// Runs `body` like `read` if it can begin in time, or runs nothing and returns nil (law 15).
@@ -92,8 +98,8 @@ public final class ReadWriteCoordinator: Sendable {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let thread = unsafe Threads.current
-        // Without a limit, waiting ends inside; false means that the thread is writing already.
-        guard unsafe beginWriting(thread) else { return try body() }
+        let entry = unsafe beginWriting(thread, until: .max)
+        guard entry == .alone else { return try entry == .nested ? body() : writeElsewhere(body) }
         defer { unsafe endWriting(thread) }
         return try body()
     }
@@ -125,6 +131,9 @@ public final class ReadWriteCoordinator: Sendable {
         let slot = unsafe HeldSlots.push(thread, at: held)
         defer { unsafe HeldSlots.pop(thread, to: held) }
         guard let entry = unsafe enter(thread, slot, until: deadline) else { return nil }
+        if entry == .elsewhere, let base = core.base {
+            return try core.read(over: base, until: deadline, body)
+        }
         defer { unsafe leave(entry, thread, slot) }
         return try body()
     }
@@ -133,9 +142,26 @@ public final class ReadWriteCoordinator: Sendable {
         before deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         let thread = unsafe Threads.current
-        if unsafe core.isWriting(thread) { return try body() }
-        guard unsafe core.enterToWrite(thread, until: deadline) else { return nil }
-        defer { unsafe core.leaveWriting(thread) }
-        return try body()
+        switch unsafe beginWriting(thread, until: deadline) {
+        case .late: return nil
+        case .nested: return try body()
+        case .elsewhere:
+            return try unsafe core.write(over: core.base.unsafelyUnwrapped, until: deadline, body)
+        case .alone:
+            defer { unsafe endWriting(thread) }
+            return try body()
+        }
+    }
+
+    // Over a context; without a limit, waiting ends with the body's value.
+
+    @usableFromInline @inline(never)
+    func readElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        try unsafe core.read(over: core.base.unsafelyUnwrapped, until: .max, body).unsafelyUnwrapped
+    }
+
+    @usableFromInline @inline(never)
+    func writeElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        try unsafe core.write(over: core.base.unsafelyUnwrapped, until: .max, body).unsafelyUnwrapped
     }
 }

@@ -10,6 +10,8 @@ enum ReadEntry: UInt8 {
     case counted
     /// Inside something that holds the doors already: a read, or a write.
     case nested
+    /// Not at all: the context that the coordinator stands over is to run it.
+    case elsewhere
 }
 
 /// The ways in and out that are not the shortest.
@@ -18,6 +20,7 @@ extension ReadWriteCore {
     func enterToRead(
         _ thread: ThreadRecord, _ slot: HeldSlots.Slot, hasClaimed: Bool, until deadline: Int64
     ) -> ReadEntry? {
+        if base != nil { return .elsewhere }
         if hasClaimed { unsafe withdraw(slot, thread) }
         if !tryCountReader() {
             // The doors may be closed: those inside must not wait for those who wait for them (law 18).
@@ -44,18 +47,22 @@ extension ReadWriteCore {
         case .counted:
             unsafe slot.pointee.store(0, ordering: .relaxed)  // For the thread itself only.
             unsafe leaveCounted(thread)
-        case .nested: break
+        case .nested, .elsewhere: break
         }
     }
 
     /// Gets a writer in, alone; false if `deadline` came first. The caller is not writing already.
     func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
         if unsafe tryEnterVacant(thread) { return true }
+        unsafe refuseWriteInsideRead(thread)
+        return unsafe wait(thread, .exclusive, until: deadline)
+    }
+
+    func refuseWriteInsideRead(_ thread: ThreadRecord) {
         require(
             unsafe !isReading(thread),
             "A blocking write on '\(name)' from inside a read of it would wait for that read to end (law 18). "
                 + "Use enqueueWrite, which runs after the read, or write before reading.")
-        return unsafe wait(thread, .exclusive, until: deadline)
     }
 
     func leaveWriting(_ thread: ThreadRecord) {

@@ -9,6 +9,8 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     // Unchecked: the word is atomic, the line has its lock, the batch belongs to whoever is inside alone.
     let carrier: any ExecutionContext
     let name: String
+    /// The context whose barriers do it all, or nil.
+    let base: (any SynchronousBarrierContext)?
     /// See `ReadWriteState`.
     let state: UnsafeMutablePointer<Atomic<UInt64>>
     /// The number of the thread that is inside alone, or zero.
@@ -17,15 +19,19 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     /// Writes that were taken out of the line and not run yet.
     private let batch: UnsafeMutablePointer<WorkQueue>
 
-    init(name: String, carrier: some ExecutionContext) {
+    init(
+        name: String, carrier: some ExecutionContext, over base: (any SynchronousBarrierContext)? = nil
+    ) {
         self.name = name
+        self.base = base
         self.carrier = carrier
         // A line of memory for the word, which readers look at all the time.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
         unsafe state = memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1)
         unsafe writer = (memory + 64).bindMemory(to: Atomic<UInt32>.self, capacity: 1)
         unsafe batch = (memory + 72).bindMemory(to: WorkQueue.self, capacity: 1)
-        unsafe state.initialize(to: Atomic(0))
+        // Over a context the doors stay closed, so that nobody takes the short ways.
+        unsafe state.initialize(to: Atomic(base == nil ? 0 : ReadWriteState.closed))
         unsafe writer.initialize(to: Atomic(0))
         unsafe batch.initialize(to: WorkQueue())
         super.init(over: type(of: carrier))
@@ -128,6 +134,7 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     /// Submits a write; the turn that it may need does not begin inside the call if it is to come `elsewhere`.
     func enqueue(_ write: @escaping Work, elsewhere: Bool = false) {
+        if let base { return base.executeBarrier { self.markingWrite { () throws(Never) in write() } } }
         let write = carrier.bound(write)
         let mustAsk = line.withLock { line in
             line.append(write)

@@ -116,14 +116,14 @@ extension ReadWriteCore {
             case .giveUp: return false
             case .help: if unsafe help(waiter) { return true }
             case .read(let read): unsafe runCounted(read, thread)
-            case .sleep(let end): unsafe waiter.pointee.parker.park(until: end)
+            case .rest(let end): unsafe waiter.pointee.parker.park(until: end)
             }
         }
     }
 
     private enum Step {
         case enter, giveUp
-        case sleep(until: Int64)
+        case rest(until: Int64)
         /// The caller is inside alone, to run the writes before it.
         case help
         case read(Work)
@@ -159,7 +159,7 @@ extension ReadWriteCore {
             if isInLine {
                 let end = unsafe patience(waiter, now: now, &line)
                 if wasWoken { rest = settle(&line) }
-                return .sleep(until: min(deadline, end))
+                return .rest(until: min(deadline, end))
             }
             unsafe line.waiting.append(waiter)
             unsafe waiter.pointee.isInLine = true
@@ -265,43 +265,5 @@ extension ReadWriteCore {
             ec_relax()
         }
         return false
-    }
-
-    // MARK: Reads without a thread
-
-    /// Runs a read when the writes before it are done, on the global context: no thread waits for it.
-    func enqueueRead(_ read: @escaping Work) {
-        let rest = line.withLock { line in
-            line.reads.append(read, at: line.submitted)
-            return settle(&line)
-        }
-        unsafe see(to: rest, Threads.current)
-    }
-
-    fileprivate func runReadyRead() {
-        // A thread that waited may have run it already.
-        guard let read = line.withLock({ $0.ready.popFirst() }) else { return }
-        unsafe runCounted(read, Threads.current)
-    }
-
-    private func runCounted(_ read: Work, _ thread: ThreadRecord) {
-        let held = unsafe thread.pointee.held
-        let slot = unsafe HeldSlots.push(thread, at: held)
-        unsafe slot.pointee.store(claim | 1, ordering: .relaxed)  // For the thread itself only.
-        read()
-        unsafe slot.pointee.store(0, ordering: .relaxed)
-        unsafe HeldSlots.pop(thread, to: held)
-        unsafe leaveCounted(thread)
-    }
-
-    func leaveCounted(_ thread: ThreadRecord) {
-        unsafe Seam.point(state, mode: ec_mode())
-        // Releasing what the reader has read before a writer changes it; acquiring for whom it lets in.
-        let now = unsafe state.pointee.subtract(
-            ReadWriteState.reader, ordering: .acquiringAndReleasing
-        ).newValue
-        if ReadWriteState.readers(now) == 0 && ReadWriteState.isAwaited(now) {
-            unsafe settleAfterLeaving(thread)
-        }
     }
 }

@@ -34,7 +34,7 @@ struct ReadWriteCarrierTests {
         #expect(room.fault == nil)
     }
 
-    @Test func `Law 20: on a carrier that any thread may run work of, everybody reads what it has written`() async {
+    @Test func `Law 20: on a carrier whose work may run anywhere everybody reads its writes`() async {
         await watched {
             let carriers: [any ExecutionContext] = [
                 .global, .global(qos: .utility), .immediate, .trampoline, BlockingContext(limit: 2),
@@ -72,7 +72,8 @@ struct ReadWriteCarrierTests {
                         coordinator.enqueueWrite { value.withValue { $0 += 1 } }
                         let seen =
                             round % 2 == 0
-                            ? coordinator.read { value.value } : coordinator.read(timeout: .zero) { value.value }
+                            ? coordinator.read { value.value }
+                            : coordinator.read(timeout: .zero) { value.value }
                         #expect(seen == round)
                     }
                 }
@@ -155,7 +156,7 @@ struct ReadWriteCarrierTests {
         }
     }
 
-    @Test func `Law 20: a carrier that runs a turn twice, or out of order, or much later, breaks nothing`() async {
+    @Test func `Law 20: a carrier that runs turns twice, out of order or late breaks nothing`() async {
         await watched {
             let pool = DispatchQueue.global()
             exercise(
@@ -173,7 +174,8 @@ struct ReadWriteCarrierTests {
                 pumped.signal()
             }
             exercise(
-                ReadWriteCoordinator(carrier: ClosureContext("late") { work in pile.withValue { $0.append(work) } }),
+                ReadWriteCoordinator(
+                    carrier: ClosureContext("late") { work in pile.withValue { $0.append(work) } }),
                 each: 50)
             isOver.value = true
             pumped.wait()
@@ -200,7 +202,7 @@ struct ReadWriteCarrierTests {
         }
     }
 
-    @Test func `Law 20: tasks that write and read back, on every thread of the cooperative pool, finish`() async {
+    @Test func `Law 20: tasks that write and read back on every thread of their pool finish`() async {
         let coordinator = ReadWriteCoordinator()
         let value = Box(0)
         await withTaskGroup { group in

@@ -123,7 +123,8 @@ struct ReadWriteFairnessTests {
         }
     }
 
-    @Test func `Law 17: a reader and a writer get in between threads that enqueue writes all the time`() async {
+    @Test func `Law 17: a reader and a writer get in between threads that enqueue writes all the time`() async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let backlog = DispatchSemaphore(value: 1_000)

@@ -44,7 +44,8 @@ struct ReadWriteNestingTests {
         }
     }
 
-    @Test func `Law 18: reads and blocking writes inside a write run at once, whoever runs the write`() async {
+    @Test func `Law 18: reads and blocking writes inside a write run at once, whoever runs the write`() async
+    {
         await watched {
             for carrier in [ImmediateContext(), GlobalContext(), GlobalContext().serial()]
                 as [any ExecutionContext]

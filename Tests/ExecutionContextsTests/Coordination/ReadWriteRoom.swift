@@ -84,3 +84,13 @@ func onAnotherThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -
     onThreads([{ result.value = body() }])
     return result.value!
 }
+
+extension Box where Value == Int {
+    /// Adds one and returns the sum.
+    func increment() -> Int {
+        withValue {
+            $0 += 1
+            return $0
+        }
+    }
+}

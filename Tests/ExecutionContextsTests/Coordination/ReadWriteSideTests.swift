@@ -25,7 +25,7 @@ struct ReadWriteSideTests {
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
-    @Test func `Law 7: what must not run on the caller does not, also over a carrier that runs on the caller`()
+    @Test func `Law 7: what must not run on the caller does not, also where the carrier's work does`()
         async
     {
         await watched {
@@ -74,10 +74,12 @@ struct ReadWriteSideTests {
         #expect(coordinator.writing.name == "ledger.writing" && coordinator.reading.name == "ledger.reading")
         let value = Box(0)
         for round in 1...50 {
-            #expect(try await coordinator.writing.run { value.withValue { $0 += 1; return $0 } } == round)
+            #expect(try await coordinator.writing.run { value.increment() } == round)
             #expect(try await coordinator.reading.run { value.value } == round)
             #expect(try await coordinator.reading.submit { value.value }.get() == round)
-            await #expect(throws: Failure.self) { try await coordinator.writing.submit { throw Failure() }.get() }
+            await #expect(throws: Failure.self) {
+                try await coordinator.writing.submit { throw Failure() }.get()
+            }
             await #expect(throws: Failure.self) { try await coordinator.reading.run { throw Failure() } }
         }
     }

@@ -47,9 +47,9 @@ extension ReadWriteCore {
         let thread = unsafe Threads.current
         let held = unsafe thread.pointee.held
         let slot = unsafe HeldSlots.push(thread, at: held)
-        unsafe slot.pointee.store(claim | 1, ordering: .relaxed)  // For the thread itself only.
+        unsafe slot.pointee.store(claim | 1, ordering: .releasing)  // As in `enterToRead`.
         defer {
-            unsafe slot.pointee.store(0, ordering: .relaxed)
+            unsafe slot.pointee.store(0, ordering: .releasing)
             unsafe HeldSlots.pop(thread, to: held)
         }
         return try body()

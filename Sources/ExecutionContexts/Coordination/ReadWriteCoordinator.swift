@@ -16,9 +16,11 @@ public import Synchronization
 /// - Nesting: a read inside a read or a write runs at once, also while a write waits (law 18). So does a blocking
 ///   write inside a write. A blocking write inside a read would wait for that read: it stops the program with a
 ///   sentence. An enqueued write inside either runs later.
+///   Reads of several coordinators inside each other need one order everywhere, as locks do: a read waits for the
+///   writes before it, and those wait for the readers inside.
 /// - Waiting: a reader that must wait runs the writes before it itself, if the carrier's work may run anywhere, as that
 ///   of the global context, and the reader's thread is not the main one; or if the reader runs on the carrier.
-///   Such a write holds what the reader holds. So no number of waiting readers exhausts the pool (law 20).
+///   Such a write holds what the reader holds, and sees the task and task-locals of the reader. So no number of waiting readers exhausts the pool (law 20).
 /// - Fairness: no reader and no writer starves (law 17).
 /// - Letting go: writes that were enqueued run, also when the coordinator is gone (law 19). A carrier that refuses or
 ///   loses a turn loses no write: they run on the global context then.

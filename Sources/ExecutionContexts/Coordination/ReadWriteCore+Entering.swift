@@ -27,8 +27,9 @@ extension ReadWriteCore {
             if unsafe isWriting(thread) || isReading(thread) { return .nested }
             guard unsafe wait(thread, .shared, until: deadline) else { return nil }
         }
-        // Relaxed: for the thread itself, so that it knows that it reads.
-        unsafe slot.pointee.store(claim | 1, ordering: .relaxed)
+        // For the thread itself, so that it knows that it reads. Releasing all the same, here and below: who looks
+        // for an earlier claim in the slot, and finds this, must see what that reader has done before.
+        unsafe slot.pointee.store(claim | 1, ordering: .releasing)
         return .counted
     }
 
@@ -45,7 +46,7 @@ extension ReadWriteCore {
         switch entry {
         case .claimed: unsafe settleAfterLeaving(thread)
         case .counted:
-            unsafe slot.pointee.store(0, ordering: .relaxed)  // For the thread itself only.
+            unsafe slot.pointee.store(0, ordering: .releasing)  // As in `enterToRead`.
             unsafe leaveCounted(thread)
         case .nested, .elsewhere: break
         }

@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import Synchronization
 
-/// Reads that wait without a thread.
+/// Reads that wait without a thread, and how those leave that were counted in.
 extension ReadWriteCore {
     /// Runs a read when the writes before it are done, on the global context: no thread waits for it.
     func enqueueRead(_ read: @escaping Work) {
@@ -22,9 +22,9 @@ extension ReadWriteCore {
     func runCounted(_ read: Work, _ thread: ThreadRecord) {
         let held = unsafe thread.pointee.held
         let slot = unsafe HeldSlots.push(thread, at: held)
-        unsafe slot.pointee.store(claim | 1, ordering: .relaxed)  // For the thread itself only.
+        unsafe slot.pointee.store(claim | 1, ordering: .releasing)  // As in `enterToRead`.
         read()
-        unsafe slot.pointee.store(0, ordering: .relaxed)
+        unsafe slot.pointee.store(0, ordering: .releasing)
         unsafe HeldSlots.pop(thread, to: held)
         unsafe leaveCounted(thread)
     }

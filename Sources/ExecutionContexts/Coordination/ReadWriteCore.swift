@@ -174,6 +174,8 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     private func takeTurn(_ thread: ThreadRecord) -> Bool {
         let isInside = line.withLock { line in
             line.isTurnComing = false
+            // Turns come again: nobody needs to stand in for the carrier.
+            line.hasLostTurn = false
             return unsafe line.completed < line.limit && tryExclude(thread)
         }
         // Who is inside will see to it.

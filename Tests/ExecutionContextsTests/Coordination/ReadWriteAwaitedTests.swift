@@ -33,12 +33,7 @@ struct ReadWriteAwaitedTests {
         let coordinator = ReadWriteCoordinator()
         let value = Box(0)
         for round in 1...200 {
-            #expect(
-                try await coordinator.writeAsync {
-                    value.withValue {
-                        $0 += 1; return $0
-                    }
-                } == round)
+            #expect(try await coordinator.writeAsync { value.increment() } == round)
             #expect(try await coordinator.readAsync { value.value } == round)
             let nothing: Int? = try await coordinator.readAsync { nil }
             #expect(nothing == nil)
@@ -80,9 +75,7 @@ struct ReadWriteAwaitedTests {
         #expect(all == Array(repeating: 42, count: 200))
     }
 
-    @Test func `Law 13: what is cancelled before its turn never runs, and its captures go at once`()
-        async throws
-    {
+    @Test func `Law 13: what is cancelled before its turn never runs and is freed at once`() async throws {
         let coordinator = ReadWriteCoordinator()
         let ran = Box(0)
         for isWrite in [false, true] {

@@ -34,15 +34,13 @@ struct ReadWriteCarrierTests {
         #expect(room.fault == nil)
     }
 
-    @Test func `Law 20: on a carrier that any thread may run work of, everybody reads what it has written`()
-        async
-    {
+    @Test func `Law 20: on a carrier whose work may run anywhere everybody reads its writes`() async {
         await watched {
             let carriers: [any ExecutionContext] = [
                 .global, .global(qos: .utility), .immediate, .trampoline, BlockingContext(limit: 2),
                 .global.named("another"), DispatchQueue(label: "concurrent", attributes: .concurrent).context,
             ]
-            for carrier in carriers { exercise(ReadWriteCoordinator(over: carrier)) }
+            for carrier in carriers { exercise(ReadWriteCoordinator(carriedBy: carrier)) }
         }
     }
 
@@ -54,7 +52,7 @@ struct ReadWriteCarrierTests {
             ]
             for carrier in carriers {
                 let strays = Box(0)
-                exercise(ReadWriteCoordinator(over: carrier)) {
+                exercise(ReadWriteCoordinator(carriedBy: carrier)) {
                     if carrier.isCurrent != true { strays.withValue { $0 += 1 } }
                 }
                 #expect(strays.value == 0, "\(carrier.name)")
@@ -67,7 +65,7 @@ struct ReadWriteCarrierTests {
             for carrier in [GlobalContext().serial(), SerialQueueContext(label: "queue")]
                 as [any SerialContext & SynchronousContext]
             {
-                let coordinator = ReadWriteCoordinator(over: carrier)
+                let coordinator = ReadWriteCoordinator(carriedBy: carrier)
                 let value = Box(0)
                 carrier.sync {
                     for round in 1...100 {
@@ -129,7 +127,7 @@ struct ReadWriteCarrierTests {
                     if turn % 2 == 0 { DispatchQueue.global().async(execute: work) }
                 },
             ]
-            for carrier in carriers { exercise(ReadWriteCoordinator(over: carrier), each: 60) }
+            for carrier in carriers { exercise(ReadWriteCoordinator(carriedBy: carrier), each: 60) }
         }
     }
 
@@ -158,9 +156,7 @@ struct ReadWriteCarrierTests {
         }
     }
 
-    @Test func `Law 20: a carrier that runs a turn twice, or out of order, or much later, breaks nothing`()
-        async
-    {
+    @Test func `Law 20: a carrier that runs turns twice, out of order or late breaks nothing`() async {
         await watched {
             let pool = DispatchQueue.global()
             exercise(
@@ -206,9 +202,7 @@ struct ReadWriteCarrierTests {
         }
     }
 
-    @Test func `Law 20: tasks that write and read back, on every thread of the cooperative pool, finish`()
-        async
-    {
+    @Test func `Law 20: tasks that write and read back on every thread of their pool finish`() async {
         let coordinator = ReadWriteCoordinator()
         let value = Box(0)
         await withTaskGroup { group in

@@ -123,6 +123,19 @@ struct ReadWriteFairnessTests {
         }
     }
 
+    @Test func `Law 17: a read without a thread gets in between threads that write all the time`() async {
+        await watched {
+            let coordinator = ReadWriteCoordinator()
+            let end = DispatchSemaphore(value: 0)
+            hammer(3, { coordinator.blockingWrite {} }) {
+                for _ in 0..<100 {
+                    coordinator.reading.enqueue { end.signal() }
+                    end.wait()
+                }
+            }
+        }
+    }
+
     @Test func `Law 17: a reader and a writer get in between threads that enqueue writes all the time`() async
     {
         await watched {

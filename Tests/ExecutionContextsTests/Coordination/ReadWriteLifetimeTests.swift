@@ -21,9 +21,7 @@ struct ReadWriteLifetimeTests {
         #expect(log.value == Array(0..<600))
     }
 
-    @Test func `Law 19: reads without a thread that wait when the coordinator goes run after the writes`()
-        async
-    {
+    @Test func `Law 19: enqueued reads that wait when the coordinator goes run after the writes`() async {
         let log = Box<[Int]>([])
         let carrier = ManualContext()
         await watched {
@@ -43,9 +41,7 @@ struct ReadWriteLifetimeTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 19: a coordinator that goes inside a read of it is whole until the read ends`(byClaim: Bool)
-        async
-    {
+    func `Law 19: a coordinator that goes inside a read is whole until it ends`(byClaim: Bool) async {
         await watched {
             for _ in 0..<200 {
                 let count = Box(0)

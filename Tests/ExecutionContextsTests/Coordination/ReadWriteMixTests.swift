@@ -15,7 +15,7 @@ struct ReadWriteMixTests {
             let carriers: [any ExecutionContext] = [
                 .global, .global, .global.serial(), .immediate, ClosureContext("drops") { _ in },
             ]
-            coordinators = carriers.map { ReadWriteCoordinator(over: $0) }
+            coordinators = carriers.map { ReadWriteCoordinator(carriedBy: $0) }
             rooms = carriers.map { _ in ReadWriteRoom(writers: writers) }
         }
 
@@ -56,7 +56,8 @@ struct ReadWriteMixTests {
                 mine[index] += 1
             case 3:
                 let limit = Duration.nanoseconds(dice.roll(30_000))
-                if coordinator.blockingWrite(timeout: limit, { room.write(me) }) != nil { mine[index] += 1 }
+                let ran = coordinator.blockingWrite(timeout: limit) { room.write(me) } != nil
+                mine[index] += ran ? 1 : 0
             case 4:
                 coordinator.read(timeout: .nanoseconds(dice.roll(30_000))) { checkRead(index, me, mine) }
             case 5:
@@ -118,9 +119,8 @@ struct ReadWriteMixTests {
                             try? await coordinator.writeAsync { room.write(me) }
                             mine[index] += 1
                         case 1:
-                            let (expected, seen) = (
-                                mine[index], try? await coordinator.readAsync { room.read(me) }
-                            )
+                            let expected = mine[index]
+                            let seen = try? await coordinator.readAsync { room.read(me) }
                             room.expect(seen == expected, "wrote \(expected) and read \(seen ?? -1)")
                         default: rooms.step(me, &mine, &dice)
                         }
@@ -131,8 +131,7 @@ struct ReadWriteMixTests {
         #expect(rooms.fault == nil)
     }
 
-    @Test
-    func `Law 17: what a reader by claim has read happens before the next write, whatever it reads next`()
+    @Test func `Law 17: what a reader by claim has read happens before the next write`()
         async
     {
         // Plain memory: the thread sanitizer sees whether the two are ordered.

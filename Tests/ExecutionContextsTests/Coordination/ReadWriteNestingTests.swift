@@ -50,7 +50,7 @@ struct ReadWriteNestingTests {
             for carrier in [ImmediateContext(), GlobalContext(), GlobalContext().serial()]
                 as [any ExecutionContext]
             {
-                let coordinator = ReadWriteCoordinator(over: carrier)
+                let coordinator = ReadWriteCoordinator(carriedBy: carrier)
                 let log = Box<[Int]>([])
                 let body: @Sendable () -> Void = {
                     coordinator.enqueueWrite { log.withValue { $0.append(4) } }

@@ -51,8 +51,7 @@ struct ReadWriteOrderTests {
         for mine in log.value { #expect(mine == Array(0..<each)) }
     }
 
-    @Test
-    func `Law 17: writes that hand a token round run in the token's order, and each holder sees them all`()
+    @Test func `Law 17: writes of threads that hand a token round run in the token's order`()
         async
     {
         let coordinator = ReadWriteCoordinator()

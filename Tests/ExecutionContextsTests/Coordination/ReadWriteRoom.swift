@@ -57,7 +57,7 @@ extension ReadWriteCoordinator {
 
 extension ReadWriteCoordinator {
     /// A coordinator over a carrier whose type is not known.
-    convenience init(over carrier: any ExecutionContext) {
+    convenience init(carriedBy carrier: any ExecutionContext) {
         func make(_ carrier: some ExecutionContext) -> Opened { Opened(context: carrier) }
         self.init(carrier: make(carrier))
     }
@@ -83,4 +83,14 @@ func onAnotherThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -
     let result = Box<Value?>(nil)
     onThreads([{ result.value = body() }])
     return result.value!
+}
+
+extension Box where Value == Int {
+    /// Adds one and returns the sum.
+    func increment() -> Int {
+        withValue {
+            $0 += 1
+            return $0
+        }
+    }
 }

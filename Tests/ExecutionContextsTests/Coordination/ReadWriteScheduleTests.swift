@@ -125,8 +125,7 @@ struct ReadWriteScheduleTests {
         }
     }
 
-    @Test
-    func `Laws 15, 17, 33: under every schedule a writer that gives up leaves the order of the others whole`()
+    @Test func `Laws 15, 17, 33: under every schedule a writer that gives up harms no other`()
         async
     {
         await explore(seeds: rounds(debug: 1_000, release: 10_000)) { _, simulator in

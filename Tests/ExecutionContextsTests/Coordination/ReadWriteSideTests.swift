@@ -13,25 +13,24 @@ struct ReadWriteSideTests {
 
     @Test(arguments: 0..<carriers.count)
     func `Law 20: the writing side is a serial context`(over index: Int) async {
-        let coordinator = ReadWriteCoordinator(over: Self.carriers[index])
+        let coordinator = ReadWriteCoordinator(carriedBy: Self.carriers[index])
         let breaches = await Laws.check(coordinator.writing, patience: .seconds(60))
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
     @Test(arguments: 0..<carriers.count)
     func `Law 20: the reading side is a context`(over index: Int) async {
-        let coordinator = ReadWriteCoordinator(over: Self.carriers[index])
+        let coordinator = ReadWriteCoordinator(carriedBy: Self.carriers[index])
         let breaches = await Laws.check(coordinator.reading, patience: .seconds(60))
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
-    @Test
-    func `Law 7: what must not run on the caller does not, also over a carrier that runs on the caller`()
+    @Test func `Law 7: what must not run on the caller does not, also where the carrier's work does`()
         async
     {
         await watched {
             for carrier in [ImmediateContext(), TrampolineContext()] as [any ExecutionContext] {
-                let coordinator = ReadWriteCoordinator(over: carrier)
+                let coordinator = ReadWriteCoordinator(carriedBy: carrier)
                 for side in [coordinator.writing, coordinator.reading] as [any ExecutionContext] {
                     let end = DispatchSemaphore(value: 0)
                     let caller = Seam.thread
@@ -75,12 +74,7 @@ struct ReadWriteSideTests {
         #expect(coordinator.writing.name == "ledger.writing" && coordinator.reading.name == "ledger.reading")
         let value = Box(0)
         for round in 1...50 {
-            #expect(
-                try await coordinator.writing.run {
-                    value.withValue {
-                        $0 += 1; return $0
-                    }
-                } == round)
+            #expect(try await coordinator.writing.run { value.increment() } == round)
             #expect(try await coordinator.reading.run { value.value } == round)
             #expect(try await coordinator.reading.submit { value.value }.get() == round)
             await #expect(throws: Failure.self) {

@@ -5,44 +5,44 @@ public import Synchronization
 extension ReadWriteCoordinator {
     /// Enters by claim where that is open: a write to the thread's own slot, and a look at the word.
     @inlinable @inline(__always)
-    func enter(_ thread: ThreadRecord, _ slot: HeldSlots.Slot, until deadline: Int64) -> ReadEntry? {
-        let mode = ec_mode()
-        // Relaxed: a first look, which spares a claim that would have to be taken back.
-        var now = unsafe state.pointee.load(ordering: .relaxed)
-        let isOpen = now & ReadWriteState.doors == ReadWriteState.biased
-        if isOpen {
-            unsafe Seam.publish(UInt(bitPattern: state), in: slot, mode: mode)
-            unsafe Seam.point(state, mode: mode)
-            // Sequentially consistent for the portable mode, and acquiring what the last writer did.
-            now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
-            if now & ReadWriteState.doors == ReadWriteState.biased { return .claimed }
+    func enter(_ thread: ThreadRecord, until deadline: Int64) -> ReadEntry? {
+        let slot = unsafe HeldSlots.first(thread)
+        // Relaxed, both: the thread's own word, and a first look that spares a claim to be taken back.
+        let isFree = unsafe slot.pointee.load(ordering: .relaxed) == 0
+        let now = unsafe state.pointee.load(ordering: .relaxed)
+        guard isFree && now & ReadWriteState.doors == ReadWriteState.biased else {
+            return unsafe enterSlowly(thread, hasClaimed: false, until: deadline)
         }
-        return unsafe enterSlowly(thread, slot, hasClaimed: isOpen, until: deadline)
+        let mode = ec_mode()
+        unsafe Seam.publish(UInt(bitPattern: state), in: slot, mode: mode)
+        unsafe Seam.point(state, mode: mode)
+        // Sequentially consistent for the portable mode, and acquiring what the last writer did.
+        let then = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
+        if then & ReadWriteState.doors == ReadWriteState.biased { return .first }
+        return unsafe enterSlowly(thread, hasClaimed: true, until: deadline)
     }
 
     @inlinable @inline(__always)
-    func leave(_ entry: ReadEntry, _ thread: ThreadRecord, _ slot: HeldSlots.Slot) {
-        if entry == .claimed {
+    func leave(_ entry: ReadEntry, _ thread: ThreadRecord) {
+        if entry == .first {
             let mode = ec_mode()
-            unsafe Seam.publish(0, in: slot, mode: mode)
+            unsafe Seam.publish(0, in: HeldSlots.first(thread), mode: mode)
             unsafe Seam.point(state, mode: mode)
             // Sequentially consistent, as above: whoever took the bias back is told.
             let now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
             if now & ReadWriteState.claimed == 0 { return }
         }
-        unsafe leaveSlowly(entry, thread, slot)
+        unsafe leaveSlowly(entry, thread)
     }
 
     @usableFromInline @inline(never)
-    func enterSlowly(
-        _ thread: ThreadRecord, _ slot: HeldSlots.Slot, hasClaimed: Bool, until deadline: Int64
-    ) -> ReadEntry? {
-        unsafe core.enterToRead(thread, slot, hasClaimed: hasClaimed, until: deadline)
+    func enterSlowly(_ thread: ThreadRecord, hasClaimed: Bool, until deadline: Int64) -> ReadEntry? {
+        unsafe core.enterToRead(thread, hasClaimed: hasClaimed, until: deadline)
     }
 
     @usableFromInline @inline(never)
-    func leaveSlowly(_ entry: ReadEntry, _ thread: ThreadRecord, _ slot: HeldSlots.Slot) {
-        unsafe core.leaveReading(entry, slot, thread)
+    func leaveSlowly(_ entry: ReadEntry, _ thread: ThreadRecord) {
+        unsafe core.leaveReading(entry, thread)
     }
 
     /// Enters to write, where the thread is not writing already and no context is to run it.

@@ -45,12 +45,11 @@ extension ReadWriteCore {
     /// Marks the thread as reading, for those who ask from inside.
     func markingRead<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         let thread = unsafe Threads.current
-        let held = unsafe thread.pointee.held
-        let slot = unsafe HeldSlots.push(thread, at: held)
-        unsafe slot.pointee.store(claim | 1, ordering: .releasing)  // As in `enterToRead`.
+        let slot = unsafe HeldSlots.push(thread)
+        unsafe slot.pointee.store(claim | 1, ordering: .releasing)  // As in `enter`.
         defer {
             unsafe slot.pointee.store(0, ordering: .releasing)
-            unsafe HeldSlots.pop(thread, to: held)
+            unsafe HeldSlots.pop(thread)
         }
         return try body()
     }

@@ -1,4 +1,3 @@
-public import CPlatform
 public import Synchronization
 
 /// Reads that run side by side on their callers, and writes that run alone, one after the other.
@@ -58,14 +57,9 @@ public final class ReadWriteCoordinator: Sendable {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let thread = unsafe Threads.current
-        let held = unsafe thread.pointee.held
-        let slot = unsafe HeldSlots.push(thread, at: held)
         // Without a limit, waiting ends inside.
-        let entry = unsafe enter(thread, slot, until: .max).unsafelyUnwrapped
-        defer {
-            unsafe leave(entry, thread, slot)
-            unsafe HeldSlots.pop(thread, to: held)
-        }
+        let entry = unsafe enter(thread, until: .max).unsafelyUnwrapped
+        defer { unsafe leave(entry, thread) }
         return try entry == .elsewhere ? readElsewhere(body) : body()
     }
 
@@ -129,14 +123,11 @@ public final class ReadWriteCoordinator: Sendable {
         before deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         let thread = unsafe Threads.current
-        let held = unsafe thread.pointee.held
-        let slot = unsafe HeldSlots.push(thread, at: held)
-        defer { unsafe HeldSlots.pop(thread, to: held) }
-        guard let entry = unsafe enter(thread, slot, until: deadline) else { return nil }
+        guard let entry = unsafe enter(thread, until: deadline) else { return nil }
         if entry == .elsewhere, let base = core.base {
             return try core.read(over: base, until: deadline, body)
         }
-        defer { unsafe leave(entry, thread, slot) }
+        defer { unsafe leave(entry, thread) }
         return try body()
     }
 

@@ -4,7 +4,9 @@ internal import Synchronization
 /// How a reader is inside, which decides how it leaves.
 @usableFromInline
 enum ReadEntry: UInt8 {
-    /// By a claim in a slot of its thread.
+    /// By a claim in the first slot of its thread.
+    case first
+    /// By a claim in a slot that was pushed, since the first one was taken.
     case claimed
     /// Counted in the word.
     case counted
@@ -16,12 +18,22 @@ enum ReadEntry: UInt8 {
 
 /// The ways in and out that are not the shortest.
 extension ReadWriteCore {
-    /// Gets a reader in that could not enter by claim; nil if `deadline` came first.
-    func enterToRead(
-        _ thread: ThreadRecord, _ slot: HeldSlots.Slot, hasClaimed: Bool, until deadline: Int64
-    ) -> ReadEntry? {
+    /// Gets a reader in that could not enter the shortest way; nil if `deadline` came first.
+    func enterToRead(_ thread: ThreadRecord, hasClaimed: Bool, until deadline: Int64) -> ReadEntry? {
         if base != nil { return .elsewhere }
-        if hasClaimed { unsafe withdraw(slot, thread) }
+        if hasClaimed { unsafe withdraw(HeldSlots.first(thread), thread) }
+        let slot = unsafe HeldSlots.push(thread)
+        let entry = unsafe enter(slot, thread, until: deadline)
+        if entry != .claimed && entry != .counted { unsafe HeldSlots.pop(thread) }
+        return entry
+    }
+
+    private func enter(_ slot: HeldSlots.Slot, _ thread: ThreadRecord, until deadline: Int64) -> ReadEntry? {
+        if isOpenToClaims {
+            unsafe Seam.publish(claim, in: slot, mode: ec_mode())
+            if isOpenToClaims { return .claimed }
+            unsafe withdraw(slot, thread)
+        }
         if !tryCountReader() {
             // The doors may be closed: those inside must not wait for those who wait for them (law 18).
             if unsafe isWriting(thread) || isReading(thread) { return .nested }
@@ -33,6 +45,13 @@ extension ReadWriteCore {
         return .counted
     }
 
+    private var isOpenToClaims: Bool {
+        unsafe Seam.point(state, mode: ec_mode())
+        // Sequentially consistent for the portable mode, and acquiring what the last writer did.
+        let now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
+        return now & ReadWriteState.doors == ReadWriteState.biased
+    }
+
     /// Takes back a claim, and tells who may have seen it.
     func withdraw(_ slot: HeldSlots.Slot, _ thread: ThreadRecord) {
         let mode = ec_mode()
@@ -42,11 +61,16 @@ extension ReadWriteCore {
         if now & ReadWriteState.claimed != 0 { unsafe settleAfterLeaving(thread) }
     }
 
-    func leaveReading(_ entry: ReadEntry, _ slot: HeldSlots.Slot, _ thread: ThreadRecord) {
+    func leaveReading(_ entry: ReadEntry, _ thread: ThreadRecord) {
         switch entry {
-        case .claimed: unsafe settleAfterLeaving(thread)
+        case .first: unsafe settleAfterLeaving(thread)
+        case .claimed:
+            let slot = unsafe HeldSlots.top(thread)
+            unsafe HeldSlots.pop(thread)
+            unsafe withdraw(slot, thread)
         case .counted:
-            unsafe slot.pointee.store(0, ordering: .releasing)  // As in `enterToRead`.
+            unsafe HeldSlots.top(thread).pointee.store(0, ordering: .releasing)  // As in `enter`.
+            unsafe HeldSlots.pop(thread)
             unsafe leaveCounted(thread)
         case .nested, .elsewhere: break
         }

@@ -20,12 +20,11 @@ extension ReadWriteCore {
     }
 
     func runCounted(_ read: Work, _ thread: ThreadRecord) {
-        let held = unsafe thread.pointee.held
-        let slot = unsafe HeldSlots.push(thread, at: held)
-        unsafe slot.pointee.store(claim | 1, ordering: .releasing)  // As in `enterToRead`.
+        let slot = unsafe HeldSlots.push(thread)
+        unsafe slot.pointee.store(claim | 1, ordering: .releasing)  // As in `enter`.
         read()
         unsafe slot.pointee.store(0, ordering: .releasing)
-        unsafe HeldSlots.pop(thread, to: held)
+        unsafe HeldSlots.pop(thread)
         unsafe leaveCounted(thread)
     }
 

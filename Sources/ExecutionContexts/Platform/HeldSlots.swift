@@ -1,4 +1,4 @@
-public import CPlatform
+internal import CPlatform
 public import Synchronization
 
 /// What a thread reads now: for others to see, and for itself to know.
@@ -11,7 +11,7 @@ enum HeldSlots {
     @usableFromInline typealias Slot = UnsafeMutablePointer<Atomic<UInt>>
 
     /// The slots that a record has of its own: a line of memory.
-    @usableFromInline static var inlineCount: UInt32 { 8 }
+    private static var inlineCount: UInt32 { 8 }
     /// The slots of a further block, the first of which leads to the next block.
     private static var blockCount: UInt32 { 64 }
     private static var line: Int { 64 }
@@ -28,25 +28,27 @@ enum HeldSlots {
         return unsafe memory.bindMemory(to: ec_thread.self, capacity: 1)
     }
 
-    /// The next slot of the calling thread, which it gives back by `pop`, the last one first.
-    ///
-    /// `index` is the number of slots in use. The caller keeps it and says it again: a count that went up and down in
-    /// memory would make every read wait for the one before.
+    /// The slot of a read that stands in no other: it is free while it is zero, and nothing else is counted.
     @inlinable @inline(__always)
-    static func push(_ thread: ThreadRecord, at index: UInt32) -> Slot {
-        unsafe thread.pointee.held = index &+ 1
-        if index < inlineCount { return unsafe inlineSlot(thread, index) }
-        return unsafe spilled(thread, index - inlineCount)
+    static func first(_ thread: ThreadRecord) -> Slot {
+        let slots = unsafe UnsafeMutableRawPointer(thread) + 64
+        return unsafe slots.assumingMemoryBound(to: Atomic<UInt>.self)
     }
 
-    @inlinable @inline(__always)
-    static func pop(_ thread: ThreadRecord, to index: UInt32) {
-        unsafe thread.pointee.held = index
+    /// Another slot of the calling thread, which it gives back by `pop`, the last one first.
+    static func push(_ thread: ThreadRecord) -> Slot {
+        unsafe thread.pointee.held += 1
+        return unsafe top(thread)
     }
+
+    /// The slot that was pushed last.
+    static func top(_ thread: ThreadRecord) -> Slot { unsafe slot(thread, thread.pointee.held) }
+
+    static func pop(_ thread: ThreadRecord) { unsafe thread.pointee.held -= 1 }
 
     /// Whether the calling thread reads there, whichever way.
     static func holds(_ thread: ThreadRecord, _ claim: UInt) -> Bool {
-        for index in unsafe 0..<thread.pointee.held {
+        for index in unsafe 0...thread.pointee.held {
             // Relaxed: the thread's own words.
             let word = unsafe slot(thread, index).pointee.load(ordering: .relaxed)
             if word & ~1 == claim { return true }
@@ -75,10 +77,8 @@ enum HeldSlots {
         }
     }
 
-    @inlinable @inline(__always)
-    static func inlineSlot(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
-        let slots = unsafe UnsafeMutableRawPointer(thread) + 64
-        return unsafe slots.assumingMemoryBound(to: Atomic<UInt>.self) + Int(index)
+    private static func inlineSlot(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
+        unsafe first(thread) + Int(index)
     }
 
     private static func slot(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
@@ -87,8 +87,7 @@ enum HeldSlots {
     }
 
     /// A slot beyond those of the record, in a block that is made when it is needed first and kept.
-    @usableFromInline @inline(never)
-    static func spilled(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
+    private static func spilled(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
         var link = unsafe firstBlock(thread)
         var index = index
         while true {

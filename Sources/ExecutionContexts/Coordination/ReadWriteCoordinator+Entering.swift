@@ -4,20 +4,21 @@ public import Synchronization
 /// The short way in and out of a read, which client code contains, and where the longer ways begin.
 extension ReadWriteCoordinator {
     /// Enters by claim where that is open: a write to the thread's own slot, and a look at the word.
+    ///
+    /// In portable mode and under a simulator the longer way does the same, with a barrier and scheduling points.
     @inlinable @inline(__always)
     func enter(_ thread: ThreadRecord, until deadline: Int64) -> ReadEntry? {
         let slot = unsafe HeldSlots.first(thread)
         // Relaxed, both: the thread's own word, and a first look that spares a claim to be taken back.
-        let isFree = unsafe slot.pointee.load(ordering: .relaxed) == 0
+        let own = unsafe slot.pointee.load(ordering: .relaxed)
         let now = unsafe state.pointee.load(ordering: .relaxed)
-        guard isFree && now & ReadWriteState.doors == ReadWriteState.biased else {
+        let isOpen = now & ReadWriteState.doors == ReadWriteState.biased
+        guard own | UInt(ec_mode()) == 0, isOpen else {
             return unsafe enterSlowly(thread, hasClaimed: false, until: deadline)
         }
-        let mode = ec_mode()
-        unsafe Seam.publish(UInt(bitPattern: state), in: slot, mode: mode)
-        unsafe Seam.point(state, mode: mode)
-        // Sequentially consistent for the portable mode, and acquiring what the last writer did.
-        let then = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
+        unsafe Seam.publishAtOnce(UInt(bitPattern: state), in: slot)
+        // Acquiring: what the last writer did is seen.
+        let then = unsafe state.pointee.load(ordering: .acquiring)
         if then & ReadWriteState.doors == ReadWriteState.biased { return .first }
         return unsafe enterSlowly(thread, hasClaimed: true, until: deadline)
     }
@@ -25,11 +26,9 @@ extension ReadWriteCoordinator {
     @inlinable @inline(__always)
     func leave(_ entry: ReadEntry, _ thread: ThreadRecord) {
         if entry == .first {
-            let mode = ec_mode()
-            unsafe Seam.publish(0, in: HeldSlots.first(thread), mode: mode)
-            unsafe Seam.point(state, mode: mode)
-            // Sequentially consistent, as above: whoever took the bias back is told.
-            let now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
+            unsafe Seam.publishAtOnce(0, in: HeldSlots.first(thread))
+            // Relaxed: whoever took the bias back, and has not seen this, is told.
+            let now = unsafe state.pointee.load(ordering: .relaxed)
             if now & ReadWriteState.claimed == 0 { return }
         }
         unsafe leaveSlowly(entry, thread)

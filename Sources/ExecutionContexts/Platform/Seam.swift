@@ -106,6 +106,15 @@ package enum Seam {
         _ = unsafe word.pointee.exchange(value, ordering: .sequentiallyConsistent)
     }
 
+    /// The same, for who knows that the mode is zero.
+    @inlinable @inline(__always)
+    static func publishAtOnce(_ value: UInt, in word: UnsafeMutablePointer<Atomic<UInt>>) {
+        ec_compiler_fence()
+        // Releasing, as above.
+        unsafe word.pointee.store(value, ordering: .releasing)
+        ec_compiler_fence()
+    }
+
     /// A scheduling point, if a simulator is at work anywhere.
     @inlinable @inline(__always)
     static func point(_ word: UnsafeRawPointer, mode: UInt32) {

@@ -48,7 +48,7 @@ extension ReadWriteCoordinator {
     @usableFromInline
     func beginWriting(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry {
         if unsafe core.isWriting(thread) { return .nested }
-        if core.base != nil { return .elsewhere }
+        if core.isOverContext { return .elsewhere }
         return unsafe core.enterToWrite(thread, until: deadline) ? .alone : .late
     }
 

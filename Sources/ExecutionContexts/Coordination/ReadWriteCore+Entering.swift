@@ -20,7 +20,7 @@ enum ReadEntry: UInt8 {
 extension ReadWriteCore {
     /// Gets a reader in that could not enter the shortest way; nil if `deadline` came first.
     func enterToRead(_ thread: ThreadRecord, hasClaimed: Bool, until deadline: Int64) -> ReadEntry? {
-        if base != nil { return .elsewhere }
+        if isOverContext { return .elsewhere }
         if hasClaimed { unsafe withdraw(HeldSlots.first(thread), thread) }
         let slot = unsafe HeldSlots.push(thread)
         let entry = unsafe enter(slot, thread, until: deadline)
@@ -92,7 +92,11 @@ extension ReadWriteCore {
 
     func leaveWriting(_ thread: ThreadRecord) {
         unsafe writer.pointee.store(0, ordering: .relaxed)  // As in `leaveAlone`.
-        let before = update { $0 & ~ReadWriteState.exclusive }
-        if let before, ReadWriteState.isAwaited(before) { unsafe settleAfterLeaving(thread) }
+        unsafe Seam.point(state, mode: ec_mode())
+        // Releasing what the writer did; acquiring for whom it lets in. The flag is set, so to subtract it is to clear it.
+        let now = unsafe state.pointee.wrappingSubtract(
+            ReadWriteState.exclusive, ordering: .acquiringAndReleasing
+        ).newValue
+        if ReadWriteState.isAwaited(now) { unsafe settleAfterLeaving(thread) }
     }
 }

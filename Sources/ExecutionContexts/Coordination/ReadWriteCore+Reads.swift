@@ -31,7 +31,7 @@ extension ReadWriteCore {
     func leaveCounted(_ thread: ThreadRecord) {
         unsafe Seam.point(state, mode: ec_mode())
         // Releasing what the reader has read before a writer changes it; acquiring for whom it lets in.
-        let now = unsafe state.pointee.subtract(
+        let now = unsafe state.pointee.wrappingSubtract(
             ReadWriteState.reader, ordering: .acquiringAndReleasing
         ).newValue
         if ReadWriteState.readers(now) == 0 && ReadWriteState.isAwaited(now) {

@@ -11,6 +11,8 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     let name: String
     /// The context whose barriers do it all, or nil.
     let base: (any SynchronousBarrierContext)?
+    /// Asked at every access that is not the shortest; the optional itself would be copied to be asked.
+    let isOverContext: Bool
     /// See `ReadWriteState`.
     let state: UnsafeMutablePointer<Atomic<UInt64>>
     /// The number of the thread that is inside alone, or zero.
@@ -24,6 +26,7 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     ) {
         self.name = name
         self.base = base
+        isOverContext = base != nil
         self.carrier = carrier
         // A line of memory for the word, which readers look at all the time.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
@@ -72,8 +75,21 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
             let (isDone, current) = unsafe state.pointee.compareExchange(
                 expected: now, desired: next, ordering: .sequentiallyConsistent)
             if isDone { return now }
-            now = current
+            now = backedOff(current)
         }
+    }
+
+    /// What the word says after a moment in which whoever was faster has it for itself.
+    ///
+    /// Two that change it in turn have it travel between their processors each time, which takes several times as
+    /// long as the change. So one of them stays away for some microseconds, and the other goes on undisturbed.
+    @inline(never)
+    private func backedOff(_ current: UInt64) -> UInt64 {
+        // Under a simulator nobody else goes on meanwhile.
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { return current }
+        for _ in 0..<128 { ec_relax() }
+        // Relaxed: the exchange that follows compares it.
+        return unsafe state.pointee.load(ordering: .relaxed)
     }
 
     /// Counts a reader in, unless the doors are closed.

@@ -24,7 +24,7 @@ public struct ReadingContext: SynchronousContext {
 /// The writing side of a coordinator, as a context: its work runs alone, in order, on the carrier (law 20).
 ///
 /// It is serial, so it can back an actor, whose code then excludes the coordinator's readers.
-public struct WritingContext: SerialContext, SynchronousContext {
+public struct WritingContext: SerialContext, SynchronousBarrierContext {
     private let coordinator: ReadWriteCoordinator
 
     init(_ coordinator: ReadWriteCoordinator) { self.coordinator = coordinator }

@@ -19,6 +19,7 @@ extension CoordinatorModel {
             if world.memory[Cell.isIn(me)] == 1 {
                 world.memory[Cell.isIn(me)] = 0
                 world[me, .isCounted] = 1
+                world[me, .isLate] = 0
                 world.unlock()
                 return .to("reading")
             }
@@ -49,6 +50,7 @@ extension CoordinatorModel {
         }
         program.atomic("is in") { world, me in
             world.remove(me)
+            world[me, .isLate] = 0
             return world[me, .wantsAlone] == 1 ? .next : .to("settle in")
         }
         program.atomic("publish that it is in") { world, _ in
@@ -62,29 +64,48 @@ extension CoordinatorModel {
             return .to("settle")
         }
         program.atomic("failed") { world, me in
-            if world.line.contains(me) {
-                if world[me, .wasWoken] == 1, world.line.first == me { return .either(["starve", "let go"]) }
-                return .to("let go")
-            }
+            if world[me, .isLate] == 1 { return .to("give up") }
+            if world.line.contains(me) { return .either(["starve", "stay"]) }
             world.append(me)
             return .next
         }
         program.atomic("publish that it waits") { world, _ in
             world.publish()
-            return omission == .lastTry ? .to("let go") : .to("try")
+            return omission == .lastTry ? .to("stay") : .to("try")
         }
-        program.atomic("starve") { world, _ in
+        program.atomic("starve") { world, me in
+            // Whether it has waited long enough is a matter of time; here, of chance.
+            guard world.isOvertaken(me) else { return .to("stay") }
             world.memory[Cell.starving] = 1
             world.publish()
             return .next
+        }
+        program.atomic("stay") { world, me in
+            guard world[me, .wasWoken] == 1 else { return .to("let go") }
+            world[me, .back] = Back.sleep.rawValue
+            return .to("settle")
+        }
+        program.atomic("give up") { world, me in
+            world[me, .isLate] = 0
+            world.remove(me)
+            world[me, .back] = Back.begin.rawValue
+            return .to("settle")
         }
         program.atomic("let go") { world, _ in
             world.unlock()
             return .next
         }
         program.atomic("sleep") { world, me in
-            guard world.memory[Cell.token(me)] == 1 else { return .blocked }
+            if world.memory[Cell.token(me)] == 1 { return .to("wake up") }
+            if world.memory[Cell.isImpatient(me)] == 1 { return .to("be late") }
+            return hasClock && world.isOvertaken(me) ? .to("attempt") : .blocked
+        }
+        program.atomic("wake up") { world, me in
             world.memory[Cell.token(me)] = 0
+            return .to("attempt")
+        }
+        program.atomic("be late") { world, me in
+            world[me, .isLate] = 1
             return .to("attempt")
         }
         addHelping(to: &program)

@@ -6,7 +6,8 @@ struct CoordinatorModel {
 
     enum Role {
         /// Runs these, one after the other; a thread that helps runs the writes that it waits for.
-        case thread([Operation], helps: Bool = false)
+        /// An impatient one may give up waiting at any time.
+        case thread([Operation], helps: Bool = false, isImpatient: Bool = false)
         case carrier
     }
 
@@ -37,13 +38,17 @@ struct CoordinatorModel {
     var roles: [Role]
     var isBiased = true
     var isPortable = false
+    /// Whether who is overtaken looks at the clock, and so tries once more by itself.
+    var hasClock = false
     var omission: Omission?
 
     func explore(limit: Int = 2_000_000) -> Exploration {
         var world = World(processors: Array(repeating: .init(), count: roles.count))
         if isBiased { world.memory[Cell.state] = Flag.biased }
         for (index, role) in roles.enumerated() {
-            if case .thread(_, let helps) = role { world.memory[Cell.helps(index)] = helps ? 1 : 0 }
+            guard case .thread(_, let helps, let isImpatient) = role else { continue }
+            world.memory[Cell.helps(index)] = helps ? 1 : 0
+            world.memory[Cell.isImpatient(index)] = isImpatient ? 1 : 0
         }
         return ExecutionContextsTests.explore(roles.indices.map(program), from: world, limit: limit)
     }
@@ -51,7 +56,7 @@ struct CoordinatorModel {
     private func program(_ me: Int) -> Program {
         var program = Program()
         switch roles[me] {
-        case .thread(let script, _): addScript(script, to: &program)
+        case .thread(let script, _, _): addScript(script, to: &program)
         case .carrier: addTurns(to: &program)
         }
         addExclusion(to: &program)

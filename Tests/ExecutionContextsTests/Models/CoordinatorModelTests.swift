@@ -1,29 +1,42 @@
 import Testing
 
 /// Every run of the coordinator's protocol, on a machine with store buffers.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CoordinatorModelTests {
     typealias Role = CoordinatorModel.Role
 
     /// Small casts, each with everything that it can do in every order.
-    static let casts: [[Role]] = [
-        [.thread([.read]), .thread([.read]), .thread([.write])],
-        [.thread([.read]), .thread([.write]), .thread([.write])],
+    static let small: [[Role]] = [
         [.thread([.read, .read]), .thread([.write])],
+        [.thread([.read, .read]), .thread([.write], isImpatient: true)],
         [.thread([.enqueue, .read]), .thread([.read]), .carrier],
         [.thread([.enqueue, .read], helps: true), .thread([.read]), .carrier],
         [.thread([.enqueue, .write]), .thread([.read]), .carrier],
         [.thread([.enqueue, .write], helps: true), .thread([.write]), .carrier],
+        [.thread([.enqueue, .read], helps: true), .thread([.write], isImpatient: true), .carrier],
+        [.thread([.enqueue, .read], isImpatient: true), .thread([.read]), .carrier],
     ]
 
-    @Test(arguments: casts)
+    /// Those with more runs.
+    static let large: [[Role]] = [
+        [.thread([.read]), .thread([.write]), .thread([.write])],
+        [.thread([.read]), .thread([.read]), .thread([.write])],
+    ]
+
+    @Test(arguments: small + large)
     func `Laws 17 and 18: no run breaks exclusion, misses a write or waits for ever`(_ cast: [Role]) {
         let result = CoordinatorModel(roles: cast).explore()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 1_000)
     }
 
-    @Test(arguments: casts.dropFirst())
+    @Test(arguments: small)
+    func `Law 17: the same where who is overtaken looks at the clock`(_ cast: [Role]) {
+        let result = CoordinatorModel(roles: cast, hasClock: true).explore()
+        #expect(result.failure == nil, "\(result)")
+    }
+
+    @Test(arguments: small)
     func `Law 17: the same without a barrier for all, and without the bias`(_ cast: [Role]) {
         for isBiased in [false, true] {
             let result = CoordinatorModel(roles: cast, isBiased: isBiased, isPortable: true).explore()
@@ -35,12 +48,9 @@ struct CoordinatorModelTests {
     func `The check finds the fault when a part of the protocol is left out`(
         _ omission: CoordinatorModel.Omission
     ) throws {
-        // The smallest first.
-        let casts = [Self.casts[2]] + Self.casts[3...] + Self.casts[..<2]
-        let failure = casts.lazy.compactMap {
+        let failure = (Self.small + Self.large).lazy.compactMap {
             CoordinatorModel(roles: $0, omission: omission).explore().failure
-        }
-        .first
+        }.first
         let found = try #require(failure)
         #expect(!found.trace.isEmpty)
     }

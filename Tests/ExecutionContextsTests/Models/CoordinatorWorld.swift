@@ -15,7 +15,9 @@ enum Cell {
     static func token(_ thread: Int) -> Int { 28 + thread }
     static func slot(_ thread: Int) -> Int { 32 + thread }
     static func position(_ thread: Int) -> Int { 36 + thread }
+    // What does not change.
     static func helps(_ thread: Int) -> Int { 40 + thread }
+    static func isImpatient(_ thread: Int) -> Int { 44 + thread }
 }
 
 enum Flag {
@@ -29,7 +31,7 @@ enum Purpose { static let enter: UInt8 = 0, help: UInt8 = 1, turn: UInt8 = 2 }
 
 /// Where to go on after settling.
 enum Back: UInt8 {
-    case begin, choose, reading, attempt, turn
+    case begin, choose, reading, attempt, sleep, turn
 
     var step: String {
         switch self {
@@ -37,6 +39,7 @@ enum Back: UInt8 {
         case .choose: "choose"
         case .reading: "reading"
         case .attempt: "attempt"
+        case .sleep: "sleep"
         case .turn: "turn"
         }
     }
@@ -44,7 +47,7 @@ enum Back: UInt8 {
 
 /// What a processor remembers.
 enum Register: Int {
-    case done, isCounted, mine, wantsAlone, position, wasWoken, purpose, ran, back, unparks, mustAsk
+    case done, isCounted, mine, wantsAlone, position, wasWoken, purpose, ran, back, unparks, mustAsk, isLate
 }
 
 extension World {
@@ -115,6 +118,12 @@ extension World {
     /// How many of the enqueued writes may run before a waiting writer's turn.
     var limit: UInt8 {
         line.first { self[$0, .wantsAlone] == 1 }.map { memory[Cell.position($0)] } ?? memory[Cell.submitted]
+    }
+
+    /// Whether a waiter is the first, could enter but for others inside, and has not said that it starves.
+    func isOvertaken(_ waiter: Int) -> Bool {
+        memory[Cell.starving] == 0 && line.first == waiter
+            && memory[Cell.position(waiter)] <= memory[Cell.completed]
     }
 
     func nextWaiter(isRead: Bool) -> Int? {

@@ -5,7 +5,7 @@ internal import Synchronization
 extension ReadWriteCore {
     /// Runs a read when the writes before it are done, on the global context: no thread waits for it.
     func enqueueRead(_ read: @escaping Work) {
-        if let base { return base.enqueue { self.markingRead { () throws(Never) in read() } } }
+        if isOverContext, let base { return base.enqueue { self.markingRead { () throws(Never) in read() } } }
         let rest = line.withLock { line in
             line.reads.append(read, at: line.submitted)
             return settle(&line)

@@ -64,8 +64,10 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     // MARK: The word
 
     /// Replaces the word by what `change` makes of it, or leaves it where that is nil; returns what it was.
-    @discardableResult
-    func update(_ change: (UInt64) -> UInt64?) -> UInt64? {
+    ///
+    /// `isPolite` is for those without the lock of the line: where somebody else is faster, they let that one go on.
+    @discardableResult @inline(__always)
+    func update(isPolite: Bool = false, _ change: (UInt64) -> UInt64?) -> UInt64? {
         unsafe Seam.point(state, mode: ec_mode())
         var now = unsafe state.pointee.load(ordering: .relaxed)
         while true {
@@ -75,7 +77,7 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
             let (isDone, current) = unsafe state.pointee.compareExchange(
                 expected: now, desired: next, ordering: .sequentiallyConsistent)
             if isDone { return now }
-            now = backedOff(current)
+            now = isPolite ? backedOff(current) : current
         }
     }
 
@@ -94,7 +96,7 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     /// Counts a reader in, unless the doors are closed.
     func tryCountReader() -> Bool {
-        update { state in
+        update(isPolite: true) { state in
             state & (ReadWriteState.exclusive | ReadWriteState.closed) == 0
                 ? ReadWriteState.counting(state) : nil
         } != nil
@@ -102,7 +104,7 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     /// Lets a writer in where nobody is inside, nobody may come by claim, and nobody waits for long.
     func tryEnterVacant(_ thread: ThreadRecord) -> Bool {
-        let before = update { state in
+        let before = update(isPolite: true) { state in
             ReadWriteState.isVacant(state) && state & ReadWriteState.closed == 0
                 ? (state | ReadWriteState.exclusive) & ~ReadWriteState.tallies : nil
         }
@@ -150,7 +152,9 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     /// Submits a write; the turn that it may need does not begin inside the call if it is to come `elsewhere`.
     func enqueue(_ write: @escaping Work, elsewhere: Bool = false) {
-        if let base { return base.executeBarrier { self.markingWrite { () throws(Never) in write() } } }
+        if isOverContext, let base {
+            return base.executeBarrier { self.markingWrite { () throws(Never) in write() } }
+        }
         let write = carrier.bound(write)
         let mustAsk = line.withLock { line in
             line.append(write)

@@ -42,7 +42,10 @@ struct CoordinatorModel {
     var hasClock = false
     var omission: Omission?
 
-    func explore(limit: Int = 2_000_000) -> Exploration {
+    /// Explores on a thread of its own, since it takes a while.
+    func explored() async -> Exploration { await onOwnThread { explore() } }
+
+    private func explore() -> Exploration {
         var world = World(processors: Array(repeating: .init(), count: roles.count))
         if isBiased { world.memory[Cell.state] = Flag.biased }
         for (index, role) in roles.enumerated() {
@@ -50,7 +53,7 @@ struct CoordinatorModel {
             world.memory[Cell.helps(index)] = helps ? 1 : 0
             world.memory[Cell.isImpatient(index)] = isImpatient ? 1 : 0
         }
-        return ExecutionContextsTests.explore(roles.indices.map(program), from: world, limit: limit)
+        return ExecutionContextsTests.explore(roles.indices.map(program), from: world)
     }
 
     private func program(_ me: Int) -> Program {

@@ -34,7 +34,10 @@ struct LockModel {
     // The registers.
     private static let roundsLeft = 0, target = 1
 
-    func explore() -> Exploration {
+    /// Explores on a thread of its own, since it takes a while.
+    func explored() async -> Exploration { await onOwnThread { explore() } }
+
+    private func explore() -> Exploration {
         var world = World(processors: Array(repeating: .init(), count: processors))
         for processor in 0..<processors { world.processors[processor].registers[Self.roundsLeft] = rounds }
         return ExecutionContextsTests.explore((0..<processors).map(program), from: world)

@@ -1,3 +1,5 @@
+import Dispatch
+
 /// A small machine with several processors, each with a store buffer, whose every run can be tried.
 ///
 /// A store goes into the processor's buffer and from there, some time, to memory; the processor itself sees it at
@@ -129,7 +131,7 @@ struct Program {
 }
 
 /// What trying every run has shown.
-struct Exploration {
+struct Exploration: Sendable {
     var states = 0
     /// What went wrong, and the steps that lead there.
     var failure: (sentence: String, trace: [String])?
@@ -209,4 +211,11 @@ func explore(_ programs: [Program], from start: World, limit: Int = 2_000_000) -
     }
     precondition(result.failure != nil || queue.count <= limit, "too many states: make the model smaller")
     return result
+}
+
+/// What `body` returns, run on a thread that is not one of the cooperative pool.
+func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        DispatchQueue(label: "a test that computes").async { continuation.resume(returning: body()) }
+    }
 }

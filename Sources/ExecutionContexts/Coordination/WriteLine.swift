@@ -104,31 +104,24 @@
 /// Work with positions, first in first out.
 struct PositionedQueue: ~Copyable {
     private var works = WorkQueue()
-    private var positions: [UInt64] = []
-    private var start = 0
+    private var positions = PositionQueue()
 
     var isEmpty: Bool { works.isEmpty }
 
     mutating func append(_ work: @escaping Work, at position: UInt64) {
         works.append(work)
-        positions.append(position)
+        positions.append(Int(position))
     }
 
     /// Whether there is one whose position is not beyond `position`.
     func hasFirst(upTo position: UInt64) -> Bool {
-        start < positions.count && positions[start] <= position
+        guard let first = positions.first else { return false }
+        return first <= position
     }
 
     mutating func popFirst() -> Work? {
-        guard start < positions.count else { return nil }
-        start += 1
-        if start == positions.count {
-            positions.removeAll(keepingCapacity: start <= 64)
-            start = 0
-        } else if start > 1024, start > positions.count / 2 {
-            positions.removeFirst(start)
-            start = 0
-        }
+        guard positions.first != nil else { return nil }
+        positions.removeFirst()
         return works.popFirst()
     }
 }

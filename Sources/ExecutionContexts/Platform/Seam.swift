@@ -96,12 +96,8 @@ package enum Seam {
 
     @inlinable @inline(__always)
     static func publish(_ value: UInt, in word: UnsafeMutablePointer<Atomic<UInt>>, mode: UInt32) {
+        if mode == 0 { return unsafe publishAtOnce(value, in: word) }
         ec_compiler_fence()
-        if mode == 0 {
-            // Releasing, as above.
-            unsafe word.pointee.store(value, ordering: .releasing)
-            return ec_compiler_fence()
-        }
         if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
         _ = unsafe word.pointee.exchange(value, ordering: .sequentiallyConsistent)
     }

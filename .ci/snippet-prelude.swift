@@ -42,3 +42,10 @@ final class Service: Sendable {
 final class Cache: Sendable { init(disk: some ExecutionContext) {} }
 
 struct MyContext: ExecutionContext { func execute(_ work: @escaping Work) { work() } }
+
+// Unchecked, both: the section and the coordinator of the snippets guard them.
+nonisolated(unsafe) var counter = 0
+final class Settings: @unchecked Sendable { var language = "" }
+let settings = Settings()
+
+let requestID = ThreadLocalValue<String>()

@@ -6,7 +6,7 @@ extension CriticalSection: SynchronousContext {
     @_disfavoredOverload
     public func execute(_ work: @escaping Work) { execute { () throws(Never) -> Void in work() } }
 
-    /// Runs `work` inside the section, on another thread than the caller's.
+    /// Runs `work` inside the section on the global queue, not on the caller before this returns.
     public func enqueue(_ work: @escaping Work) {
         DispatchQueue.global().async { self.execute(work) }
     }

@@ -6,8 +6,7 @@
 /// ```
 ///
 /// `execute` is equivalent to locking a recursive lock, running the body, and unlocking it, whichever way the body
-/// is left: its value or its error comes through, and the section is free after (law 14). What one thread did
-/// inside has happened for the next.
+/// is left: its value or its error comes through (law 14). What one thread did inside has happened for the next.
 ///
 /// - Recursion: a thread that is inside runs the body at once, as a part of what it is doing.
 /// - Order: none is promised. A thread may overtake those who wait, since that keeps the section busy; one that
@@ -16,7 +15,8 @@
 ///   of entering, or use a time limit.
 ///
 /// The section is a context: `execute` runs the work on the caller, inside. It is not a serial one, since it
-/// promises no order and re-enters. For the work of another context, use `context.exclusive(section)`.
+/// promises no order and re-enters. To have the work of another context run inside, use
+/// `context.exclusive(section)`.
 ///
 /// It is not for state that many threads mostly read: `ReadWriteCoordinator` lets them read side by side. It is
 /// not for async code: a thread must not be held across an `await`, so the body is synchronous.
@@ -80,7 +80,7 @@ public final class CriticalSection: Sendable {
         return try body()
     }
 
-    /// Runs `body` if the section is free within so many seconds: whether it did (law 15).
+    /// Runs `body` if the section is free within so many seconds, and returns whether it did (law 15).
     ///
     /// `execute(timeout:)` says the same, and returns the body's value.
     @inlinable
@@ -91,7 +91,7 @@ public final class CriticalSection: Sendable {
         try execute(timeout: seconds, fileID: fileID, line: line, body) != nil
     }
 
-    /// Runs `body` if the section is free before the timeout: whether it did (law 15).
+    /// Runs `body` if the section is free before the timeout, and returns whether it did (law 15).
     @inlinable
     public func executeWithTimeout<Failure: Error>(
         _ timeout: Duration, fileID: StaticString = #fileID, line: UInt = #line,

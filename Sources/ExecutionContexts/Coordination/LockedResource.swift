@@ -18,7 +18,7 @@
 /// - Nesting: a read inside a read runs at once and sees the same. Inside a write the closure's own parameter is the
 ///   only way to the value: a nested read or write would overlap with it. A write inside a read would change what
 ///   the read looks at (law 18). These stop the program with a sentence, under every lock. An enqueued write inside
-///   either is fine and runs later.
+///   either is fine and runs after it.
 /// - Letting go: pending writes keep the value until they have run.
 ///
 /// It is not for async code, whose accesses would hold the lock across an `await`; an actor is. It does not combine
@@ -56,7 +56,10 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
         }
     }
 
-    /// Runs `body` with the value later, alone, after the writes that the caller enqueued before.
+    /// Runs `body` with the value, alone, after the writes that the caller enqueued before and outside every access.
+    ///
+    /// When and where is the lock's to say: `.section` and `.coordinator` have a carrier for it, `.unlocked` runs it
+    /// at once if it can.
     public func enqueueWrite(_ body: @escaping @Sendable (inout sending Resource) -> Void) {
         lock.enqueueWrite { [self] in
             require(

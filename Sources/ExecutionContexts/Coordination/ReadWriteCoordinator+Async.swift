@@ -12,7 +12,7 @@ extension ReadWriteCoordinator {
         return try await QueuedReads(core: core).run(fileID: fileID, line: line, body)
     }
 
-    /// Runs `body` alone on the carrier, in its turn, and returns its value or throws its error; blocks no thread.
+    /// Runs `body` as an enqueued write and returns its value or throws its error; blocks no thread.
     ///
     /// Cancelling the task before its turn throws `CancellationError`, and the body never runs (law 13).
     public func writeAsync<Value: Sendable>(

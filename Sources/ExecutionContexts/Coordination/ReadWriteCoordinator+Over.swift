@@ -5,9 +5,9 @@ extension ReadWriteCoordinator {
     /// Makes a coordinator of a context that has barriers: its reads are the context's work, its writes barriers.
     ///
     /// For state that work on a queue of yours uses as well: that work counts as reading, its barriers as writing. A read
-    /// costs what the context's `sync` costs. What this type says of nesting holds (law 18). Who waits does not help.
-    /// A call with a time limit runs its body on a thread of the context, and a limit of zero lets it begin only inside
-    /// an access that is under way.
+    /// costs what the context's `sync` costs. What this type says of nesting holds (law 18). A thread that waits runs
+    /// no writes itself. A call with a time limit runs its body on a thread of the context, and a limit of zero lets it
+    /// begin only inside an access that is under way.
     public convenience init(name: String? = nil, over context: some SynchronousBarrierContext) {
         self.init(ReadWriteCore(name: name ?? context.name, carrier: context, over: context))
     }

@@ -9,8 +9,9 @@ public import Synchronization
 /// ```
 ///
 /// A read runs on the caller, at once where no write waits or runs. An enqueued write runs later, on the context
-/// that carries the writes; writes run in the order of their submission. A read sees every write that was submitted
-/// before it and none that was submitted after (law 17): in the example, `language` is "en".
+/// that carries the writes or on a thread that waits for it; writes run in the order of their submission. A read
+/// sees every write that was submitted before it and none that was submitted after (law 17): in the example,
+/// `language` is "en".
 ///
 /// - Nesting: a read inside a read or a write runs at once, also while a write waits (law 18). So does a blocking
 ///   write inside a write. A blocking write inside a read would wait for that read: it stops the program with a
@@ -19,7 +20,8 @@ public import Synchronization
 ///   writes before it, and those wait for the readers inside.
 /// - Waiting: a reader that must wait runs the writes before it itself, if the carrier's work may run anywhere, as that
 ///   of the global context, and the reader's thread is not the main one; or if the reader runs on the carrier.
-///   Such a write holds what the reader holds, and sees the task and task-locals of the reader. So no number of waiting readers exhausts the pool (law 20).
+///   So no number of waiting readers exhausts the pool (law 20). A write that runs that way runs inside whatever
+///   the reader is inside of, and sees the reader's task and task-locals.
 /// - Fairness: no reader and no writer starves (law 17).
 /// - Letting go: writes that were enqueued run, also when the coordinator is gone (law 19). A carrier that refuses or
 ///   loses a turn loses no write: they run on the global context then.
@@ -35,6 +37,8 @@ public final class ReadWriteCoordinator: Sendable {
     @usableFromInline nonisolated(unsafe) let state: UnsafeMutablePointer<Atomic<UInt64>>
 
     /// Makes a coordinator whose enqueued writes run on `carrier`.
+    ///
+    /// An inline carrier, as `.immediate`, runs a write before `enqueueWrite` returns, if nobody is inside.
     public convenience init(
         name: String = "coordinator", carrier: some ExecutionContext = GlobalContext()
     ) {
@@ -52,6 +56,8 @@ public final class ReadWriteCoordinator: Sendable {
     // MARK: Reading
 
     /// Runs `body` on the caller, beside other reads, and returns its value or throws its error (law 17).
+    ///
+    /// A task that must not hold a thread while it waits uses `readAsync`.
     @inlinable @inline(__always)
     public func read<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
@@ -85,10 +91,15 @@ public final class ReadWriteCoordinator: Sendable {
 
     // MARK: Writing
 
-    /// Runs `write` later on the carrier, alone, after everything submitted before it (law 17).
+    /// Runs `write` later, alone, after everything submitted before it (law 17).
+    ///
+    /// It runs on the carrier, or on a thread that waits for it (law 20).
     public func enqueueWrite(_ write: @escaping Work) { core.enqueue(write) }
 
     /// Runs `body` on the caller, alone, after the writes submitted before it, and returns its value or error.
+    ///
+    /// Inside a write of this coordinator it runs at once; inside a read it stops the program (law 18). A task that
+    /// must not hold a thread while it waits uses `writeAsync`.
     @inlinable
     public func blockingWrite<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
@@ -102,7 +113,8 @@ public final class ReadWriteCoordinator: Sendable {
 
     /// Runs `body` like `blockingWrite` if it can begin in time, or runs nothing and returns nil (law 15).
     ///
-    /// Zero and negative mean "only if it can begin now". A writer with a time limit helps as little as a reader.
+    /// Zero and negative mean "only if it can begin now". A writer with a time limit does not run the writes
+    /// before it, as little as a reader does.
     public func blockingWrite<Value, Failure: Error>(
         timeout: Duration, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {

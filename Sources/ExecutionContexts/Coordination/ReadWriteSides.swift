@@ -21,9 +21,10 @@ public struct ReadingContext: SynchronousContext {
     public var name: String { "\(coordinator.name).reading" }
 }
 
-/// The writing side of a coordinator, as a context: its work runs alone, in order, on the carrier (law 20).
+/// The writing side of a coordinator, as a context: its work runs alone, in order, as enqueued writes do (law 20).
 ///
-/// It is serial, so it can back an actor, whose code then excludes the coordinator's readers.
+/// It is serial, so it can back an actor, whose code then excludes the coordinator's readers from one `await` to
+/// the next.
 public struct WritingContext: SerialContext, SynchronousBarrierContext {
     private let coordinator: ReadWriteCoordinator
 

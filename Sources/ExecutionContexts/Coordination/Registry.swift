@@ -17,9 +17,9 @@
 /// - Nothing of a user's is called or released under a lock (law 9).
 /// - Threads: all of it may be used from any. Deregistering does not wait for a visit that another thread has begun.
 ///
-/// It is not for values over time, which a subscriber may be too slow for and wants to wait for: give each subscriber
-/// an `AsyncStream`, and register its continuation here with `finish` as the hook. It is not for one answer to many:
-/// that is an `Async`.
+/// It is not for a stream of values that a subscriber takes at its own pace: give each subscriber an `AsyncStream`,
+/// and register its continuation here with `finish` as the hook. It is not for one answer to many: that is an
+/// `Async`.
 public final class Registry<Registrant: Sendable>: Sendable {
     private let members = Guarded(Members())
 
@@ -51,9 +51,8 @@ public final class Registry<Registrant: Sendable>: Sendable {
     /// A receipt that is not kept deregisters at once.
     public func register(_ registrant: Registrant) -> Receipt { add(registrant, nil) }
 
+    // Two methods, not one with a default: the closure in `register { ... }` would be the hook.
     /// Registers `registrant` behind all others; calls `onDeregister` once, when the registration ends.
-    ///
-    /// Two methods, not one with a default: the closure in `register { ... }` would be the hook.
     public func register(
         _ registrant: Registrant, onDeregister: @escaping @Sendable () -> Void
     ) -> Receipt { add(registrant, onDeregister) }

@@ -18,14 +18,15 @@
 /// otherwise.
 ///
 /// A thread's value dies with the thread, on it. Once a thread-local without a key is gone, so are its values: each
-/// thread frees its own at its next use of one or at its end (law 23). The main thread ends with the program.
+/// thread frees its own at its next use of one or at its end (law 23). The main thread ends with the program, so
+/// its values are never freed.
 ///
 /// It is not for state that follows a task, which goes from thread to thread: use `TaskLocal`. Hence `value()`,
 /// `cachedValue()` and `set(_:)` cannot be called in asynchronous code; call them in a synchronous
 /// function, or within `withValue(_:operation:)`. Nor does it carry anything to work submitted to a context; that is what
 /// `binding(_:to:)` is for. A value that is not `Sendable` stays on its thread: do not hand it to another one.
 public final class ThreadLocalValue<Value>: Sendable {
-    /// Makes a thread's value; what it returns as nil is not stored.
+    /// Makes a thread's value, or returns nil, which stores nothing.
     public typealias Instantiator = @Sendable (_ local: ThreadLocalValue<Value>) -> Value?
 
     // Copies of what `place` says, at hand for the short way; with a key, an index that no table reaches.

@@ -58,7 +58,7 @@ public struct Transaction: Sendable {
     /// A read that is asked for later sees what it wrote.
     public func write(block: @escaping Work) { context.executeBarrier(block) }
 
-    /// Runs `block` exclusively, before this call returns what it returns.
+    /// Runs `block` exclusively before this call returns, and returns its value or throws its error.
     ///
     /// Where `block` throws, what it has written so far stays written.
     public func exclusively<Value, Failure: Error>(

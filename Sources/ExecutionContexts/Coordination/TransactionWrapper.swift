@@ -27,8 +27,8 @@ public import Dispatch
 ///
 /// An exclusive access may span an `await`, and keeps everybody else out until it ends. Who waits blocks a thread: if
 /// tasks wait, they can use up the threads that the access needs to go on, so prefer `mutate`, which cannot be
-/// suspended. To a property that the main queue guards the main actor cannot make such an access: it would leave the
-/// queue to others, and who uses the property meanwhile stops the program.
+/// suspended. On the main actor, an access to a property that the main queue guards must not span an `await`: that
+/// leaves the queue to others, and whoever uses the property meanwhile stops the program.
 ///
 /// A property with a setter makes a `Sendable` class a compile error, whatever guards it. There, keep the wrapper
 /// itself in a `let`, which is sendable if the value is:

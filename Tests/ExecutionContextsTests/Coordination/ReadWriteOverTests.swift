@@ -28,6 +28,7 @@ struct ReadWriteOverTests {
         let wrong = Box(0)
         await offThePool {
             onThreads(4) {
+                // As above.
                 nonisolated(unsafe) var mine = 0
                 for step in 1...500 {
                     if step % 3 == 0 {

@@ -1,0 +1,102 @@
+import AsyncFunctions
+import Foundation
+import Testing
+
+// The snippets of the document on the free functions, as they stand there; around each, what the document says that it
+// does. `print` writes into the test's lines.
+
+@Suite(.timeLimit(.minutes(1)))
+struct AsyncFunctions001Tests {
+    @Test func `Law 1: the async of the source executes its closure`() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            @Sendable func print(_ text: String) { continuation.resume() }
+
+            async {
+                print("This will execute asynchronously")
+            }
+        }
+    }
+
+    @Test func `Law 7: the delayed async of the source executes after at least its delay`() async {
+        let clock = ContinuousClock()
+        let start = clock.now
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            @Sendable func print(_ text: String) { continuation.resume() }
+
+            async(delay: 0.35) {
+                print("This will execute asynchronously after at least 0.35 seconds")
+            }
+        }
+        #expect(clock.now - start >= .milliseconds(350))
+    }
+
+    @Test func `Law 4: the mainThread of the source executes where the main actor is`() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let controller = UIViewController()
+            controller.show { continuation.resume() }
+        }
+        #expect(await UIApplication.sharedApplication().keyWindow?.rootViewController != nil)
+    }
+
+    @Test func `Law 7: the delayed mainThread of the source executes after at least its delay`() async {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let view = await UIView()
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            mainThread(delay: 0.35) {
+                view.hidden = true
+                view.alpha = 1.0
+                continuation.resume()
+            }
+        }
+        #expect(clock.now - start >= .milliseconds(350))
+        #expect(await view.hidden)
+        #expect(await view.alpha == 1)
+    }
+
+    @Test func `Law 3: at the asyncBarrier of the source no other operations are executing`() async {
+        let lines = Lines()
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            @Sendable func print(_ text: String) { lines.add(text) }
+
+            for _ in 0..<50 { async { print("before") } }
+            asyncBarrier {
+                print("When this executes, no other operations will be executing")
+            }
+            for _ in 0..<50 { async { print("after") } }
+            asyncBarrier { continuation.resume() }
+        }
+        let seen = lines.all
+        #expect(seen.count == 101)
+        #expect(seen[..<50].allSatisfy { $0 == "before" })
+        #expect(seen[50] == "When this executes, no other operations will be executing")
+        #expect(seen[51...].allSatisfy { $0 == "after" })
+    }
+}
+
+// As much of UIKit as the snippets need.
+
+@MainActor private final class UIApplication {
+    private static let shared = UIApplication()
+    static func sharedApplication() -> UIApplication { shared }
+    let keyWindow: UIWindow? = UIWindow()
+}
+
+@MainActor private final class UIWindow {
+    var rootViewController: UIViewController?
+}
+
+@MainActor private final class UIView {
+    var hidden = false
+    var alpha = 0.5
+}
+
+private final class UIViewController: Sendable {
+    /// Called from anywhere, as in the source.
+    func show(then done: @escaping @Sendable () -> Void) {
+        mainThread {
+            UIApplication.sharedApplication().keyWindow!.rootViewController = self
+            done()
+        }
+    }
+}

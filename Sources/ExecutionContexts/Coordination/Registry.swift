@@ -83,6 +83,7 @@ public final class Registry<Registrant: Sendable>: Sendable {
     /// Calls `body` with each registrant, in order, in one piece of work on `context`.
     ///
     /// Visited are those registered at the time of this call who still are when their turn comes.
+    @_disfavoredOverload
     public func forEach(
         on context: some ExecutionContext, _ body: @escaping @Sendable (Registrant) -> Void
     ) {
@@ -108,6 +109,22 @@ public final class Registry<Registrant: Sendable>: Sendable {
             guard index < members.all.count, members.all[index].number == number else { return nil }
             return members.all.remove(at: index)
         }
+    }
+}
+
+// Closures of the main actor, which the general ones would not take.
+extension Registry {
+    /// Calls a closure of the main actor with each registrant, in order, in one piece of work on the main queue.
+    public func forEach(
+        on main: MainContext, _ body: @escaping @MainActor @Sendable (Registrant) -> Void
+    ) {
+        forEach(on: main.general) { registrant in MainActor.assumeIsolated { body(registrant) } }
+    }
+
+    /// Calls each registered closure of the main actor with `event`, in order, in one piece of work on the main queue.
+    public func callAsFunction<Event: Sendable>(_ event: Event, on main: MainContext)
+    where Registrant == @MainActor @Sendable (Event) -> Void {
+        forEach(on: main) { $0(event) }
     }
 }
 

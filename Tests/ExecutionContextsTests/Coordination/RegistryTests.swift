@@ -256,3 +256,22 @@ private final class Token: Sendable {
     deinit { alive.add(-1) }
     func count(_ hooks: Box<Int>) { hooks.add(1) }
 }
+
+/// Registrants that belong to the main actor, as those of a user interface do.
+@Suite struct MainRegistryTests {
+    @MainActor private final class Screen {
+        var events: [String] = []
+        nonisolated init() {}
+    }
+
+    @Test func `A registry of closures of the main actor calls them on the main queue`() async throws {
+        let listeners = Registry<@MainActor @Sendable (String) -> Void>()
+        let screen = Screen()
+        let receipt = listeners.register { event in screen.events.append(event) }
+        listeners("started", on: .main)
+        listeners.forEach(on: .main) { $0("and ended") }
+        try await MainContext().run {}
+        #expect(await screen.events == ["started", "and ended"])
+        receipt.deregister()
+    }
+}

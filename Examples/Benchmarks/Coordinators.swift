@@ -129,7 +129,7 @@ enum CoordinatorBenchmarks {
 }
 
 /// A call that the optimizer does not see through.
-@inline(never) private func touch() {}
+@inline(never) func touch() {}
 
 /// The system's lock for readers and writers.
 @safe private final class ReadWriteLock: @unchecked Sendable {

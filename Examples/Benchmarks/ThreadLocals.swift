@@ -15,7 +15,7 @@ enum ThreadLocalBenchmarks {
 
     private static func numbers(_ bench: Bench) {
         let local = ThreadLocalValue<Int> { _ in 1 }
-        let count = bench.count(50_000_000)
+        let count = bench.count(10_000_000)
         var key = pthread_key_t()
         _ = unsafe pthread_key_create(&key, nil)
         _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
@@ -32,7 +32,7 @@ enum ThreadLocalBenchmarks {
     private static func objects(_ bench: Bench) {
         let object = Counter()
         let local = ThreadLocalValue<Counter> { _ in Counter() }
-        let count = bench.count(50_000_000)
+        let count = bench.count(10_000_000)
         var key = pthread_key_t()
         _ = unsafe pthread_key_create(&key, nil)
         _ = unsafe pthread_setspecific(key, Unmanaged.passRetained(object).toOpaque())
@@ -65,16 +65,16 @@ enum ThreadLocalBenchmarks {
 
     private static func others(_ bench: Bench) {
         let local = ThreadLocalValue<Int> { _ in 1 }
-        let count = bench.count(20_000_000)
+        let count = bench.count(2_000_000)
         bench.compare(
             "get Int beside TaskLocal", operations: count,
             ours: { for _ in 0..<count { look(local.value()!) } },
             theirs: { for _ in 0..<count { look(Task.number) } })
         let keyed = ThreadLocalValue<Int>(namespace: "bench", key: "keyed") { _ in 1 }
         compareWithDictionary(
-            bench, "get Int, with a key", { look(keyed.value()!) },
+            bench, "get Int, with a key", times: 1, { look(keyed.value()!) },
             { look((Thread.current.threadDictionary["bench"] as? Int)!) }, value: 1)
-        let fresh = bench.count(1_000_000)
+        let fresh = bench.count(200_000)
         bench.compare(
             "make, set, get and drop, beside pthread keys", operations: fresh,
             ours: {
@@ -97,12 +97,12 @@ enum ThreadLocalBenchmarks {
 
     /// The dictionary is some hundred times as slow, so it gets fewer turns; both figures are for one operation.
     private static func compareWithDictionary(
-        _ bench: Bench, _ name: String, bar: String = "", _ ours: () -> Void, _ theirs: () -> Void, value: Any
+        _ bench: Bench, _ name: String, bar: String = "", times: Int = 50, _ ours: () -> Void,
+        _ theirs: () -> Void, value: Any
     ) {
         Thread.current.threadDictionary["bench"] = value
         defer { Thread.current.threadDictionary["bench"] = nil }
         let count = bench.count(200_000)
-        let times = 50
         bench.compareMeasured(
             "\(name) beside threadDictionary", operations: count, bar: bar,
             ours: { time { for _ in 0..<count * times { ours() } } / UInt64(times) },

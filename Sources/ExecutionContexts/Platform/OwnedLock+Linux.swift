@@ -127,11 +127,14 @@ struct OwnedLock: ~Copyable {
     }
 
     /// Waits on the spot for a moment: most sections are short, and going to sleep is long.
+    ///
+    /// It looks seldom, so that the holder has the line of memory to itself and may come back a few times: two that
+    /// take the lock in turn have it travel between their processors each time, which costs more than the section.
     private borrowing func spin(_ thread: ThreadRecord) -> Bool {
         if unsafe thread.pointee.simulation != nil { return false }
-        for _ in 0..<100 {
-            ec_relax()
-            // Relaxed looks, so that waiting does not take the line of memory from the holder.
+        for _ in 0..<8 {
+            for _ in 0..<32 { ec_relax() }
+            // Relaxed: only who finds it free tries to take it.
             if unsafe owner.pointee.load(ordering: .relaxed) == 0, unsafe tryEnter(thread) { return true }
         }
         return false

@@ -8,6 +8,8 @@ internal import Synchronization
 /// line and unparks it. A thread may be unparked for no reason: it looks again and parks again.
 @safe struct Parker {
     private let thread: ThreadRecord
+    /// Known from the start: when the thread is woken it may have ended, and its record be another's.
+    private let identifier: UInt32
 
     private static let empty: UInt32 = 0
     private static let token: UInt32 = 1
@@ -16,7 +18,10 @@ internal import Synchronization
     /// The deadline that never comes.
     static let never = Int64.max
 
-    init(_ thread: ThreadRecord) { unsafe self.thread = thread }
+    init(_ thread: ThreadRecord) {
+        unsafe self.thread = thread
+        unsafe identifier = thread.pointee.identifier
+    }
 
     /// Sleeps until the thread is unparked or the monotonic clock shows `deadline`; for the thread itself.
     func park(until deadline: Int64) {
@@ -43,7 +48,7 @@ internal import Synchronization
     /// `caller` is the record of the calling thread, whose simulation the wake-up goes through.
     func unpark(by caller: ThreadRecord) {
         if let simulation = unsafe Seam.simulation(of: caller) {
-            return unsafe simulation.unpark(thread.pointee.identifier)
+            return simulation.unpark(identifier)
         }
         // Releasing: the thread sees what the caller did before.
         if unsafe word.pointee.exchange(Self.token, ordering: .releasing) == Self.asleep {

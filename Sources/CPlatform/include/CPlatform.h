@@ -83,6 +83,11 @@ static inline void *_Nonnull ec_thread_more(ec_thread *_Nonnull thread) { return
 static inline void *_Nonnull ec_thread_local_count(ec_thread *_Nonnull thread) { return &thread->local_count; }
 static inline void *_Nonnull ec_thread_orphans(ec_thread *_Nonnull thread) { return &thread->orphans; }
 
+// What other threads read of a record, and what does not change while they can. In Swift each would count as an access
+// to all of the record, beside those of the thread that it belongs to.
+static inline uint32_t ec_thread_identifier(const ec_thread *_Nonnull thread) { return thread->identifier; }
+static inline ec_thread *_Nullable ec_thread_next(const ec_thread *_Nonnull thread) { return thread->next; }
+
 /// Whether the calling thread is the program's first.
 bool ec_is_main_thread(void);
 

@@ -188,7 +188,7 @@ struct OwnedLock: ~Copyable {
             unsafe first.pointee.isIn = true
             // Releasing, by an exchange: a retain may sink below a mere store.
             _ = unsafe owner.pointee.exchange(
-                first.pointee.thread.pointee.identifier, ordering: .acquiringAndReleasing)
+                ec_thread_identifier(first.pointee.thread), ordering: .acquiringAndReleasing)
             return unsafe first.pointee.parker
         }
         unsafe heir?.unpark(by: thread)

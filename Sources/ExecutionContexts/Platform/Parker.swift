@@ -20,7 +20,7 @@ internal import Synchronization
 
     init(_ thread: ThreadRecord) {
         unsafe self.thread = thread
-        unsafe identifier = thread.pointee.identifier
+        unsafe identifier = ec_thread_identifier(thread)
     }
 
     /// Sleeps until the thread is unparked or the monotonic clock shows `deadline`; for the thread itself.

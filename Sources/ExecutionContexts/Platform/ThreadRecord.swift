@@ -23,7 +23,7 @@ enum Threads {
         var next = unsafe ThreadRecord(bitPattern: all.load(ordering: .acquiring))
         while let thread = unsafe next {
             if unsafe body(thread) { return true }
-            unsafe next = thread.pointee.next
+            unsafe next = ec_thread_next(thread)
         }
         return false
     }

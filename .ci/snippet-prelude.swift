@@ -45,6 +45,7 @@ struct MyContext: ExecutionContext { func execute(_ work: @escaping Work) { work
 
 // Unchecked, both: the section and the coordinator of the snippets guard them.
 nonisolated(unsafe) var counter = 0
+// Unchecked: the snippets guard it.
 final class Settings: @unchecked Sendable { var language = "" }
 let settings = Settings()
 

@@ -6,12 +6,12 @@ struct Exclusive<Base: ExecutionContext>: ContextDecorator {
     func decorate(_ work: @escaping Work) -> Work {
         { [section] in section.execute { () throws(Never) -> Void in work() } }
     }
-
 }
 
 extension Exclusive: BarrierContext where Base: BarrierContext {}
 extension Exclusive: SerialContext where Base: SerialContext {}
 extension Exclusive: RefusingContext where Base: RefusingContext {}
+// Not a `SynchronousBarrierContext`: a hold may end on another thread, and a section belongs to one.
 extension Exclusive: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value

@@ -5,7 +5,8 @@ internal import Synchronization
 extension ReadWriteCore {
     /// Waits and gets in; false if `deadline` came first.
     func wait(_ thread: ThreadRecord, _ wish: Waiter.Wish, until deadline: Int64) -> Bool {
-        if unsafe spin(thread, wish) { return true }
+        // Who gives up at once does not wait on the spot either.
+        if unsafe deadline != .min && spin(thread, wish) { return true }
         var waiter = unsafe Waiter(thread, wish, helps: mayHelp(thread, until: deadline))
         waiter.helpsWithLost = unsafe deadline == Parker.never && !thread.pointee.is_main
         waiter.position = .max
@@ -45,7 +46,7 @@ extension ReadWriteCore {
     ) -> Step {
         if unsafe waiter.pointee.isIn { return .enter }
         let wasWoken = unsafe waiter.pointee.isWoken
-        var isInLine = unsafe waiter.pointee.position != .max && waiter.pointee.isInLine
+        var isInLine = unsafe waiter.pointee.isInLine
         if unsafe waiter.pointee.position == .max { unsafe waiter.pointee.position = line.submitted }
         if wasWoken {
             unsafe waiter.pointee.isWoken = false

@@ -7,7 +7,7 @@ private let main: some SerialContext = MainContext()
 ///
 /// This is the main *queue*, which the main thread serves where it has a run loop. After `dispatchMain()`, and in an async
 /// `main` that awaits, other threads serve it (law 4): <doc:AsyncFunctions> has a table. While nothing serves it the work
-/// waits. Call it from any thread; it never runs `work` before it returns.
+/// waits. Call it from any thread; on main itself, too, it returns before `work` runs.
 ///
 /// ```swift
 /// async {

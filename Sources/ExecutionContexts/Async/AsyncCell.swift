@@ -237,7 +237,7 @@ internal import Synchronization
         unsafe step = copy
         other.join(self)
         // Told already, or ended otherwise meanwhile: the first has nothing left to leave.
-        if !adopt(other) { other.leave(self) }
+        if !adopt(other), other.leave(self) { unsafe step = nil }
     }
 
     /// Takes the step that was to be taken when the source had ended, unless it has ended itself.

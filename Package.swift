@@ -23,6 +23,10 @@ let package = Package(
             name: "Benchmarks",
             dependencies: ["ExecutionContexts"],
             path: "Examples/Benchmarks"),
+        .executableTarget(
+            name: "CustomExecutor",
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            path: "Examples/CustomExecutor"),
 
         .testTarget(
             name: "ExecutionContextsTests",

@@ -27,6 +27,10 @@ let package = Package(
             name: "CustomExecutor",
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
             path: "Examples/CustomExecutor"),
+        .executableTarget(
+            name: "Birds",
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            path: "Examples/Birds"),
 
         .testTarget(
             name: "ExecutionContextsTests",
@@ -37,6 +41,9 @@ let package = Package(
         .testTarget(
             name: "AsyncFunctionsTests",
             dependencies: ["AsyncFunctions", "ExecutionContextsTesting"]),
+        .testTarget(
+            name: "BirdsTests",
+            dependencies: ["Birds", "ExecutionContexts", "ExecutionContextsTesting"]),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",

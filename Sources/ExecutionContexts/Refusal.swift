@@ -8,10 +8,10 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         case droppedForNewer
         /// The token of its context had been invalidated.
         case invalidated
-        /// Its context had been shut down.
-        case shutDown
         /// The context let go of the closure without running it.
         case abandoned
+        /// Its context had been shut down.
+        case shutDown
     }
 
     /// What became of the work.

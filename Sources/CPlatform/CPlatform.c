@@ -6,6 +6,7 @@
 _Thread_local ec_frame *ec_frame_storage = 0;
 _Thread_local void *ec_trampoline_storage = 0;
 _Thread_local uint32_t ec_depth_storage = 0;
+_Thread_local const void *ec_tail_storage = 0;
 _Thread_local void *ec_errands_storage = 0;
 _Thread_local ec_thread *ec_thread_storage = 0;
 

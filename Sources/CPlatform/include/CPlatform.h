@@ -59,6 +59,7 @@ typedef struct ec_thread {
 EC_THREAD_LOCAL ec_frame *_Nullable ec_frame_storage;
 EC_THREAD_LOCAL void *_Nullable ec_trampoline_storage;
 EC_THREAD_LOCAL uint32_t ec_depth_storage;
+EC_THREAD_LOCAL const void *_Nullable ec_tail_storage;
 EC_THREAD_LOCAL void *_Nullable ec_errands_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
 
@@ -73,6 +74,9 @@ static inline void ec_set_trampoline(void *_Nullable queue) { ec_trampoline_stor
 /// How deep the calling thread is in telling those who wait for something, and what it has put off.
 static inline uint32_t ec_depth(void) { return ec_depth_storage; }
 static inline void ec_set_depth(uint32_t depth) { ec_depth_storage = depth; }
+/// Whom it is telling now, if that one may leave its own telling to it.
+static inline const void *_Nullable ec_tail(void) { return ec_tail_storage; }
+static inline void ec_set_tail(const void *_Nullable tail) { ec_tail_storage = tail; }
 static inline void *_Nullable ec_errands(void) { return ec_errands_storage; }
 static inline void ec_set_errands(void *_Nullable errands) { ec_errands_storage = errands; }
 

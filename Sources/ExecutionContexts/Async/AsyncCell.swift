@@ -18,7 +18,10 @@ internal import Synchronization
     @exclusivity(unchecked) final var isFailure = false
     /// For a subclass, which has no room of its own left.
     @exclusivity(unchecked) final var tag: UInt8
-    /// The cell in whose line this one stands, owned, until it ends; then the next in a line of those that are to tell.
+    /// The cell in whose line this one stands, until that has told it; later the next in a line of those that are to tell.
+    ///
+    /// Not counted: a cell that has not ended is kept by whoever will end it, and one that tells by its teller. So whoever
+    /// finds it here under the lock, while this cell is pending, finds it alive.
     @exclusivity(unchecked) private final var link: Unmanaged<AsyncCell>?
     /// What it does when its source has ended; belongs to whoever takes it out of that line, or cancels.
     ///
@@ -43,6 +46,7 @@ internal import Synchronization
     }
 
     deinit {
+        assert(!isPending, "A cell was let go of before it ended, by whoever was to end it.")
         if let type = unsafe type { destroy(type) }
     }
 
@@ -98,10 +102,34 @@ internal import Synchronization
 
     /// Tells one after the other, for whoever has brought about the end or has joined after it.
     final func tellAll(_ first: Callback.Body?) {
+        let outer = unsafe ec_tail()
+        var tail = tellLine(first)
+        // A chain is told link by link in this loop, and not one inside the other.
+        while let cell = tail { tail = cell.tellLine(nil) }
+        unsafe ec_set_tail(outer)
+    }
+
+    /// Tells one after the other; returns the last one if it has ended by it and is to tell its own line.
+    private final func tellLine(_ first: Callback.Body?) -> AsyncCell? {
+        var tail: AsyncCell?
         unsafe Frame.enter(identity) {
             first?(self)
-            while let party = next() { party.tell(by: self) }
+            while let party = next() {
+                // Not the last one after all: it goes before those who came after it.
+                if let cell = tail.take() { Delivery.tell(by: cell) }
+                unsafe ec_set_tail(party.address)
+                party.tell(by: self)
+                if unsafe ec_tail() == nil { tail = unsafe unsafeDowncast(party, to: AsyncCell.self) }
+            }
         }
+        return tail
+    }
+
+    /// Leaves the telling to whoever is telling this one right now; false if there is nobody.
+    private final func becomesTail() -> Bool {
+        guard unsafe ec_tail() == address else { return false }
+        ec_set_tail(nil)
+        return true
     }
 
     private final func next() -> Party? {
@@ -163,24 +191,28 @@ internal import Synchronization
 
     /// Unlocks, tells everybody and forgets the source.
     @usableFromInline
-    final func finish(_ ending: consuming Ending) { unsafe finishKeepingSource(ending)?.release() }
-
-    /// Unlocks and tells everybody; returns the source, owned, which this cell wants nothing of any more.
-    private final func finishKeepingSource(_ ending: consuming Ending) -> Unmanaged<AsyncCell>? {
-        let mustTell = unsafe state.end()
-        let source = unsafe link.take()
-        show()
-        lock.unlock()
-        if mustTell { Delivery.tell(by: self, ending.first) }
-        didEnd()
-        return unsafe source
+    final func finish(_ ending: consuming Ending) {
+        unsafe link = nil
+        tell(ending, asTail: true)
     }
 
     /// Unlocks, tells everybody and leaves the source, which is cancelled if nobody else wants it.
     final func finishLeaving(_ ending: consuming Ending) {
-        let source = unsafe finishKeepingSource(ending)?.takeRetainedValue()
+        // Kept from here on: until now the link has been to a living cell.
+        let source = unsafe link.take()?.takeUnretainedValue()
+        tell(ending)
         let hasLeft = source?.leave(self) ?? false
         didGiveUp(beforeTold: hasLeft)
+    }
+
+    private final func tell(_ ending: consuming Ending, asTail: Bool = false) {
+        let mustTell = unsafe state.end()
+        show()
+        lock.unlock()
+        if mustTell, ending.first != nil || !asTail || !becomesTail() {
+            Delivery.tell(by: self, ending.first)
+        }
+        if unsafe tag & Self.holdsUntilEnd != 0 { didEnd() }
     }
 
     /// Ends it with an error and tells everybody; false if it had ended already, which changes nothing (law 24).
@@ -205,18 +237,12 @@ internal import Synchronization
         @usableFromInline let error: any Error
     }
 
-    /// Runs after everybody was told, once; for those who hold something until the end.
+    /// Runs after everybody was told, once; for those who hold something until the end, and say so in their tag.
     func didEnd() {}
 
-    /// Notes the source, which this cell joins; false if this one has ended.
-    final func adopt(_ source: AsyncCell) -> Bool {
-        guard lockIfPending() else { return false }
-        let before = unsafe link
-        unsafe link = Unmanaged.passRetained(source)
-        lock.unlock()
-        unsafe before?.release()
-        return true
-    }
+    static var holdsUntilEnd: UInt8 { 0x80 }
+
+    // MARK: - The source
 
     /// Joins its source; for a cell that nobody knows of yet.
     final func wait(for source: AsyncCell, _ step: @escaping Step) {
@@ -226,7 +252,7 @@ internal import Synchronization
 
     /// Joins its source; for a cell that nobody knows of yet.
     final func wait(for source: AsyncCell) {
-        unsafe link = Unmanaged.passRetained(source)
+        unsafe link = Unmanaged.passUnretained(source)
         source.join(self)
     }
 
@@ -234,11 +260,22 @@ internal import Synchronization
     @usableFromInline
     final func follow(_ other: AsyncCell, _ copy: @escaping Step) {
         guard other !== self else { return _ = end(throwing: AsyncError.waitsForItself) }
+        guard lockIfPending() else { return other.cancelIfUnwanted() }
         unsafe step = copy
+        unsafe link = Unmanaged.passUnretained(other)
+        lock.unlock()
         other.join(self)
-        // Told already, or ended otherwise meanwhile: the first has nothing left to leave.
-        if !adopt(other), other.leave(self) { unsafe step = nil }
+        // Ended otherwise in between, when it stood in no line yet.
+        if !isPending, other.leave(self) { unsafe step = nil }
     }
+
+    override final func tell(by source: AsyncCell) {
+        hear(of: source)
+        if isPending { forget(source) }
+    }
+
+    /// Does what is to be done now that the source has ended.
+    func hear(of source: AsyncCell) { takeStep(source) }
 
     /// Takes the step that was to be taken when the source had ended, unless it has ended itself.
     final func takeStep(_ source: AsyncCell) {
@@ -246,7 +283,12 @@ internal import Synchronization
         if isPending { step?(source, self) }
     }
 
-    override func tell(by source: AsyncCell) { takeStep(source) }
+    /// The source has told this cell and may go, while this one waits for something else.
+    private final func forget(_ source: AsyncCell) {
+        guard lockIfPending() else { return }
+        if unsafe link?.toOpaque() == Unmanaged.passUnretained(source).toOpaque() { unsafe link = nil }
+        lock.unlock()
+    }
 
     // MARK: - Cancelling
 

@@ -28,6 +28,7 @@ struct AsyncState: ~Copyable {
     /// A party comes; true if the caller is to tell the line.
     ///
     /// While another thread tells, the party waits for its turn: order wins over immediacy (law 25).
+    @inline(__always)
     mutating func join(_ party: consuming Party) -> Bool {
         line.append(party)
         guard phase == .told else { return false }
@@ -53,6 +54,7 @@ struct AsyncState: ~Copyable {
     var isUnwanted: Bool { phase == .pending && !hasFirst && line.isEmpty }
 
     /// The first outcome comes; true if there is somebody to be told, by the caller, the first callback first.
+    @inline(__always)
     mutating func end() -> Bool {
         guard hasFirst || !line.isEmpty else {
             phase = .told

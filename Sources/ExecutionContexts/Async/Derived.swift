@@ -52,7 +52,7 @@ private final class Hopping: Derived, Traveller, @unchecked Sendable {
         super.init(kind, step)
     }
 
-    override func tell(by source: AsyncCell) {
+    override func hear(of source: AsyncCell) {
         // What it follows afterwards has claimed the step already, and needs no hop.
         let isForUser = unsafe source.isFailure == kind.isForErrors && !isClaimed.load(ordering: .relaxed)
         guard isPending, isForUser else { return takeStep(source) }

@@ -16,7 +16,7 @@ final class Joint: AsyncCell, @unchecked Sendable {
     }
 
     private let goal: Goal
-    private let count: Int
+    private let size: Int
     /// How many have not ended.
     private let missing: Atomic<Int>
     private let isDecided = Atomic<Bool>(false)
@@ -26,9 +26,9 @@ final class Joint: AsyncCell, @unchecked Sendable {
     @usableFromInline
     init(_ goal: Goal, of sources: [AsyncCell], _ step: @escaping Step) {
         self.goal = goal
-        count = sources.count
+        size = sources.count
         missing = Atomic(sources.count)
-        super.init(step)
+        super.init(step, tag: Self.holdsUntilEnd)
         let all = sources.map { Member(of: self, in: $0) }
         members.withLock { $0 = all }
         for member in all {
@@ -39,7 +39,7 @@ final class Joint: AsyncCell, @unchecked Sendable {
         }
     }
 
-    private func hear(of source: AsyncCell) {
+    private func count(_ source: AsyncCell) {
         // Acquiring and releasing: who decides sees the outcomes of all that have ended before.
         let isLast = missing.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
         let decides =
@@ -69,9 +69,9 @@ final class Joint: AsyncCell, @unchecked Sendable {
 
     override var label: String {
         switch goal {
-        case .all: "all of \(count)"
-        case .first: "the first of \(count)"
-        case .firstSuccess: "the first success of \(count)"
+        case .all: "all of \(size)"
+        case .first: "the first of \(size)"
+        case .firstSuccess: "the first success of \(size)"
         }
     }
 
@@ -86,7 +86,7 @@ final class Joint: AsyncCell, @unchecked Sendable {
             self.source = source
         }
 
-        override func tell(by cell: AsyncCell) { joint.hear(of: cell) }
+        override func tell(by cell: AsyncCell) { joint.count(cell) }
 
         override var label: String { joint.label }
     }

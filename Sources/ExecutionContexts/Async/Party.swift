@@ -16,6 +16,9 @@
     @usableFromInline
     func tell(by cell: AsyncCell) { fatalError("A party says what it does when it is told.") }
 
+    /// By which the thread that tells it knows it again.
+    final var address: UnsafeRawPointer { unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
+
     /// What it is, for people who ask who waits for whom.
     var label: String { fatalError("A party says what it is.") }
 }

@@ -15,7 +15,7 @@
     @usableFromInline
     init(origin: Origin) {
         self.origin = origin
-        super.init()
+        super.init(tag: Self.holdsUntilEnd)
     }
 
     func onCancel(_ body: @escaping Work) {

@@ -9,7 +9,7 @@ class Timed: AsyncCell, @unchecked Sendable {
 
     init(_ name: StaticString) {
         self.name = name
-        super.init()
+        super.init(tag: Self.holdsUntilEnd)
     }
 
     /// A step's own cell, which is one of these. A step that captured it would keep it alive.

@@ -17,7 +17,7 @@ struct Handler0: Sendable {
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) -> @Sendable () -> Void {
-        let callback = Callback(self, on: context, fileID, line, onFault)
+        let callback = CallbackCell(self, on: context, fileID, line, onFault)
         return {
             switch callback.begin() {
             case .nothing: break
@@ -42,7 +42,7 @@ struct Handler1<First: Sendable>: Sendable {
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) -> @Sendable (First) -> Void {
-        let callback = Callback(self, on: context, fileID, line, onFault)
+        let callback = CallbackCell(self, on: context, fileID, line, onFault)
         return { first in
             switch callback.begin() {
             case .nothing: break
@@ -67,7 +67,7 @@ struct Handler2<First: Sendable, Second: Sendable>: Sendable {
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) -> @Sendable (First, Second) -> Void {
-        let callback = Callback(self, on: context, fileID, line, onFault)
+        let callback = CallbackCell(self, on: context, fileID, line, onFault)
         return { first, second in
             switch callback.begin() {
             case .nothing: break
@@ -92,7 +92,7 @@ struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) -> @Sendable (First, Second, Third) -> Void {
-        let callback = Callback(self, on: context, fileID, line, onFault)
+        let callback = CallbackCell(self, on: context, fileID, line, onFault)
         return { first, second, third in
             switch callback.begin() {
             case .nothing: break

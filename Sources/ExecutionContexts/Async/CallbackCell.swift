@@ -3,7 +3,7 @@
 /// The handler stays here until the context runs it: a caller that held it as well might be the last to let go of it
 /// (law 10).
 @usableFromInline
-final class Callback<Handler: Sendable>: CallbackCore, @unchecked Sendable {
+final class CallbackCell<Handler: Sendable>: CallbackCore, @unchecked Sendable {
     // Unchecked for the reasons given in the core, which says who may take the handler.
     @usableFromInline
     var handler: Handler?

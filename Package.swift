@@ -33,6 +33,15 @@ let package = Package(
         .testTarget(
             name: "AsyncFunctionsTests",
             dependencies: ["AsyncFunctions", "ExecutionContextsTesting"]),
+        // Programs that these tests run, one for each kind of main.
+        .executableTarget(
+            name: "MainKinds",
+            dependencies: ["ExecutionContexts", "AsyncFunctions"],
+            path: "Tests/MainKinds/Plain"),
+        .executableTarget(
+            name: "AsyncMain",
+            dependencies: ["ExecutionContexts", "AsyncFunctions"],
+            path: "Tests/MainKinds/Async"),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",

@@ -1,4 +1,5 @@
 // What the snippets in doc comments take for granted.
+import AsyncFunctions
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation

@@ -1,9 +1,12 @@
 #include "CPlatform.h"
 
 #include <pthread.h>
+#include <string.h>
 
 _Thread_local ec_frame *ec_frame_storage = 0;
 _Thread_local void *ec_trampoline_storage = 0;
+_Thread_local uint32_t ec_depth_storage = 0;
+_Thread_local void *ec_errands_storage = 0;
 _Thread_local ec_thread *ec_thread_storage = 0;
 
 uint32_t ec_mode_storage = EC_MODE_PORTABLE;
@@ -34,4 +37,17 @@ void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
     thread->is_main = ec_is_main_thread();
     pthread_setspecific(key, thread);
     ec_thread_storage = thread;
+}
+
+// Of the dispatch library, whose header is not at hand on every system: null asks for the calling thread's queue.
+extern const char *dispatch_queue_get_label(void *queue);
+
+bool ec_is_cooperative(void) {
+    const char *label = dispatch_queue_get_label((void *)0);
+    if (label == (void *)0) return false;
+    // The first is what the runtime calls its own queue, the second how the system's cooperative queues end.
+    if (strcmp(label, "Swift global concurrent queue") == 0) return true;
+    static const char ending[] = ".cooperative";
+    size_t length = strlen(label), rest = sizeof ending - 1;
+    return length >= rest && strcmp(label + length - rest, ending) == 0;
 }

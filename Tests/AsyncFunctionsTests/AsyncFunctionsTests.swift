@@ -1,84 +1,123 @@
 import AsyncFunctions
+import Dispatch
 import ExecutionContexts
 import Foundation
 import Testing
 
-@Suite("The free functions")
+/// The functions on their own contexts.
+@Suite(.timeLimit(.minutes(1)))
 struct AsyncFunctionsTests {
-    @Test("async runs its closure, also from inside another")
-    func asynchronous() async {
-        await withCheckedContinuation { done in
-            async { async { done.resume() } }
-        }
-    }
-
-    @Test("asyncBarrier runs after what was submitted before it and before what was submitted after (law 3)")
-    func barrier() async {
+    @Test(arguments: Way.allCases, Way.allCases)
+    func `Law 1: work runs, also when work submits it, and is let go of`(_ outer: Way, _ inner: Way) async {
         let log = Log()
-        for _ in 0..<50 { async { log.add("before") } }
-        asyncBarrier { log.add("barrier") }
-        for _ in 0..<50 { async { log.add("after") } }
-        await withCheckedContinuation { done in asyncBarrier { done.resume() } }
-        let entries = log.entries
-        #expect(entries.count == 101)
-        #expect(entries[50] == "barrier")
-        #expect(entries[..<50].allSatisfy { $0 == "before" })
-    }
-
-    @Test("a delay is a minimum, in seconds and as a duration (law 7)")
-    func delays() async {
-        let clock = ContinuousClock()
-        let start = clock.now
-        await withCheckedContinuation { done in async(delay: 0.01) { done.resume() } }
-        #expect(clock.now - start >= .milliseconds(10))
-        await withCheckedContinuation { done in async(delay: .milliseconds(10)) { done.resume() } }
-        #expect(clock.now - start >= .milliseconds(20))
-    }
-
-    @Test("a delayed closure that is cancelled never runs (law 7)")
-    func cancel() {
-        #expect(async(delay: 3_600) { Issue.record("It was cancelled.") }.cancel())
-        #expect(mainThread(delay: .seconds(3_600)) { Issue.record("It was cancelled.") }.cancel())
-        #expect(async(delay: .infinity) { Issue.record("It never comes.") }.cancel())
-    }
-
-    @Test("mainThread takes closures of the main actor and runs them on the main queue (law 4)")
-    func main() async {
-        await withCheckedContinuation { done in
-            mainThread {
-                MainActor.preconditionIsolated()
-                Screen.isHidden = true
-                done.resume()
+        await untilFreed { end in
+            outer.submit {
+                log.add("outer")
+                inner.submit {
+                    log.add("inner")
+                    _ = end
+                }
             }
         }
-        await withCheckedContinuation { done in
-            mainThread(delay: 0.001) {
-                #expect(Screen.isHidden)
-                done.resume()
+        #expect(log.entries == ["outer", "inner"])
+    }
+
+    @Test func `Pieces of async run beside each other`() async {
+        let first = DispatchSemaphore(value: 0)
+        let second = DispatchSemaphore(value: 0)
+        await untilFreed { end in
+            async {
+                first.signal()
+                second.wait()
+                _ = end
+            }
+            async {
+                second.signal()
+                first.wait()
+                _ = end
             }
         }
     }
+
+    @Test func `Law 3: a barrier is behind earlier work and before later work`() async {
+        let log = Log()
+        let mayEnd = DispatchSemaphore(value: 0)
+        await untilFreed { end in
+            for _ in 0..<4 {
+                async {
+                    mayEnd.wait()
+                    log.add("before")
+                }
+            }
+            asyncBarrier { log.add("barrier") }
+            for _ in 0..<50 { async { log.add("after") } }
+            asyncBarrier { _ = end }
+            // Time enough for what does not wait for its turn.
+            GlobalContext().schedule(after: 0.01) { for _ in 0..<4 { mayEnd.signal() } }
+        }
+        let after = Array(repeating: "after", count: 50)
+        #expect(log.entries == ["before", "before", "before", "before", "barrier"] + after)
+    }
+
+    @Test func `Law 3: nothing runs beside a barrier`() async {
+        let inside = Box(0)
+        let crowds = Box<[Int]>([])
+        /// Stays inside for a while, and says how many were there.
+        @Sendable func visit() -> Int {
+            inside.withValue { $0 += 1 }
+            for _ in 0..<20 { sched_yield() }
+            let crowd = inside.value
+            inside.withValue { $0 -= 1 }
+            return crowd
+        }
+        await untilFreed { end in
+            for _ in 0..<100 {
+                for _ in 0..<5 { async { _ = visit() } }
+                asyncBarrier {
+                    let crowd = visit()
+                    crowds.withValue { $0.append(crowd) }
+                    _ = end
+                }
+            }
+        }
+        #expect(crowds.value == Array(repeating: 1, count: 100))
+    }
+
+    @Test func `Law 3: a barrier does not wait for work that is not due`() async {
+        let delay = async(delay: 3_600) { Issue.record("It was cancelled.") }
+        await untilFreed { end in asyncBarrier { _ = end } }
+        #expect(delay.cancel())
+    }
+
+    @Test func `Law 3: work that becomes due during a barrier starts after it`() async {
+        let log = Log()
+        await untilFreed { end in
+            asyncBarrier {
+                async(delay: 0.001) {
+                    log.add("delayed")
+                    _ = end
+                }
+                // A later delay elsewhere: when it fires, the first has been submitted.
+                let fired = DispatchSemaphore(value: 0)
+                GlobalContext().schedule(after: 0.005) { fired.signal() }
+                fired.wait()
+                log.add("the barrier's end")
+            }
+        }
+        #expect(log.entries == ["the barrier's end", "delayed"])
+    }
+
+    @Test func `Inside a type with a method called async the module's name leads to the function`() async {
+        await untilFreed { end in Shadowing().start(end) }
+    }
 }
 
-@MainActor private enum Screen {
-    static var isHidden = false
-}
+/// Has an `async` of its own, which hides the function.
+private struct Shadowing {
+    func async(_ work: () -> Void) { Issue.record("This one was not meant.") }
 
-private final class Log: Sendable {
-    private let lock = Lock<[String]>([])
-    var entries: [String] { lock.withLock { $0 } }
-    func add(_ entry: String) { lock.withLock { $0.append(entry) } }
-}
-
-/// Not `Synchronization.Mutex`, which the thread sanitizer does not understand on this platform.
-private final class Lock<Value>: @unchecked Sendable {
-    // Unchecked: `value` is reached only under `lock`.
-    private let lock = NSLock()
-    private var value: Value
-    init(_ value: Value) { self.value = value }
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&value)
+    func start(_ end: Farewell) {
+        AsyncFunctions.async { _ = end }
+        AsyncFunctions.async(delay: 0) { _ = end }
     }
 }

@@ -31,11 +31,14 @@ struct AsyncFunctions001Tests {
     }
 
     @Test func `Law 4: the mainThread of the source executes where the main actor is`() async {
+        let controller = UIViewController()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let controller = UIViewController()
-            controller.show { continuation.resume() }
+            Task { @MainActor in
+                UIApplication.sharedApplication().keyWindow!.onChange = { continuation.resume() }
+                controller.show()
+            }
         }
-        #expect(await UIApplication.sharedApplication().keyWindow?.rootViewController != nil)
+        #expect(await UIApplication.sharedApplication().keyWindow!.rootViewController === controller)
     }
 
     @Test func `Law 7: the delayed mainThread of the source executes after at least its delay`() async {
@@ -43,10 +46,13 @@ struct AsyncFunctions001Tests {
         let start = clock.now
         let view = await UIView()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            mainThread(delay: 0.35) {
-                view.hidden = true
-                view.alpha = 1.0
-                continuation.resume()
+            Task { @MainActor in
+                view.onChange = { continuation.resume() }
+
+                mainThread(delay: 0.35) {
+                    view.hidden = true
+                    view.alpha = 1.0
+                }
             }
         }
         #expect(clock.now - start >= .milliseconds(350))
@@ -83,20 +89,21 @@ struct AsyncFunctions001Tests {
 }
 
 @MainActor private final class UIWindow {
-    var rootViewController: UIViewController?
+    var rootViewController: UIViewController? { didSet { onChange() } }
+    var onChange: () -> Void = {}
 }
 
 @MainActor private final class UIView {
     var hidden = false
-    var alpha = 0.5
+    var alpha = 0.5 { didSet { onChange() } }
+    var onChange: () -> Void = {}
 }
 
 private final class UIViewController: Sendable {
     /// Called from anywhere, as in the source.
-    func show(then done: @escaping @Sendable () -> Void) {
+    func show() {
         mainThread {
             UIApplication.sharedApplication().keyWindow!.rootViewController = self
-            done()
         }
     }
 }

@@ -49,7 +49,7 @@ typedef struct ec_thread {
 } ec_thread;
 
 // Initial-exec where the linker offers it: a load at a fixed offset from the thread pointer instead of
-// a call. The three words fit the space that the C library keeps for libraries opened later.
+// a call. These words fit the space that the C library keeps for libraries opened later.
 #if defined(__ELF__)
 #define EC_THREAD_LOCAL extern _Thread_local __attribute__((tls_model("initial-exec")))
 #else
@@ -58,6 +58,8 @@ typedef struct ec_thread {
 
 EC_THREAD_LOCAL ec_frame *_Nullable ec_frame_storage;
 EC_THREAD_LOCAL void *_Nullable ec_trampoline_storage;
+EC_THREAD_LOCAL uint32_t ec_depth_storage;
+EC_THREAD_LOCAL void *_Nullable ec_errands_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
 
 /// The innermost frame of the calling thread.
@@ -67,6 +69,12 @@ static inline void ec_frame_set_top(ec_frame *_Nullable frame) { ec_frame_storag
 /// The queue of the trampoline that runs on the calling thread.
 static inline void *_Nullable ec_trampoline(void) { return ec_trampoline_storage; }
 static inline void ec_set_trampoline(void *_Nullable queue) { ec_trampoline_storage = queue; }
+
+/// How deep the calling thread is in telling those who wait for something, and what it has put off.
+static inline uint32_t ec_depth(void) { return ec_depth_storage; }
+static inline void ec_set_depth(uint32_t depth) { ec_depth_storage = depth; }
+static inline void *_Nullable ec_errands(void) { return ec_errands_storage; }
+static inline void ec_set_errands(void *_Nullable errands) { ec_errands_storage = errands; }
 
 /// The record of the calling thread, or null before its first use.
 static inline ec_thread *_Nullable ec_thread_current(void) { return ec_thread_storage; }
@@ -90,6 +98,9 @@ static inline ec_thread *_Nullable ec_thread_next(const ec_thread *_Nonnull thre
 
 /// Whether the calling thread is the program's first.
 bool ec_is_main_thread(void);
+
+/// Whether the calling thread is one of the few that run Swift tasks, and so must not be blocked.
+bool ec_is_cooperative(void);
 
 /// Tells the processor that the caller waits for another one, for a few dozen cycles.
 static inline void ec_relax(void) {

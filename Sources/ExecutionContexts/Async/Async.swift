@@ -1,107 +1,58 @@
-/// A value that comes later: what `submit` returns.
+/// A value that comes later, and whoever wants it says where.
 ///
-/// It completes once, with a value or an error, and calls every callback exactly once, on the context named
-/// with it (laws 24, 25).
-public final class Async<Value: Sendable>: Sendable {
-    /// How it ended.
+/// ```swift
+/// birds.getBirds().onComplete(on: .main) { birds in
+///     self.birds = birds
+/// }
+/// ```
+///
+/// It completes once, with a value or an error; the first completion wins (law 24). Every callback is called exactly
+/// once, on the context named with it, in the order of registration, whether it was registered before or after
+/// (law 25). A copy is the same `Async`. Make one with a ``Promise``, with `context.submit`, from an async function or from
+/// a completion handler; wait for it with callbacks, with `get()` in async code or, on a thread that may block, with `wait()`.
+///
+/// An `Async` runs nothing by itself: what was started goes on if nobody keeps it. Who wants it no more says so with
+/// `cancel()` (law 26).
+@frozen
+public struct Async<Value: Sendable>: Sendable {
+    /// How one ends: a value, or an error.
     public typealias Outcome = Result<Value, any Error>
-    typealias Callback = @Sendable (Outcome) -> Void
 
-    private struct State: ~Copyable {
-        var outcome: Outcome?
-        var callbacks: [Callback] = []
-        /// Whether somebody is handing the outcome to callbacks now.
-        var isDelivering = false
-        var onCancel: (@Sendable () -> Void)?
-    }
+    /// Shared by all copies; its type is not known to it.
+    @usableFromInline let cell: AsyncCell
 
-    private let state: Guarded<State>
+    @inlinable
+    init(cell: AsyncCell) { self.cell = cell }
 
-    init(onCancel: @escaping @Sendable () -> Void) {
-        state = Guarded(State(onCancel: onCancel))
+    /// One that has ended with a value.
+    @inlinable
+    public init(value: Value) { self.init(.success(value)) }
+
+    /// One that has ended with an error.
+    @inlinable
+    public init(error: any Error) { self.init(.failure(error)) }
+
+    /// One that has ended, with the outcome of something synchronous for example.
+    @inlinable
+    public init(_ outcome: Outcome) {
+        cell = AsyncCell()
+        cell.end(with: outcome)
     }
 
     /// How it ended, or nil while it has not.
-    public var outcome: Outcome? { state.withLock { $0.outcome } }
+    @inlinable
+    public var outcome: Outcome? { cell.isPending ? nil : cell.outcome() }
 
-    /// Calls `callback` once, on `context`, when it has ended, or now if it has.
+    /// Whether it has ended.
+    @inlinable
+    public var isCompleted: Bool { !cell.isPending }
+
+    /// Ends it with `CancellationError`, unless it has ended; true if this call did it.
     ///
-    /// Callbacks on one context are submitted in the order of registration, also when they are registered
-    /// while others are being called.
+    /// What waits for it is told so. What it waits for itself is cancelled in turn, if nobody else wants it: neither
+    /// a callback, nor another derived `Async`, nor a waiting task or thread (law 26). So cancelling the last end of a
+    /// chain reaches the promise or the submission at its head, and cancelling one of two branches does not.
+    /// A submission whose body has started is not ended: its body runs to its end and completes it.
     @discardableResult
-    public func onComplete(
-        on context: some ExecutionContext = .immediate,
-        _ callback: @escaping @Sendable (Outcome) -> Void
-    ) -> Self {
-        let mustDeliver = state.withLock { state in
-            state.callbacks.append { outcome in context.execute { callback(outcome) } }
-            guard state.outcome != nil, !state.isDelivering else { return false }
-            state.isDelivering = true
-            return true
-        }
-        if mustDeliver { deliver() }
-        return self
-    }
-
-    /// Asks that the work be cancelled; it then ends with `CancellationError` if it had not started.
-    public func cancel() {
-        let onCancel = state.withLock { $0.onCancel.take() }
-        onCancel?()
-    }
-
-    /// Waits for the end without blocking a thread; cancelling the waiting task cancels the work.
-    public func get() async throws -> Value {
-        try await withTaskCancellationHandler {
-            // Unsafe only if resumed twice or never; a callback is called exactly once.
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                onComplete { unsafe continuation.resume(with: $0) }
-            }
-        } onCancel: {
-            cancel()
-        }
-    }
-
-    /// Ends it; false if it had ended already, which changes nothing (law 24).
-    @discardableResult
-    func complete(with outcome: Outcome) -> Bool {
-        let (isFirst, onCancel) = state.withLock { state in
-            guard state.outcome == nil else { return (false, nil as (@Sendable () -> Void)?) }
-            state.outcome = outcome
-            // With the outcome, so that nobody who registers in between delivers beside this one.
-            state.isDelivering = true
-            return (true, state.onCancel.take())
-        }
-        // What cancelling would have needed is freed here, outside the lock (law 9).
-        _ = onCancel
-        if isFirst { deliver() }
-        return isFirst
-    }
-
-    /// Hands the outcome to what is registered, in order, until nothing new has come (law 25).
-    ///
-    /// For the one who set `isDelivering`: who comes meanwhile leaves its callback to that one.
-    private func deliver() {
-        while let (outcome, callbacks) = nextCallbacks() {
-            for callback in callbacks { callback(outcome) }
-        }
-    }
-
-    private func nextCallbacks() -> (Outcome, [Callback])? {
-        state.withLock { state in
-            guard let outcome = state.outcome, !state.callbacks.isEmpty else {
-                state.isDelivering = false
-                return nil
-            }
-            return (outcome, state.callbacks.takeAll())
-        }
-    }
-}
-
-extension Array {
-    /// Empties the array and returns what was in it.
-    fileprivate mutating func takeAll() -> Self {
-        let all = self
-        self = []
-        return all
-    }
+    public func cancel() -> Bool { cell.cancel() }
 }

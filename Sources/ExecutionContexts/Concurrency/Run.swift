@@ -39,18 +39,59 @@ extension ExecutionContext {
 
     /// Runs `body` on this context and gives its value, or its error, as an `Async`.
     ///
-    /// Cancelling the `Async` before the body has started completes it with `CancellationError`. If the
-    /// context refuses or abandons the work, it completes with a `Refusal` (law 1).
+    /// Cancelling the `Async` before the body has started ends it with `CancellationError`, and the body never runs; a
+    /// body that has started runs to its end and completes it. If the context refuses or abandons the work, it
+    /// completes with a `Refusal` (law 1).
     @discardableResult
     @_disfavoredOverload
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
-        let submission = Submission(origin: (fileID, line), body)
-        let async = Async<Value>(onCancel: { submission.cancel() })
-        submission.send(to: self) { async.complete(with: $0) }
-        return async
+        let cell = SubmittedCell(Submission(origin: (fileID, line), body), on: self)
+        cell.submission.send(to: self) { cell.end(with: $0) }
+        return Async(cell: cell)
+    }
+}
+
+extension ExecutionContext {
+    /// Starts a task that runs an async `body` on this context, and gives its value, or its error, as an `Async`.
+    ///
+    /// Cancelling the `Async` ends it with `CancellationError` at once, and cancels the task.
+    @discardableResult
+    public func submitTask<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) -> Async<Value> {
+        Async(executor: taskExecutor, fileID: fileID, line: line, body)
+    }
+}
+
+extension Async {
+    /// The value of an async function, which a task of its own begins to run at once.
+    ///
+    /// ```swift
+    /// let birds = Async { try await client.birds() }
+    /// ```
+    ///
+    /// Cancelling the `Async` ends it with `CancellationError` at once, and cancels the task. The other way about is `get()`.
+    public init(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) {
+        self.init(executor: nil, fileID: fileID, line: line, body)
+    }
+
+    init(
+        executor: (any TaskExecutor)?, fileID: StaticString, line: UInt,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) {
+        let promise = Promise<Value>(fileID: fileID, line: line)
+        let task = Task(executorPreference: executor) {
+            do { promise.succeed(try await body()) } catch { promise.fail(error) }
+        }
+        promise.onCancel { task.cancel() }
+        self = promise.async
     }
 }
 

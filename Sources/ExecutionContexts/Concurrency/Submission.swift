@@ -46,6 +46,9 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
         return finish(.failure(CancellationError()))
     }
 
+    /// Where it was submitted, as file and line.
+    var place: String { "\(origin.fileID):\(origin.line)" }
+
     fileprivate func run() {
         guard move(from: State.sent, to: State.done) else { return }
         let body = self.body.take()!
@@ -63,7 +66,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
 
     fileprivate func refuse(_ refusal: Refusal) {
         var refusal = refusal
-        refusal.origin = "\(origin.fileID):\(origin.line)"
+        refusal.origin = place
         _ = finish(.failure(refusal))
     }
 

@@ -1,27 +1,3 @@
-internal import Synchronization
-
-/// Says whether work that depends on it is still wanted; once invalidated it stays so.
-///
-/// A screen that goes away invalidates its token, and what was to run for it does not:
-///
-/// ```swift
-/// let context = MainContext().while(token)
-/// ```
-public final class InvalidationToken: Sendable {
-    private let invalidated = Atomic<Bool>(false)
-
-    /// Makes a token that is valid.
-    public init() {}
-
-    /// Whether work is still wanted.
-    public var isValid: Bool { !invalidated.load(ordering: .acquiring) }
-
-    /// Ends it: no work that has not started will start.
-    ///
-    /// Called on the context that runs the work (a serial one), nothing of it starts after the call.
-    public func invalidate() { invalidated.store(true, ordering: .releasing) }
-}
-
 /// A context whose work runs only while a token is valid.
 struct While<Base: ExecutionContext>: ContextDecorator {
     let base: Base

@@ -1,0 +1,51 @@
+public import ExecutionContexts
+
+/// Runs `body` with contexts of your choice behind `async`, `asyncBarrier` and `mainThread`.
+///
+/// For tests: a manual context runs what the code under test submits when it is told to, in virtual time.
+///
+/// ```swift
+/// @MainActor func testTheGreeting() {
+///     let context = ManualContext()
+///     withAsyncFunctions(on: context, main: context) {
+///         async(delay: 60) { mainThread { print("hello") } }
+///         context.advance(by: .seconds(60))
+///     }
+/// }
+/// ```
+///
+/// They hold for the calling task, for its child tasks and `Task { }`, and for all work that is submitted while they do,
+/// whatever thread it runs on and however deep it is nested, also after the call has returned. They do not hold for anybody
+/// else (law 12). What you leave out stays as it is, so calls can be nested.
+///
+/// Closures of the main actor do not leave it: where the substitute for main runs one elsewhere, the program stops with
+/// a sentence. Work keeps its substitutes alive; let a manual context run, or cancel, what it was given, or both stay.
+///
+/// - Parameters:
+///   - background: what runs the work of `async` and `asyncBarrier`; a serial context will do.
+///   - main: what runs the closures given to `mainThread`. It must run them on the main actor, as a manual context
+///     does that a test drives there.
+///   - body: what to run. Its value or error comes through.
+@discardableResult
+public func withAsyncFunctions<Value, Failure: Error>(
+    on background: (any BarrierContext)? = nil, main: (any SerialContext)? = nil,
+    _ body: () throws(Failure) -> Value
+) throws(Failure) -> Value {
+    let substitutes = Substitutes(background: background, main: main)
+    return try Substitutes.$inForce.withValue(substitutes) { Result(catching: body) }.get()
+}
+
+/// Runs an async `body` with contexts of your choice behind `async`, `asyncBarrier` and `mainThread`.
+///
+/// The body stays where the caller is isolated. All else is as for the closure that does not await.
+@discardableResult
+public nonisolated(nonsending) func withAsyncFunctions<Value, Failure: Error>(
+    on background: (any BarrierContext)? = nil, main: (any SerialContext)? = nil,
+    _ body: nonisolated(nonsending) () async throws(Failure) -> Value
+) async throws(Failure) -> Value {
+    let substitutes = Substitutes(background: background, main: main)
+    // The task-local's own function lets go of the error's type, hence the result.
+    return try await Substitutes.$inForce.withValue(substitutes) { () async -> Result<Value, Failure> in
+        do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+    }.get()
+}

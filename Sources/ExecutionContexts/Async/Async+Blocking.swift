@@ -1,0 +1,102 @@
+internal import CPlatform
+internal import Synchronization
+
+extension Async {
+    /// Blocks the calling thread until there is an outcome, and returns the value or throws the error (law 27).
+    ///
+    /// For threads that may block: a command-line tool's main thread, a thread of your own, a test. Where it could never
+    /// end - on the serial context that would have to complete it, inside a callback of what it waits for - and on the few
+    /// threads that run Swift tasks, where it must not be, the program stops with a sentence; there, write `get()` or a
+    /// callback. If it has ended there is nothing to wait for, and no thread is refused.
+    ///
+    /// Giving up throws ``AsyncError/timedOut(after:)`` and cancels nothing. The time is real also under a context with
+    /// virtual time. Zero and negative limits mean what has ended already; nil is no limit.
+    @inlinable
+    public func wait(timeout: Duration? = nil) throws -> Value {
+        if cell.isPending { try cell.block(timeout) }
+        let outcome: Outcome = cell.outcome()
+        return try outcome.get()
+    }
+
+    /// Blocks the calling thread for up to so many seconds; infinity is no limit, not-a-number stops the program (law 27).
+    public func wait(
+        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line
+    ) throws -> Value {
+        try wait(timeout: TimeLimit.checked(seconds: seconds, fileID: fileID, line: line))
+    }
+}
+
+extension AsyncCell {
+    /// Blocks the calling thread until this has ended, or throws when time is up.
+    @usableFromInline
+    final func block(_ timeout: Duration?) throws {
+        // What this thread has put off may be what it waits for.
+        Errands.run()
+        guard isPending else { return }
+        let deadline = TimeLimit.after(timeout)
+        if deadline != .min {
+            if let obstacle = firstObstacle() {
+                stopMisuse(
+                    "wait() would never end: \(obstacle) (law 27). Wait elsewhere, or use a callback or get(). "
+                        + "Waited for: \(chain)")
+            }
+            require(
+                !ec_is_cooperative(),
+                "wait() was called on a thread that runs Swift tasks, of which there are few (law 27). "
+                    + "Use 'try await get()' there. Waited for: \(chain)")
+            let waiting = WaitingThread()
+            join(waiting)
+            if waiting.park(until: deadline) { return }
+            // Not cancelled: whoever waited has it still, and may wait again.
+            if !leave(waiting, cancelsIfLast: false) {
+                _ = waiting.park(until: Parker.never)
+                return
+            }
+        }
+        throw AsyncError.timedOut(after: timeout ?? .zero)
+    }
+
+    /// Why what this waits for can never come to the calling thread, as far as one thing leads to the next.
+    private func firstObstacle() -> String? {
+        var next: AsyncCell? = self
+        while let cell = next {
+            if let obstacle = cell.obstacle { return obstacle }
+            next = cell.awaited
+            if let next, !next.isPending, unsafe Frame.isCurrent(next.identity) {
+                return "the caller is inside a callback of what it waits for, and callbacks take turns"
+            }
+        }
+        return nil
+    }
+}
+
+/// A thread that waits until it is told.
+private final class WaitingThread: Party, @unchecked Sendable {
+    // Unchecked: the mark is atomic, and the record is the waiting thread's own.
+    private let isTold = Atomic<Bool>(false)
+    private let parker: Parker
+
+    override init() {
+        unsafe parker = Parker(Threads.current)
+        super.init()
+    }
+
+    /// True when it has been told, false when time is up.
+    func park(until deadline: Int64) -> Bool {
+        // Acquiring: who was told sees the outcome.
+        while !isTold.load(ordering: .acquiring) {
+            if unsafe Seam.now(Threads.current) >= deadline { return false }
+            parker.park(until: deadline)
+        }
+        return true
+    }
+
+    override func tell(by cell: AsyncCell) {
+        // An exchange, since what has ended may sink below a mere store. After it this may be gone.
+        let parker = parker
+        _ = isTold.exchange(true, ordering: .releasing)
+        unsafe parker.unpark(by: Threads.current)
+    }
+
+    override var label: String { "a thread" }
+}

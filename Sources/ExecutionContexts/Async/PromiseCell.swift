@@ -1,0 +1,63 @@
+/// The cell of a promise: it knows where it was made, and whom to tell that it is not wanted any more.
+@usableFromInline
+@safe final class PromiseCell: AsyncCell, @unchecked Sendable {
+    // Unchecked: the handlers and the marks change while the cell is locked and pending; afterwards they belong to
+    // whoever ended it. The origin never changes.
+    private let origin: Origin
+    @exclusivity(unchecked) private var wasCancelled = false
+    /// Whether another `Async` completes it, so that the promise is needed no more.
+    @exclusivity(unchecked) private var follows = false
+    /// What to do when it is cancelled; one reference, given back when it ends, as it always does.
+    @exclusivity(unchecked) private var handlers: Unmanaged<Handlers>?
+
+    private final class Handlers { var all: [Work] = [] }
+
+    @usableFromInline
+    init(origin: Origin) {
+        self.origin = origin
+        super.init()
+    }
+
+    func onCancel(_ body: @escaping Work) {
+        if lockIfPending() {
+            if unsafe handlers == nil { unsafe handlers = Unmanaged.passRetained(Handlers()) }
+            unsafe handlers?._withUnsafeGuaranteedRef { $0.all.append(body) }
+            unlock()
+        } else if unsafe wasCancelled {
+            body()
+        }
+    }
+
+    override func cancel() -> Bool {
+        guard let ending = beginEnd() else { return false }
+        fail(CancellationError())
+        unsafe wasCancelled = true
+        let handlers = takeHandlers()
+        let source = finish(ending)
+        for handler in handlers?.all ?? [] { handler() }
+        let hasLeft = source?.leave(self) ?? false
+        didGiveUp(beforeTold: hasLeft)
+        return true
+    }
+
+    override func didEnd() { _ = takeHandlers() }
+
+    private func takeHandlers() -> Handlers? { unsafe handlers.take()?.takeRetainedValue() }
+
+    /// The promise is gone: nobody will complete it.
+    @usableFromInline
+    func abandon() {
+        if unsafe follows { return }
+        end(throwing: AsyncError.abandoned(promise: origin.description))
+    }
+
+    @usableFromInline
+    func complete(like other: AsyncCell, _ copy: @escaping Step) {
+        guard lockIfPending() else { return other.cancelIfUnwanted() }
+        unsafe follows = true
+        unlock()
+        follow(other, copy)
+    }
+
+    override var label: String { "promise made at \(origin)" }
+}

@@ -1,0 +1,75 @@
+import AsyncFunctions
+import ExecutionContexts
+import Testing
+
+/// Main, as Swift Testing has it.
+@Suite(.timeLimit(.minutes(1)))
+struct MainThreadTests {
+    @Test(arguments: Way.allCases.filter(\.isMain))
+    func `Law 4: mainThread runs its closures on the main actor`(_ way: Way) async {
+        await untilFreed { end in
+            way.submit {
+                MainActor.preconditionIsolated()
+                #expect(MainContext().isCurrent == true)
+                _ = end
+            }
+        }
+    }
+
+    @Test func `Closures of the main actor use what is isolated to it`() async {
+        let screen = Screen()
+        await untilFreed { end in
+            mainThread { screen.changes.append("now") }
+            mainThread(delay: 0) { screen.changes.append("after seconds") }
+            mainThread(delay: .zero) {
+                screen.changes.append("after a duration")
+                _ = end
+            }
+        }
+        #expect(await screen.changes == ["now", "after seconds", "after a duration"])
+    }
+
+    @Test func `Law 2: main runs one piece at a time, in the order of submission`() async {
+        let screen = Screen()
+        await untilFreed { end in
+            for index in 0..<200 { mainThread { screen.changes.append("\(index)") } }
+            mainThread { _ = end }
+        }
+        #expect(await screen.changes == (0..<200).map(String.init))
+    }
+
+    @Test func `Law 7: due work of main runs in the order of deadline and submission`() async {
+        let screen = Screen()
+        await untilFreed { end in
+            for index in 0..<200 { mainThread(delay: 0) { screen.changes.append("\(index)") } }
+            mainThread(delay: 0) { _ = end }
+        }
+        #expect(await screen.changes == (0..<200).map(String.init))
+    }
+
+    @Test @MainActor func `mainThread never runs its closure before it returns`() async {
+        let log = Log()
+        await untilFreed { end in
+            mainThread {
+                log.add("ran")
+                _ = end
+            }
+            log.add("returned")
+        }
+        #expect(log.entries == ["returned", "ran"])
+    }
+
+    @Test func `A barrier does not hold up main`() async {
+        await untilFreed { end in
+            asyncBarrier {
+                // It would wait for itself if main were behind the barrier.
+                MainContext().sync { mainThread { _ = end } }
+            }
+        }
+    }
+}
+
+/// What only the main actor may change.
+@MainActor private final class Screen {
+    var changes: [String] = []
+}

@@ -1,0 +1,51 @@
+import AsyncFunctions
+import Dispatch
+import ExecutionContexts
+import Foundation
+
+// Programs without an async `main`: what the main thread does after the start is the argument. Each prints on which
+// thread the main actor's closures run, and ends with exit code 0 when all have.
+
+/// Says which thread the main actor has here.
+@MainActor func note(_ who: String) {
+    MainActor.preconditionIsolated()
+    MainContext().preconditionIsCurrent()
+    precondition(MainContext().isCurrent == true)
+    print("\(who): \(Thread.isMainThread ? "the main thread" : "another thread")")
+}
+
+func submitAll() {
+    mainThread { note("from the main thread") }
+    async {
+        mainThread { note("from another thread") }
+        async(delay: 0.001) {
+            mainThread(delay: 0.001) {
+                note("delayed")
+                exit(0)
+            }
+        }
+    }
+}
+
+print("the start: \(Thread.isMainThread ? "the main thread" : "another thread")")
+switch CommandLine.arguments.dropFirst().first {
+case "run-loop":
+    submitAll()
+    RunLoop.main.run()
+case "dispatch-main":
+    submitAll()
+    dispatchMain()
+case "waiting":
+    // Nothing serves main while its thread waits; the closure would end the program with another exit code.
+    mainThread { exit(1) }
+    let waited = DispatchSemaphore(value: 0)
+    async(delay: 0.05) { waited.signal() }
+    waited.wait()
+    print("nothing ran")
+    exit(0)
+default:
+    print("usage: MainKinds run-loop | dispatch-main | waiting")
+    exit(2)
+}
+// A run loop that ends has served nobody.
+exit(3)

@@ -5,9 +5,7 @@
 extension ExecutionContext {
     /// Wraps a completion handler without arguments, to be run here once, wherever it is called from.
     ///
-    /// - Parameters:
-    ///   - handler: runs on this context when the wrapped handler is called for the first time.
-    ///   - onFault: is told of a second call, and of a handler that will never run; see `CallbackFault`.
+    /// A second call, and a handler that will never run, are reported to `onFault`.
     @_disfavoredOverload
     @inlinable @inline(__always)
     public func callback(
@@ -38,13 +36,10 @@ extension ExecutionContext {
     /// A second call, a wrapped handler that is let go of without a call, and a context that refuses or loses the
     /// handler are reported to `onFault`, which says so on standard error unless you give another. It is called at
     /// once, where the fault is noticed, and not necessarily on this context; a handler that will not run has been
-    /// released by then. It never stops the program, in debug builds neither: the mistake is that of a function you
-    /// may not be able to change, and one that is cancelled may well let go of its handler. In a test,
-    /// `onFault: { fatalError("\($0)") }` does.
+    /// released by then. The default stops no program, debug builds neither: the mistake is that of a function you
+    /// may not be able to change, and one that is cancelled may well let go of its handler. Where it should stop,
+    /// pass `{ fatalError("\($0)") }`.
     ///
-    /// - Parameters:
-    ///   - handler: runs on this context when the wrapped handler is called for the first time.
-    ///   - onFault: is told of a second call, and of a handler that will never run; see `CallbackFault`.
     /// - Returns: a handler of the same type, which may be called from anywhere.
     @_disfavoredOverload
     @inlinable @inline(__always)
@@ -58,9 +53,7 @@ extension ExecutionContext {
 
     /// Wraps a completion handler with two arguments, to be run here once, wherever it is called from.
     ///
-    /// - Parameters:
-    ///   - handler: runs on this context when the wrapped handler is called for the first time.
-    ///   - onFault: is told of a second call, and of a handler that will never run; see `CallbackFault`.
+    /// A second call, and a handler that will never run, are reported to `onFault`.
     @_disfavoredOverload
     @inlinable @inline(__always)
     public func callback<First: Sendable, Second: Sendable>(
@@ -73,9 +66,7 @@ extension ExecutionContext {
 
     /// Wraps a completion handler with three arguments, to be run here once, wherever it is called from.
     ///
-    /// - Parameters:
-    ///   - handler: runs on this context when the wrapped handler is called for the first time.
-    ///   - onFault: is told of a second call, and of a handler that will never run; see `CallbackFault`.
+    /// A second call, and a handler that will never run, are reported to `onFault`.
     @_disfavoredOverload
     @inlinable @inline(__always)
     public func callback<First: Sendable, Second: Sendable, Third: Sendable>(

@@ -20,7 +20,7 @@ class CallbackCore: @unchecked Sendable {
     private let runsHere: Bool
     private let context: any ExecutionContext
     private let onFault: @Sendable (CallbackFault) -> Void
-    private let origin: (fileID: StaticString, line: UInt)
+    private let origin: Origin
     /// What the context carries from where the handler was wrapped to where it runs.
     private var carried: CarriedValues?
 
@@ -31,7 +31,7 @@ class CallbackCore: @unchecked Sendable {
     ) {
         self.context = context
         self.onFault = onFault
-        origin = (fileID, line)
+        origin = Origin(fileID, line)
         runsHere = type(of: context) == ImmediateContext.self
         carried = context.binding.map(CarriedValues.init)
     }
@@ -78,9 +78,7 @@ class CallbackCore: @unchecked Sendable {
     }
 
     private func report(_ reason: CallbackFault.Reason) {
-        onFault(
-            CallbackFault(
-                reason, context: context.name, origin: "\(origin.fileID):\(origin.line)"))
+        onFault(CallbackFault(reason, context: context.name, origin: origin.description))
     }
 
     // Acquiring and releasing: who takes the handler sees what was written by who wrapped it.

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What went wrong with a completion handler that was wrapped with `callback`.
+/// What went wrong with a completion handler that `callback` or `fromCallback` made.
 ///
-/// The mistake is seldom in the code that wrapped it: a function called back twice or never, or a context lost
+/// The mistake is seldom in the code that made it: a function called back twice or never, or a context lost
 /// its work. So it is reported, and stops nothing.
 public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// What became of the call.
@@ -17,12 +17,12 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// What became of the call.
     public let reason: Reason
-    /// The name of the context that the handler was to run on.
-    public let context: String
-    /// Where the handler was wrapped, as file and line.
+    /// The name of the context that the handler was to run on; nil for one that completes an `Async`.
+    public let context: String?
+    /// Where the handler was made, as file and line.
     public let origin: String
 
-    init(_ reason: Reason, context: String, origin: String) {
+    init(_ reason: Reason, context: String?, origin: String) {
         self.reason = reason
         self.context = context
         self.origin = origin
@@ -31,15 +31,20 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         switch reason {
         case .calledAgain:
-            "The callback wrapped at \(origin) for '\(context)' was called again, which did nothing: the first call "
-                + "counts (law 24). Whatever it was given to must call it once."
+            "\(subject) was called again, which did nothing: the first call counts (law 24). Whatever it was given to "
+                + "must call it once."
         case .neverCalled:
-            "The callback wrapped at \(origin) for '\(context)' was let go of and never called (law 25): its handler "
-                + "will not run. Whatever it was given to must call it once, on every path."
+            "\(subject) was let go of and never called (law 25): its handler will not run. Whatever it was given to "
+                + "must call it once, on every path."
         case .refused(let reason):
             "The handler of a callback did not run. "
-                + Refusal(reason, by: context, origin: origin).description
+                + Refusal(reason, by: context ?? "its context", origin: origin).description
         }
+    }
+
+    private var subject: String {
+        guard let context else { return "The completion handler made at \(origin)" }
+        return "The callback wrapped at \(origin) for '\(context)'"
     }
 
     /// Writes the description to standard error, as one line.

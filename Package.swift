@@ -23,6 +23,14 @@ let package = Package(
             name: "Benchmarks",
             dependencies: ["ExecutionContexts"],
             path: "Examples/Benchmarks"),
+        .executableTarget(
+            name: "CustomExecutor",
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            path: "Examples/CustomExecutor"),
+        .executableTarget(
+            name: "Birds",
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            path: "Examples/Birds"),
 
         .testTarget(
             name: "ExecutionContextsTests",
@@ -42,6 +50,9 @@ let package = Package(
             name: "AsyncMain",
             dependencies: ["ExecutionContexts", "AsyncFunctions"],
             path: "Tests/MainKinds/Async"),
+        .testTarget(
+            name: "BirdsTests",
+            dependencies: ["Birds", "ExecutionContexts", "ExecutionContextsTesting"]),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",

@@ -1,6 +1,6 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
-    case serial, limited, barrier, delays, inline, section, coordinator, locals, bytes
+    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, bytes
 
     var title: String {
         switch self {
@@ -10,6 +10,7 @@ enum Suite: String, CaseIterable {
         case .delays: "Delays beside asyncAfter"
         case .inline: "The immediate context"
         case .locals: "Thread-local values"
+        case .async: "Async beside tasks and continuations"
         case .bytes: "Memory"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
@@ -24,6 +25,7 @@ enum Suite: String, CaseIterable {
         case .delays: DelayBenchmarks.run(bench)
         case .inline: InlineBenchmarks.run(bench)
         case .locals: ThreadLocalBenchmarks.run(bench)
+        case .async: AsyncBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)

@@ -3,7 +3,7 @@ import Foundation
 // A walk through the library: every chapter is a few lines of it, run before your eyes.
 
 let chapters: [Chapter] = [
-    contexts, views, limits, coordination, delays, virtualTime, whereAmI, bothWorlds, ownExecutor,
+    contexts, views, limits, coordination, later, delays, virtualTime, whereAmI, bothWorlds, ownExecutor,
 ]
 
 func fail(_ problem: String) -> Never {

@@ -30,10 +30,12 @@ static void prepare(void) {
     ec_barrier_prepare();
 }
 
+void ec_prepare(void) { pthread_once(&once, prepare); }
+
 void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
     // The same function every time; the threads' order does not matter.
     __atomic_store_n(&thread_ended, callback, __ATOMIC_RELEASE);
-    pthread_once(&once, prepare);
+    ec_prepare();
     thread->is_main = ec_is_main_thread();
     pthread_setspecific(key, thread);
     ec_thread_storage = thread;

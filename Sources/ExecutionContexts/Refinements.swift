@@ -77,7 +77,8 @@ extension SynchronousBarrierContext where Self: SerialContext {
 /// A context that may refuse work, and says so in its type (law 1).
 ///
 /// `tryExecute` throws where there is no room. Plain `execute` follows the context's stated policy, and
-/// `run` and `submit` resolve with the refusal.
+/// `run` and `submit` resolve with the refusal. What comes by `enqueue` has been accepted already - a delay that is
+/// due, the next turn of a view - and is not refused.
 public protocol RefusingContext: ExecutionContext {
     /// Submits `work`, or throws the reason why it will never run.
     func tryExecute(_ work: @escaping Work) throws(Refusal)

@@ -10,6 +10,8 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         case invalidated
         /// The context let go of the closure without running it.
         case abandoned
+        /// Its context had been shut down.
+        case shutDown
     }
 
     /// What became of the work.
@@ -36,6 +38,9 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
             "\(work) was dropped by '\(context)' to make room for newer work (law 1)."
         case .invalidated:
             "\(work) did not run on '\(context)' because its token was invalidated (law 1)."
+        case .shutDown:
+            "\(work) was refused by '\(context)', which has been shut down (law 1). "
+                + "Submit before the shutdown, or to a context that lives as long as its users."
         case .abandoned:
             "\(work) was abandoned: '\(context)' let go of it without running it (law 1). "
                 + "A context must run what execute gives it."

@@ -125,10 +125,13 @@ extern uint32_t ec_mode_storage;
 
 /// Zero where the short ways are to be as short as they can be; else a sum of the modes above.
 ///
-/// Portable from the start until `ec_barrier_prepare` has found better; every user of a short way has a thread
-/// record, and the first of these prepares, so all agree.
+/// Portable from the start until `ec_prepare` has found better; every user of a short way has a thread record, or
+/// prepares when it finds the mode unlike zero, so all agree.
 static inline uint32_t ec_mode(void) { return __atomic_load_n(&ec_mode_storage, __ATOMIC_RELAXED); }
 void ec_mode_set(uint32_t mode, bool is_on);
+
+/// Finds out how the short ways work here, once.
+void ec_prepare(void);
 
 /// Asks the system for `ec_barrier`; leaves the mode portable where there is none.
 void ec_barrier_prepare(void);

@@ -23,8 +23,11 @@ extension Async {
                 return self
             }
         }
-        let body: Callback.Body = { cell in callback(cell.outcome()) }
-        if let hop = Hop.to(context) { cell.join(Callback(hop, body)) } else { cell.join(body) }
+        if Context.self == ImmediateContext.self {
+            cell.join { cell in callback(cell.outcome()) }
+        } else {
+            cell.join(HoppingCallback(on: context) { cell in callback(cell.outcome()) })
+        }
         return self
     }
 

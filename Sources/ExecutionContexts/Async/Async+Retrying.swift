@@ -39,9 +39,9 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
 
     private func make(_ number: Int, for cell: Timed) {
         do {
-            cell.follow(try body(number).cell) { source, _ in
+            cell.follow(try body(number).cell) { source, cell in
                 if let error = source.error {
-                    fail(number, error, for: cell)
+                    fail(number, error, for: Timed.of(cell))
                 } else {
                     cell.end(like: source, Value.self)
                 }

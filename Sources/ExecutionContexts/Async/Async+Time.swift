@@ -4,8 +4,8 @@ extension Async {
     /// Errors are delayed as values are. A zero or negative delay means as soon as possible.
     public func delay(_ delay: Duration, on context: some ExecutionContext = .global) -> Async {
         let delayed = Timed("delay")
-        delayed.wait(for: cell) { source, _ in
-            delayed.wake(after: delay, on: context) { delayed.end(like: source, Value.self) }
+        delayed.wait(for: cell) { source, delayed in
+            Timed.of(delayed).wake(after: delay, on: context) { delayed.end(like: source, Value.self) }
         }
         return Async(cell: delayed)
     }
@@ -30,7 +30,7 @@ extension Async {
             return Async(error: AsyncError.timedOut(after: limit))
         }
         let timed = Timed("timeout")
-        timed.wait(for: cell) { source, _ in timed.end(like: source, Value.self) }
+        timed.wait(for: cell) { source, timed in timed.end(like: source, Value.self) }
         timed.wake(after: limit, on: context) { timed.giveUp(AsyncError.timedOut(after: limit)) }
         return Async(cell: timed)
     }

@@ -15,8 +15,8 @@ extension Async {
         require(
             limit > 0, "A traversal with \(limit) at a time would never start anything. Allow at least 1.")
         let traversal = Traversal(atMost: limit)
-        unsafe traversal.step = { _, _ in
-            traversal.end(with: traversal.collected.map { $0.load() as Value })
+        unsafe traversal.step = { _, traversal in
+            traversal.end(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }
         let walk = Walk(elements, body)
         let start = Start(traversal, context) { try walk.next()?.cell }

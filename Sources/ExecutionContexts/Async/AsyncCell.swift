@@ -16,6 +16,8 @@ internal import Synchronization
     /// Whether it ended with an error.
     @usableFromInline
     @exclusivity(unchecked) final var isFailure = false
+    /// For a subclass, which has no room of its own left.
+    @exclusivity(unchecked) final var tag: UInt8
     /// The cell in whose line this one stands, owned, until it ends; then the next in a line of those that are to tell.
     @exclusivity(unchecked) private final var link: Unmanaged<AsyncCell>?
     /// What it does when its source has ended; belongs to whoever takes it out of that line, or cancels.
@@ -34,7 +36,11 @@ internal import Synchronization
     @usableFromInline typealias Step = @Sendable (_ from: AsyncCell, _ to: AsyncCell) -> Void
 
     @usableFromInline
-    override init() {}
+    init(_ step: Step? = nil, tag: UInt8 = 0) {
+        unsafe self.step = step
+        unsafe self.tag = tag
+        super.init()
+    }
 
     deinit {
         if let type = unsafe type { destroy(type) }
@@ -67,7 +73,7 @@ internal import Synchronization
         let isFirst = unsafe state.joinFirst()
         if isFirst { unsafe write(Callback.Boxed(body: body)) }
         lock.unlock()
-        if !isFirst { join(Callback(nil, body)) }
+        if !isFirst { join(Callback(body)) }
     }
 
     /// Lets a party go that has not been told; the last one to leave takes the cell with it (law 26).
@@ -108,7 +114,7 @@ internal import Synchronization
 
     /// Telling is put off: the first callback joins the line.
     final func putBack(_ first: @escaping Callback.Body) {
-        let callback = Callback(nil, first)
+        let callback = Callback(first)
         lock.lock()
         unsafe state.putBack(callback)
         lock.unlock()
@@ -155,17 +161,26 @@ internal import Synchronization
         return unsafe Ending(first: take(Callback.Boxed.self).body)
     }
 
-    /// Unlocks and tells everybody; returns the source, which this cell wants nothing of any more.
+    /// Unlocks, tells everybody and forgets the source.
     @usableFromInline
-    @discardableResult
-    final func finish(_ ending: consuming Ending) -> AsyncCell? {
+    final func finish(_ ending: consuming Ending) { unsafe finishKeepingSource(ending)?.release() }
+
+    /// Unlocks and tells everybody; returns the source, owned, which this cell wants nothing of any more.
+    private final func finishKeepingSource(_ ending: consuming Ending) -> Unmanaged<AsyncCell>? {
         let mustTell = unsafe state.end()
         let source = unsafe link.take()
         show()
         lock.unlock()
         if mustTell { Delivery.tell(by: self, ending.first) }
         didEnd()
-        return unsafe source?.takeRetainedValue()
+        return unsafe source
+    }
+
+    /// Unlocks, tells everybody and leaves the source, which is cancelled if nobody else wants it.
+    final func finishLeaving(_ ending: consuming Ending) {
+        let source = unsafe finishKeepingSource(ending)?.takeRetainedValue()
+        let hasLeft = source?.leave(self) ?? false
+        didGiveUp(beforeTold: hasLeft)
     }
 
     /// Ends it with an error and tells everybody; false if it had ended already, which changes nothing (law 24).
@@ -222,7 +237,7 @@ internal import Synchronization
         unsafe step = copy
         other.join(self)
         // Told already, or ended otherwise meanwhile: the first has nothing left to leave.
-        if !adopt(other) { other.leave(self) }
+        if !adopt(other), other.leave(self) { unsafe step = nil }
     }
 
     /// Takes the step that was to be taken when the source had ended, unless it has ended itself.
@@ -244,9 +259,7 @@ internal import Synchronization
     final func giveUp(_ error: any Error) -> Bool {
         guard let ending = beginEnd() else { return false }
         fail(error)
-        let source = finish(ending)
-        let hasLeft = source?.leave(self) ?? false
-        didGiveUp(beforeTold: hasLeft)
+        finishLeaving(ending)
         return true
     }
 

@@ -74,5 +74,5 @@ struct AsyncState: ~Copyable {
     mutating func putBack(_ first: consuming Party) { line.prepend(first) }
 
     /// Who waits, in order.
-    var labels: [String] { (hasFirst ? [Callback.label(on: nil)] : []) + line.labels }
+    var labels: [String] { (hasFirst ? [Callback.label] : []) + line.labels }
 }

@@ -1,7 +1,7 @@
-/// A closure of the user's that is to be called with the outcome.
+/// A closure of the user's that is to be called with the outcome, by whoever tells.
 @usableFromInline
-final class Callback: Party, @unchecked Sendable {
-    // Unchecked: the closure is taken out by whoever is told to call it, once; the hop never changes.
+class Callback: Party, @unchecked Sendable {
+    // Unchecked: the closure is taken out by whoever is told to call it, once.
 
     /// The user's closure, by who knows the type.
     @usableFromInline typealias Body = @Sendable (AsyncCell) -> Void
@@ -9,24 +9,47 @@ final class Callback: Party, @unchecked Sendable {
     /// Kept in a struct: a closure that goes through generic code by itself comes back in a thunk.
     struct Boxed { let body: Body }
 
-    @exclusivity(unchecked) private var body: Body?
-    private let hop: Hop?
+    @usableFromInline
+    @exclusivity(unchecked) final var body: Body?
 
     @usableFromInline
-    init(_ hop: Hop?, _ body: @escaping Body) {
-        self.hop = hop
+    init(_ body: @escaping Body) {
         unsafe self.body = body
         super.init()
     }
 
-    override func tell(by cell: AsyncCell) {
-        guard let hop else { return call(cell) }
-        hop.execute { self.call(cell) }
+    override func tell(by cell: AsyncCell) { call(cell) }
+
+    @inline(__always)
+    fileprivate final func call(_ cell: AsyncCell) { unsafe body.take()?(cell) }
+
+    override var label: String { Self.label }
+
+    static let label = "a callback on 'immediate'"
+}
+
+/// A closure of the user's that is to be called on a context.
+@usableFromInline
+final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sendable {
+    // Unchecked: the context never changes; the cell is written by who tells, before the context gets this.
+    @usableFromInline let context: Context
+    @exclusivity(unchecked) private var cell: AsyncCell?
+
+    @inlinable
+    init(on context: Context, _ body: @escaping Body) {
+        self.context = context
+        super.init(body)
     }
 
-    private func call(_ cell: AsyncCell) { unsafe body.take()?(cell) }
+    override func tell(by cell: AsyncCell) {
+        unsafe self.cell = cell
+        // Captures nothing but this object, and so needs no memory of its own.
+        context.execute { self.arrive() }
+    }
 
-    override var label: String { Self.label(on: hop) }
+    private func arrive() {
+        if let cell = unsafe cell.take() { call(cell) }
+    }
 
-    static func label(on hop: Hop?) -> String { "a callback on '\(hop?.name ?? "immediate")'" }
+    override var label: String { "a callback on '\(context.name)'" }
 }

@@ -14,7 +14,7 @@ enum Delivery {
     static func tell(by cell: AsyncCell, _ first: Callback.Body? = nil) {
         guard descend() else {
             if let first { cell.putBack(first) }
-            return unsafe Errands.mine.toTell.append(cell)
+            return Errands.append(toTell: cell)
         }
         cell.tellAll(first)
         ascend()
@@ -22,7 +22,7 @@ enum Delivery {
 
     /// Cancels `cell`, which nobody wants any more.
     static func cancel(_ cell: AsyncCell) {
-        guard descend() else { return unsafe Errands.mine.toCancel.append(cell) }
+        guard descend() else { return Errands.append(toCancel: cell) }
         _ = cell.cancel()
         ascend()
     }
@@ -42,44 +42,5 @@ enum Delivery {
         let depth = ec_depth()
         if depth == deepest { Errands.run() }
         ec_set_depth(depth - 1)
-    }
-}
-
-/// What one thread has put off, in order.
-@usableFromInline
-final class Errands {
-    @exclusivity(unchecked) fileprivate var toTell = ErrandLine()
-    @exclusivity(unchecked) fileprivate var toCancel: [AsyncCell] = []
-
-    /// Those of the calling thread; its word owns them until they have been run.
-    fileprivate static var mine: Errands {
-        if let errands = current { return errands }
-        let errands = Errands()
-        unsafe ec_set_errands(Unmanaged.passRetained(errands).toOpaque())
-        return errands
-    }
-
-    private static var current: Errands? {
-        guard let errands = unsafe ec_errands() else { return nil }
-        return unsafe Unmanaged<Errands>.fromOpaque(errands).takeUnretainedValue()
-    }
-
-    /// Runs those of the calling thread until nothing new has come.
-    @usableFromInline
-    static func run() {
-        guard let errands = current else { return }
-        while true {
-            if let cell = unsafe errands.toTell.removeFirst() {
-                cell.tellAll(nil)
-            } else if let cell = unsafe errands.toCancel.popLast() {
-                _ = cell.cancel()
-            } else {
-                break
-            }
-        }
-        // One who waits inside an errand may have run all of them, and then these are gone.
-        guard current === errands else { return }
-        ec_set_errands(nil)
-        unsafe Unmanaged.passUnretained(errands).release()
     }
 }

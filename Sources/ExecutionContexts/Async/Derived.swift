@@ -16,12 +16,11 @@ class Derived: AsyncCell, @unchecked Sendable {
         var isForErrors: Bool { self != .map && self != .flatMap }
     }
 
-    fileprivate final let kind: Kind
+    /// Kept in the room that the superclass has left.
+    fileprivate final var kind: Kind { unsafe Kind(rawValue: tag) ?? .map }
 
     fileprivate init(_ kind: Kind, _ step: @escaping Step) {
-        self.kind = kind
-        super.init()
-        unsafe self.step = step
+        super.init(step, tag: kind.rawValue)
     }
 
     /// A cell that stands in the line of `source`.

@@ -28,8 +28,7 @@ final class Joint: AsyncCell, @unchecked Sendable {
         self.goal = goal
         count = sources.count
         missing = Atomic(sources.count)
-        super.init()
-        unsafe self.step = step
+        super.init(step)
         let all = sources.map { Member(of: self, in: $0) }
         members.withLock { $0 = all }
         for member in all {

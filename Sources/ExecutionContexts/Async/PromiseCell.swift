@@ -33,10 +33,8 @@
         fail(CancellationError())
         unsafe wasCancelled = true
         let handlers = takeHandlers()
-        let source = finish(ending)
+        finishLeaving(ending)
         for handler in handlers?.all ?? [] { handler() }
-        let hasLeft = source?.leave(self) ?? false
-        didGiveUp(beforeTold: hasLeft)
         return true
     }
 

@@ -12,6 +12,9 @@ class Timed: AsyncCell, @unchecked Sendable {
         super.init()
     }
 
+    /// A step's own cell, which is one of these. A step that captured it would keep it alive.
+    static func of(_ cell: AsyncCell) -> Self { unsafe unsafeDowncast(cell, to: Self.self) }
+
     /// Has `body` called on `context` when `delay` has passed, unless this has ended by then.
     final func wake(
         after delay: Duration, on context: some ExecutionContext, _ body: @escaping Work

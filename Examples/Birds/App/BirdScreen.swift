@@ -1,0 +1,42 @@
+/// What the user looks at. It belongs to the main actor.
+@MainActor
+final class BirdScreen {
+    private(set) var birds: [Bird] = []
+    private(set) var problem: (any Error)?
+
+    /// Shows the birds of a data source that calls back on the main actor, then calls `done`.
+    func load(from dataSource: BirdDataSource, done: @escaping @MainActor @Sendable () -> Void) {
+        dataSource.getBirds { result in
+            // Called anywhere else, this stops the program at once; unchecked, the screen would now and then stay
+            // empty, which is harder to find.
+            MainActor.assumeIsolated {
+                switch result {
+                case .success(let birds): self.birds = birds
+                case .failure(let error): self.problem = error
+                }
+                done()
+            }
+        }
+    }
+
+    /// The birds beside each other, each with its name below.
+    var lines: [String] {
+        let height = birds.map { $0.picture?.height ?? 0 }.max() ?? 0
+        let rows = (0..<height).map { row in
+            birds.map { bird in bird.picture.map { row < $0.height ? $0.lines[row] : "" } ?? "" }
+        }
+        return (rows + [birds.map(\.name)]).map { row in row.map { $0.padded(12) }.joined() }
+    }
+
+    func expectBirds(_ names: [String]) throws {
+        if let problem { throw problem }
+        guard birds.map(\.name) == names, birds.allSatisfy({ $0.picture != nil }) else {
+            throw Surprise(what: "Birds or pictures are missing.")
+        }
+    }
+}
+
+extension String {
+    /// The text with so many blanks behind it that it has `width` characters, and one at least.
+    func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}

@@ -1,0 +1,46 @@
+import ExecutionContexts
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Gets things over HTTP, and calls back on a context that it shares with others.
+///
+/// It stands here for the sake of its imports: `URLSession` is a part of Foundation on some systems only.
+final class URLSessionTransport: Transport {
+    private let base: URL
+    private let session: URLSession
+
+    /// A transport to the server at `base`, whose session's own work and whose callbacks run on `context`.
+    ///
+    /// A session calls back in order, so the context is a serial one.
+    init(base: URL, on context: some SerialContext) {
+        self.base = base
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 10
+        session = URLSession(
+            configuration: configuration, delegate: nil, delegateQueue: context.operationQueue)
+    }
+
+    // A session lives until it is told to end. What is under way still ends, and calls back.
+    deinit { session.finishTasksAndInvalidate() }
+
+    func get(_ path: String, completion: @escaping @Sendable (Result<Data, any Error>) -> Void) {
+        guard let url = URL(string: path, relativeTo: base) else {
+            return completion(.failure(BirdError.badPath(path)))
+        }
+        session.dataTask(with: url) { data, response, error in
+            completion(Result { try Self.body(of: response, data, error, path) })
+        }.resume()
+    }
+
+    private static func body(
+        of response: URLResponse?, _ data: Data?, _ error: (any Error)?, _ path: String
+    ) throws -> Data {
+        if let error { throw error }
+        guard let data, let response = response as? HTTPURLResponse else { throw BirdError.unreadable(path) }
+        guard response.statusCode == 200 else { throw BirdError.status(response.statusCode, path: path) }
+        return data
+    }
+}

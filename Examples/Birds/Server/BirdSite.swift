@@ -1,0 +1,52 @@
+import Foundation
+
+/// What the server has to show: birds, their pictures, and two paths that behave badly.
+struct BirdSite: Sendable {
+    var names = ["wren", "robin", "dipper", "siskin", "nuthatch", "goldcrest"]
+
+    /// What to do about a request.
+    enum Answer: Hashable, Sendable {
+        case now(HTTPResponse)
+        /// After a while.
+        case later(HTTPResponse)
+        /// And break off in the middle.
+        case halfOf(HTTPResponse)
+    }
+
+    func answer(to request: HTTPRequest) -> Answer {
+        guard request.method == "GET" else { return .now(.failure(405)) }
+        switch request.path {
+        case "/birds.json": return .now(list)
+        case "/slow": return .later(list)
+        case "/broken": return .halfOf(list)
+        default: return .now(picture(at: request.path) ?? .failure(404))
+        }
+    }
+
+    private var list: HTTPResponse {
+        let entries = names.map { BirdEntry(name: $0, image: "/images/\($0)") }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Texts can always be encoded.
+        return .ok("application/json", (try? encoder.encode(entries)) ?? Data())
+    }
+
+    private func picture(at path: String) -> HTTPResponse? {
+        guard path.hasPrefix("/images/") else { return nil }
+        let name = String(path.dropFirst("/images/".count))
+        return names.contains(name) ? .ok("image/x-portable-graymap", Self.picture(of: name).pgm) : nil
+    }
+
+    /// A pattern that is the same for the same name, and the same on the left as on the right, as birds are.
+    static func picture(of name: String) -> Picture {
+        var seed = name.utf8.reduce(UInt64(14_695_981_039_346_656_037)) {
+            ($0 ^ UInt64($1)) &* 1_099_511_628_211
+        }
+        var half: [UInt8] = []
+        for _ in 0..<32 {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            half.append(UInt8(truncatingIfNeeded: seed >> 56))
+        }
+        return Picture(width: 8, height: 8) { column, row in half[row * 4 + min(column, 7 - column)] }
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// What a client asks for. Its headers are read and not looked at.
+struct HTTPRequest: Hashable, Sendable {
+    let method: String
+    /// Without what follows a question mark, and decoded.
+    let path: String
+
+    /// Reads the head of a request; nil if it is none.
+    init?(head: [UInt8]) {
+        let line = String(decoding: head.prefix { $0 != 0x0D && $0 != 0x0A }, as: UTF8.self)
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, words[2].hasPrefix("HTTP/1."), words[1].hasPrefix("/"),
+            let path = words[1].prefix(while: { $0 != "?" }).removingPercentEncoding
+        else { return nil }
+        method = String(words[0])
+        self.path = path
+    }
+
+    /// The most that a head may have.
+    static let headLimit = 8_192
+
+    /// What ends a head.
+    static let headEnd: [UInt8] = Array("\r\n\r\n".utf8)
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+/// A call to the system that failed.
+struct SystemError: Error, Hashable, CustomStringConvertible {
+    let call: String
+    let code: Int32
+
+    // Unsafe in name only: the system's text is copied at once.
+    var description: String { unsafe "The system's \(call) failed: \(String(cString: strerror(code)))." }
+
+    /// Repeats a call that a signal interrupts, and throws if it fails.
+    @discardableResult
+    static func check<Number: SignedInteger>(_ name: String, _ call: () -> Number) throws(SystemError)
+        -> Number
+    {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            if errno != EINTR { throw SystemError(call: name, code: errno) }
+        }
+    }
+}

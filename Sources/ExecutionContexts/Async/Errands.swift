@@ -1,0 +1,44 @@
+internal import CPlatform
+
+/// What one thread has put off, in order: the thread's word points to it until it has been done.
+@usableFromInline
+@safe struct Errands: ~Copyable {
+    private var toTell = ErrandLine()
+    private var toCancel: [AsyncCell] = []
+
+    private typealias Pointer = UnsafeMutablePointer<Errands>
+
+    static func append(toTell cell: AsyncCell) { unsafe mine.pointee.toTell.append(cell) }
+
+    static func append(toCancel cell: AsyncCell) { unsafe mine.pointee.toCancel.append(cell) }
+
+    /// Does what the calling thread has put off, until nothing new has come.
+    @usableFromInline
+    static func run() {
+        guard let errands = unsafe current else { return }
+        while true {
+            if let cell = unsafe errands.pointee.toTell.removeFirst() {
+                cell.tellAll(nil)
+            } else if let cell = unsafe errands.pointee.toCancel.popLast() {
+                _ = cell.cancel()
+            } else {
+                break
+            }
+            // One that waited inside it has done all the rest, and then these are gone.
+            if unsafe current != errands { return }
+        }
+        ec_set_errands(nil)
+        unsafe errands.deinitialize(count: 1)
+        unsafe errands.deallocate()
+    }
+
+    private static var current: Pointer? { unsafe ec_errands()?.assumingMemoryBound(to: Errands.self) }
+
+    private static var mine: Pointer {
+        if let errands = unsafe current { return unsafe errands }
+        let errands = Pointer.allocate(capacity: 1)
+        unsafe errands.initialize(to: Errands())
+        unsafe ec_set_errands(errands)
+        return unsafe errands
+    }
+}

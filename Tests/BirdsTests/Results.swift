@@ -1,0 +1,64 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+@testable import Birds
+
+/// What a data source has called back with.
+final class Results: Sendable {
+    typealias Outcome = Result<[Bird], any Error>
+
+    private let calls = LockedResource<[(outcome: Outcome, isInPlace: Bool?)]>([], lockedBy: .section)
+
+    func add(_ outcome: Outcome, isInPlace: Bool? = nil) { calls.write { $0.append((outcome, isInPlace)) } }
+
+    var all: [Outcome] { calls.read { $0.map(\.outcome) } }
+
+    /// Whether each call came where it should, as far as it was said.
+    var wereInPlace: [Bool?] { calls.read { $0.map(\.isInPlace) } }
+
+    /// The outcome of the only call.
+    var only: Outcome {
+        get throws {
+            #expect(all.count == 1)
+            return try #require(all.first)
+        }
+    }
+}
+
+/// Contexts of every kind.
+enum Place: CaseIterable, CustomTestStringConvertible {
+    case immediate, trampoline, global, serial, queue, blocking, thread
+
+    var testDescription: String { context.name }
+
+    var context: any ExecutionContext {
+        switch self {
+        case .immediate: ImmediateContext()
+        case .trampoline: .trampoline
+        case .global: GlobalContext()
+        case .serial: GlobalContext().serial("a serial view")
+        case .queue: .serial(label: "a serial queue")
+        case .blocking: .blocking
+        case .thread: .thread(name: "a thread")
+        }
+    }
+}
+
+/// Answers on a context that it shares with others, as a session does.
+struct SharingTransport: Transport {
+    let base: FakeTransport
+    let context: any ExecutionContext
+
+    func get(_ path: String, completion: @escaping @Sendable (Result<Data, any Error>) -> Void) {
+        base.get(path) { answer in context.execute { completion(answer) } }
+    }
+}
+
+extension BirdSite {
+    /// The birds as they are to come.
+    static func birds(_ names: [String]) -> [Bird] {
+        names.map { Bird(name: $0, picture: picture(of: $0)) }
+    }
+}

@@ -1,0 +1,139 @@
+import Dispatch
+import ExecutionContexts
+import Foundation
+import Testing
+
+// The snippets of the post on execution contexts for futures, with today's names. What the post leaves out between them -
+// the view controller, the data source, the ends of functions - stands around them here.
+
+@Suite(.timeLimit(.minutes(1)))
+struct Futures004Tests {
+    @Test
+    func `Law 25: without a context the callback of the source is called where the operation completes`()
+        async
+    {
+        let controller = ViewController()
+        await withCheckedContinuation { continuation in
+            controller.tableView.onReload = { continuation.resume() }
+            controller.showBirdsWhereverTheyArrive()
+        }
+        #expect(!controller.tableView.wasReloadedOnMain)
+        #expect(try! controller.birds!.get() == ["robin", "wren"])
+    }
+
+    @Test func `Law 25: with the main context the callback of the source is called on main`() async {
+        let controller = ViewController()
+        await withCheckedContinuation { continuation in
+            controller.tableView.onReload = { continuation.resume() }
+            controller.showBirds()
+        }
+        #expect(controller.tableView.wasReloadedOnMain)
+        #expect(try! controller.birds!.get() == ["robin", "wren"])
+    }
+
+    @Test func `The contexts that the source makes of queues and closures are contexts here`() async {
+        let MainExecutionContext = DispatchQueue.main.context
+        let ImmediateExecutionContext: any ExecutionContext = .closure { $0() }
+
+        let ran = Lines()
+        ImmediateExecutionContext { ran.add("at once") }
+        #expect(ran.all == ["at once"])
+        await withCheckedContinuation { continuation in
+            MainExecutionContext {
+                dispatchPrecondition(condition: .onQueue(.main))
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test func `The Async that the source writes works with these contexts`() async {
+        let operation = HandMadeAsync<Int>()
+        let queue = DispatchQueue(label: "the caller's choice")
+        let seen = Lines()
+        operation.onComplete { seen.add("at once: \($0)") }
+        await withCheckedContinuation { continuation in
+            operation.onComplete(context: queue.context) {
+                dispatchPrecondition(condition: .onQueue(queue))
+                seen.add("on the queue: \($0)")
+                continuation.resume()
+            }
+            operation.complete(7)
+        }
+        operation.onComplete { seen.add("afterwards: \($0)") }
+        #expect(seen.all == ["at once: 7", "on the queue: 7", "afterwards: 7"])
+    }
+}
+
+// Unchecked: each is used by one thread at a time, which the tests order by what they wait for.
+private final class ViewController: @unchecked Sendable {
+    let dataSource = DataSource()
+    let tableView = TableView()
+    var birds: Async<[String]>.Outcome?
+
+    func showBirdsWhereverTheyArrive() {
+        dataSource.getBirds().onComplete { birds in
+            self.birds = birds
+            self.tableView.reloadData()
+        }
+    }
+
+    func showBirds() {
+        dataSource.getBirds().onComplete(MainExecutionContext) { birds in
+            self.birds = birds
+            self.tableView.reloadData()
+        }
+    }
+}
+
+// Unchecked, as above.
+private final class TableView: @unchecked Sendable {
+    var wasReloadedOnMain = false
+    var onReload: () -> Void = {}
+
+    func reloadData() {
+        wasReloadedOnMain = MainContext().isCurrent == true
+        onReload()
+    }
+}
+
+/// Completes on a queue of its own, as the tasks of a URL session do.
+private final class DataSource: Sendable {
+    private let session = DispatchQueue(label: "session")
+
+    func getBirds() -> Async<[String]> {
+        let promise = Promise<[String]>()
+        session.async { promise.succeed(["robin", "wren"]) }
+        return promise.async
+    }
+}
+
+/// The simple alternative for completion handlers of the source, for one thread.
+// Unchecked: the test uses it on one thread at a time.
+private final class HandMadeAsync<Result: Sendable>: @unchecked Sendable {
+    typealias Callback = @Sendable (Result) -> Void
+    private var result: Result?
+    private var callbacks: [Callback] = []
+
+    @discardableResult
+    func onComplete(
+        context: any ExecutionContext = ImmediateExecutionContext, callback: @escaping Callback
+    ) -> Self {
+        let wrappedCallback: Callback = { res in
+            context {
+                callback(res)
+            }
+        }
+        if let result = result {
+            wrappedCallback(result)
+        } else {
+            callbacks.append(wrappedCallback)
+        }
+        return self
+    }
+
+    func complete(_ result: Result) {
+        self.result = result
+        for callback in callbacks { callback(result) }
+        callbacks = []
+    }
+}

@@ -1,0 +1,245 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Functions with completion handlers as an `Async`.
+@Suite(.timeLimit(.minutes(1)))
+struct CallbackBridgeTests {
+    @Test func `Of each kind of handler the one is made that the function takes`() async throws {
+        let files = Files()
+        let result: Async<String> = .fromCallback { done in files.result("a", completion: done) }
+        let typed: Async<String> = .fromCallback { done in files.typed("b", completion: done) }
+        let pair: Async<String> = .fromCallback { done in files.pair("c", completion: done) }
+        let value: Async<String> = .fromCallback { done in files.value("d", completion: done) }
+        let optional: Async<String?> = .fromCallback { done in files.pair("e", completion: done) }
+        let tuple: Async<(String, Int)> = .fromCallback { done in
+            files.three("f") { text, status, error in
+                guard let text, let status else { return done(nil, error) }
+                done((text, status), nil)
+            }
+        }
+        #expect(try await [result.get(), typed.get(), pair.get(), value.get()] == ["a", "b", "c", "d"])
+        #expect(try await optional.get() == "e")
+        #expect(try await tuple.get() == ("f", 200))
+        try await Async<Void>.fromCallback { done in files.save("g", completion: done) }.get()
+        try await Async<Void>.fromCallback { done in files.end(completion: done) }.get()
+    }
+
+    @Test func `The type of the value is found by the function that is called`() {
+        let files = Files()
+        let result = Async.fromCallback { done in files.result("a", completion: done) }
+        let typed = Async.fromCallback { done in files.typed("b", completion: done) }
+        let pair = Async.fromCallback { files.pair("c", completion: $0) }
+        let value = Async.fromCallback { done in files.value("d", completion: done) }
+        let saved = Async.fromCallback { done in files.save("e", completion: done) }
+        let ended = Async.fromCallback { done in files.end(completion: done) }
+        let cancellable = Async.fromCallback { done, onCancel in
+            onCancel {}
+            files.pair("f", completion: done)
+        }
+        let texts: [Async<String>] = [result, typed, pair, value, cancellable]
+        let ends: [Async<Void>] = [saved, ended]
+        #expect(texts.map(\.value) == ["a", "b", "c", "d", "f"])
+        #expect(ends.allSatisfy { $0.value != nil })
+    }
+
+    @Test func `A handler that is called by hand is the one that the call fits`() {
+        let number = Async<Int>.fromCallback { done in done(1) }
+        let result = Async<Int>.fromCallback { done in done(.success(2)) }
+        let pair = Async<Int>.fromCallback { done in done(3, nil) }
+        let nothing = Async<Void>.fromCallback { done in done() }
+        let error = Async<Void>.fromCallback { done in done(Broken.here) }
+        #expect([number.value, result.value, pair.value] == [1, 2, 3])
+        #expect(nothing.value != nil)
+        #expect(error.error as? Broken == .here)
+    }
+
+    @Test func `An error ends it, of each kind of handler that has one`() {
+        let files = Files(error: .here)
+        let errors: [(any Error)?] = [
+            Async<String>.fromCallback { done in files.result("a", completion: done) }.error,
+            Async<String>.fromCallback { done in files.typed("a", completion: done) }.error,
+            Async<String>.fromCallback { done in files.pair("a", completion: done) }.error,
+            Async<String>.fromCallback { done, _ in files.result("a", completion: done) }.error,
+            Async<String>.fromCallback { done, _ in files.typed("a", completion: done) }.error,
+            Async<String>.fromCallback { done, _ in files.pair("a", completion: done) }.error,
+            Async<Void>.fromCallback { done in files.save("a", completion: done) }.error,
+            Async<Void>.fromCallback { done, _ in files.save("a", completion: done) }.error,
+        ]
+        for error in errors { #expect(error as? Broken == .here) }
+    }
+
+    @Test func `A value and an error is an error, and neither is an error that says so`() {
+        let both = Async<Int>.fromCallback { done in done(1, Broken.here) }
+        let neither = Async<Int>.fromCallback { done in done(nil, nil) }
+        let optional = Async<Int?>.fromCallback { done in done(.some(nil), nil) }
+        #expect(both.error as? Broken == .here)
+        #expect(neither.error as? AsyncError == .noOutcome)
+        #expect(optional.value == .some(nil))
+    }
+
+    @Test func `What starts it runs on the caller before it returns, and its error ends it`() {
+        let log = Box<[String]>([])
+        let kept = Box<(@Sendable (Int) -> Void)?>(nil)
+        let thrown = Async<Int>.fromCallback { done in
+            log.withValue { $0.append("started") }
+            kept.value = done
+            throw Broken.here
+        } onFault: {
+            Issue.record("\($0)")
+        }
+        log.withValue { $0.append("returned") }
+        #expect(log.value == ["started", "returned"])
+        #expect(thrown.error as? Broken == .here)
+        // A first call, though it comes too late.
+        kept.value?(1)
+        #expect(thrown.error as? Broken == .here)
+        // What came first counts.
+        let called = Async<Int>.fromCallback { done in
+            done(1)
+            throw Broken.here
+        }
+        #expect(called.value == 1)
+    }
+
+    @Test
+    func `Law 26: a handler that is let go of without a call ends it with the error of a dropped promise`() {
+        let isFreed = Box(false)
+        let line: UInt = #line + 1
+        let dropped = Async<Int>.fromCallback { done in
+            let capture = capturing(isFreed)
+            let forgotten: () -> Void = {
+                capture()
+                done(1)
+            }
+            _ = forgotten
+        }
+        #expect(isFreed.value)
+        #expect(
+            dropped.error as? AsyncError
+                == .abandoned(promise: "ExecutionContextsTests/CallbackBridgeTests.swift:\(line)"))
+    }
+
+    @Test func `Law 24: a second call changes nothing, and is reported with the place`() throws {
+        let faults = Box<[CallbackFault]>([])
+        let kept = Box<[@Sendable (Result<Int, any Error>) -> Void]>([])
+        let line: UInt = #line + 1
+        let twice = Async<Int>.fromCallback { done in
+            kept.withValue { $0 = [done, done] }
+        } onFault: { fault in
+            faults.withValue { $0.append(fault) }
+        }
+        kept.value[0](.success(1))
+        kept.value[1](.success(2))
+        kept.value[0](.failure(Broken.here))
+        #expect(twice.value == 1)
+        #expect(faults.value.map(\.reason) == [.calledAgain, .calledAgain])
+        let fault = try #require(faults.value.first)
+        #expect(fault.context == nil)
+        for part in ["CallbackBridgeTests.swift:\(line)", "called again", "law 24"] {
+            #expect(fault.description.contains(part))
+        }
+    }
+
+    @Test
+    func
+        `A second call is one line on standard error and no end of the program, unless something else is asked for`()
+        async throws
+    {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
+        ) {
+            _ = Async<Int>.fromCallback { done in
+                done(1)
+                done(2)
+            }
+        }
+        try expectSentence(
+            result, "ExecutionContexts: ", "called again", "CallbackBridgeTests.swift", "law 24")
+        let output = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
+        #expect(!output.contains("called again"))
+    }
+
+    @Test func `Law 10: who keeps a handler that was called does not keep the value`() {
+        let isFreed = Box(false)
+        let kept = Box<(@Sendable (Farewell) -> Void)?>(nil)
+        do {
+            let value = Async<Farewell>.fromCallback { done in kept.value = done }
+            kept.value?(Farewell { isFreed.value = true })
+            #expect(value.isCompleted)
+        }
+        #expect(isFreed.value)
+        #expect(kept.value != nil)
+    }
+
+    @Test func `The handler may be wrapped for a context like any other`() {
+        let manual = ManualContext()
+        let files = Files()
+        let value = Async<String>.fromCallback { done in files.pair("a", completion: manual.callback(done)) }
+        #expect(value.outcome == nil)
+        manual.runReady()
+        #expect(value.value == "a")
+        // A context that loses it lets go of the handler, which ends the `Async` too.
+        let faults = Box<[CallbackFault.Reason]>([])
+        let lost = Async<String>.fromCallback { done in
+            files.value(
+                "a",
+                completion: ClosureContext("lossy") { _ in }.callback(done) { fault in
+                    faults.withValue { $0.append(fault.reason) }
+                })
+        }
+        #expect(faults.value == [.refused(.abandoned)])
+        #expect(lost.error is AsyncError)
+    }
+
+    @Test func `Law 24: of sixteen threads that call at once exactly one ends it`() async {
+        await offThePool {
+            let count = rounds(debug: 2_000, release: 50_000)
+            let faults = Box(0)
+            let all = Box<[(Async<Int>, @Sendable (Int) -> Void)]>([])
+            for _ in 0..<count {
+                let kept = Box<(@Sendable (Int) -> Void)?>(nil)
+                let value = Async<Int>.fromCallback { done in
+                    kept.value = done
+                } onFault: { _ in
+                    faults.withValue { $0 += 1 }
+                }
+                all.withValue { $0.append((value, kept.value!)) }
+            }
+            let wins = Box(0)
+            let pairs = all.value
+            for (value, _) in pairs { value.onSuccess { _ in wins.withValue { $0 += 1 } } }
+            onThreads((0..<16).map { index in { for (_, done) in pairs { done(index) } } })
+            #expect(wins.value == count)
+            #expect(faults.value == 15 * count)
+        }
+    }
+}
+
+enum Broken: Error { case here }
+
+/// A library of functions with completion handlers, which call back at once.
+struct Files {
+    var error: Broken?
+
+    private var outcome: Result<Void, Broken> { error.map { .failure($0) } ?? .success(()) }
+
+    func result(_ text: String, completion: @escaping @Sendable (Result<String, any Error>) -> Void) {
+        completion(outcome.map { text }.mapError { $0 })
+    }
+    func typed(_ text: String, completion: @escaping (Result<String, Broken>) -> Void) {
+        completion(outcome.map { text })
+    }
+    @discardableResult
+    func pair(_ text: String, completion: @escaping @Sendable (String?, (any Error)?) -> Void) -> Int {
+        completion(error == nil ? text : nil, error)
+        return 0
+    }
+    func value(_ text: String, completion: @escaping @Sendable (String) -> Void) { completion(text) }
+    func three(_ text: String, completion: @escaping @Sendable (String?, Int?, (any Error)?) -> Void) {
+        completion(text, 200, nil)
+    }
+    func save(_ text: String, completion: @escaping ((any Error)?) -> Void) { completion(error) }
+    func end(completion: @escaping @Sendable () -> Void) { completion() }
+}

@@ -1,0 +1,161 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// What is done when an `Async` made from a completion handler is cancelled.
+@Suite(.timeLimit(.minutes(1)))
+struct CallbackCancellingTests {
+    @Test func `Law 26: cancelling stops what was started, once, and a call that comes after is no fault`() {
+        let request = Request()
+        let value: Async<Int> = request.start()
+        #expect(value.cancel())
+        #expect(!value.cancel())
+        #expect(request.cancels.value == 1)
+        #expect(value.error is CancellationError)
+        request.finish(1)
+        #expect(value.error is CancellationError)
+        #expect(request.faults.value == 0)
+        // From now on it is.
+        request.finish(1)
+        #expect(request.faults.value == 1)
+    }
+
+    @Test func `Law 26: cancelling the last that was derived from it stops what was started`() {
+        let request = Request()
+        let text = request.start().map { "\($0)" }
+        let twice = request.start().map { $0 * 2 }
+        text.cancel()
+        #expect(request.cancels.value == 1)
+        twice.cancel()
+        #expect(request.cancels.value == 2)
+    }
+
+    @Test func `What was to be done on cancelling is let go of at the end, and not done`() {
+        let isFreed = Box(false)
+        let kept = Box<(@Sendable (Int) -> Void)?>(nil)
+        let value = Async<Int>.fromCallback { done, onCancel in
+            onCancel(capturing(isFreed))
+            kept.value = done
+        }
+        #expect(!isFreed.value)
+        kept.value?(1)
+        #expect(isFreed.value)
+        #expect(!value.cancel())
+        #expect(value.value == 1)
+    }
+
+    @Test func `It may be registered several times, later and too late`() {
+        let log = Box<[Int]>([])
+        let register = Box<(@Sendable (@escaping Work) -> Void)?>(nil)
+        let kept = Box<(@Sendable (Int) -> Void)?>(nil)
+        let value = Async<Int>.fromCallback { done, onCancel in
+            (kept.value, register.value) = (done, onCancel)
+            onCancel { log.withValue { $0.append(1) } }
+        }
+        register.value? { log.withValue { $0.append(2) } }
+        value.cancel()
+        #expect(log.value == [1, 2])
+        register.value? { log.withValue { $0.append(3) } }
+        #expect(log.value == [1, 2, 3])
+        #expect(kept.value != nil)
+    }
+
+    @Test func `Each kind of handler can be cancelled`() {
+        let count = Box(0)
+        let stop: Work = { count.withValue { $0 += 1 } }
+        let kept = Box<[any Sendable]>([])
+        let files = Handlers(kept: kept)
+        Async<Int>.fromCallback { done, onCancel in
+            onCancel(stop)
+            files.result(done)
+        }.cancel()
+        Async<Int>.fromCallback { done, onCancel in
+            onCancel(stop)
+            files.typed(done)
+        }.cancel()
+        Async<Int>.fromCallback { done, onCancel in
+            onCancel(stop)
+            files.pair(done)
+        }.cancel()
+        Async<Int>.fromCallback { done, onCancel in
+            onCancel(stop)
+            files.value(done)
+        }.cancel()
+        Async<Void>.fromCallback { done, onCancel in
+            onCancel(stop)
+            files.error(done)
+        }.cancel()
+        Async<Void>.fromCallback { done, onCancel in
+            onCancel(stop)
+            files.end(done)
+        }.cancel()
+        #expect(count.value == 6)
+    }
+
+    @Test func `A task that waits for it and is cancelled stops what was started`() async {
+        let request = Request()
+        let value = request.start()
+        let task = Task { try await value.get() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(request.cancels.value == 1)
+    }
+
+    @Test func `Nothing is left of it when it has ended, however it ended`() {
+        for ending in 0..<4 {
+            let freed = [Box(false), Box(false), Box(false)]
+            do {
+                let kept = Box<(@Sendable (Int) -> Void)?>(nil)
+                let (report, stop, told) = (capturing(freed[0]), capturing(freed[1]), capturing(freed[2]))
+                let value = Async<Int>.fromCallback { done, onCancel in
+                    onCancel(stop)
+                    kept.value = done
+                    if ending == 3 { throw Broken.here }
+                } onFault: { _ in
+                    report()
+                }
+                value.onComplete { _ in told() }
+                switch ending {
+                case 0: kept.value?(1)
+                case 1: value.cancel()
+                default: break
+                }
+                kept.value = nil
+                #expect(value.isCompleted)
+            }
+            #expect(freed.map(\.value) == [true, true, true], "ending \(ending)")
+        }
+    }
+}
+
+/// Something that is started, called back from when one wants, and cancelled.
+private struct Request: Sendable {
+    let cancels = Box(0)
+    let faults = Box(0)
+    private let handlers = Box<[@Sendable (Int) -> Void]>([])
+
+    func start() -> Async<Int> {
+        .fromCallback { done, onCancel in
+            handlers.withValue { $0.append(done) }
+            onCancel { cancels.withValue { $0 += 1 } }
+        } onFault: { [faults] _ in
+            faults.withValue { $0 += 1 }
+        }
+    }
+
+    func finish(_ value: Int) { for handler in handlers.value { handler(value) } }
+}
+
+/// Functions that never call back.
+private struct Handlers {
+    let kept: Box<[any Sendable]>
+
+    func result(_ done: @escaping @Sendable (Result<Int, any Error>) -> Void) { keep(done) }
+    func typed(_ done: @escaping @Sendable (Result<Int, Broken>) -> Void) { keep(done) }
+    func pair(_ done: @escaping @Sendable (Int?, (any Error)?) -> Void) { keep(done) }
+    func value(_ done: @escaping @Sendable (Int) -> Void) { keep(done) }
+    func error(_ done: @escaping @Sendable ((any Error)?) -> Void) { keep(done) }
+    func end(_ done: @escaping @Sendable () -> Void) { keep(done) }
+
+    private func keep(_ handler: any Sendable) { kept.withValue { $0.append(handler) } }
+}

@@ -1,0 +1,84 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// An `Async` behind a function with a completion handler.
+@Suite(.timeLimit(.minutes(1)))
+struct CallbackCompletionTests {
+    @Test func `A completion handler gets the value or the error, on the context, once`() {
+        let manual = ManualContext()
+        let log = Box<[String]>([])
+        let completion: @Sendable (Int?, (any Error)?) -> Void = { value, error in
+            manual.preconditionIsCurrent()
+            log.withValue {
+                $0.append("\(value.map(String.init) ?? "nil") \(error.map { "\($0)" } ?? "nil")")
+            }
+        }
+        let (good, bad) = (Promise<Int>(), Promise<Int>())
+        good.async.onComplete(on: manual, completion)
+        let stored: any ExecutionContext = manual
+        bad.async.onComplete(on: stored, completion)
+        #expect(manual.readyCount == 0)
+        good.succeed(1)
+        bad.fail(Broken.here)
+        #expect(log.value.isEmpty)
+        manual.runReady()
+        #expect(log.value == ["1 nil", "nil here"])
+        Async(value: 2).onComplete(on: manual, completion)
+        manual.runReady()
+        #expect(log.value.last == "2 nil")
+    }
+
+    @Test func `Law 25: it takes its turn among the other callbacks`() {
+        let log = Box<[Int]>([])
+        let promise = Promise<Int>()
+        promise.async
+            .onComplete { _ in log.withValue { $0.append(1) } }
+            .onComplete { value, error in log.withValue { $0.append(2) } }
+            .onSuccess { _ in log.withValue { $0.append(3) } }
+        promise.succeed(0)
+        #expect(log.value == [1, 2, 3])
+    }
+
+    @Test func `A completion handler of the main actor gets it on the main queue`() async {
+        let screen = Screen()
+        await withCheckedContinuation { continuation in
+            Task { @MainActor in screen.load(then: { continuation.resume() }) }
+        }
+        #expect(await screen.text == "a")
+    }
+
+    @Test func `There and back again nothing is lost`() async {
+        let files = Files(error: .here)
+        @Sendable func load(completion: @escaping @Sendable (String?, (any Error)?) -> Void) {
+            Async.fromCallback { done in files.pair("a", completion: done) }
+                .recover { _ in "b" }
+                .onComplete(on: .global, completion)
+        }
+        let text = try? await Async.fromCallback { done in load(completion: done) }.get()
+        #expect(text == "b")
+    }
+
+    @Test func `Law 10: the completion handler is released when it was called`() {
+        let isFreed = Box(false)
+        let promise = Promise<Int>()
+        let capture = Box<(@Sendable () -> Void)?>(capturing(isFreed))
+        promise.async.onComplete { [capture = capture.withValue { $0.take() }] _, _ in capture?() }
+        #expect(!isFreed.value)
+        promise.succeed(1)
+        #expect(isFreed.value)
+    }
+
+    @MainActor
+    private final class Screen {
+        var text = ""
+
+        func load(then finish: @escaping @MainActor @Sendable () -> Void) {
+            GlobalContext().submit { "a" }.onComplete(on: .main) { text, error in
+                self.text = text ?? "\(error!)"
+                finish()
+            }
+        }
+    }
+}

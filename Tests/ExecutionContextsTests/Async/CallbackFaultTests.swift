@@ -1,0 +1,215 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Wrapped completion handlers that are called twice, never, or on a context that loses them.
+@Suite(.timeLimit(.minutes(2)))
+struct CallbackFaultTests {
+    @Test func `Law 24: the first call counts, and later ones are reported and do nothing`() {
+        let manual = ManualContext(name: "screen")
+        let faults = Box<[CallbackFault]>([])
+        let values = Box<[Int]>([])
+        let line: UInt = #line + 1
+        let wrapped = manual.callback { (value: Int) in
+            values.withValue { $0.append(value) }
+        } onFault: { fault in
+            faults.withValue { $0.append(fault) }
+        }
+        wrapped(1)
+        wrapped(2)
+        manual.runReady()
+        wrapped(3)
+        manual.runReady()
+        #expect(values.value == [1])
+        #expect(faults.value.map(\.reason) == [.calledAgain, .calledAgain])
+        #expect(faults.value[0].context == "screen")
+        #expect(faults.value[0].origin == "ExecutionContextsTests/CallbackFaultTests.swift:\(line)")
+        let text = faults.value[0].description
+        for part in ["'screen'", "CallbackFaultTests.swift:\(line)", "called again", "law 24"] {
+            #expect(text.contains(part))
+        }
+    }
+
+    @Test func `Law 25: a wrapped handler that is let go of without a call is reported, with its place`()
+        throws
+    {
+        let faults = Box<[CallbackFault]>([])
+        let isFreed = Box(false)
+        let line: UInt = #line + 2
+        do {
+            let wrapped = ManualContext(name: "screen").callback(capturing(isFreed)) { fault in
+                // A handler that will not run is gone by the time that somebody is told.
+                #expect(isFreed.value)
+                faults.withValue { $0.append(fault) }
+            }
+            let copy = wrapped
+            _ = (wrapped, copy)
+            #expect(faults.value.isEmpty)
+        }
+        let fault = try #require(faults.value.first)
+        #expect(faults.value.count == 1)
+        #expect(fault.reason == .neverCalled)
+        for part in ["'screen'", "CallbackFaultTests.swift:\(line)", "never called", "law 25"] {
+            #expect(fault.description.contains(part))
+        }
+    }
+
+    enum Loss: CaseIterable, Sendable {
+        case drops, refuses, invalidates, dropsLater
+
+        /// A context of that kind, whose first piece of work it does not run; and what makes it lose one.
+        var context: (any ExecutionContext, lose: Work) {
+            let manual = ManualContext(name: "lossy")
+            switch self {
+            case .drops: return (ClosureContext("lossy") { _ in }, {})
+            case .refuses:
+                let full = manual.bounded(1, overflow: .refuse)
+                full.execute {}
+                return (full, {})
+            case .invalidates:
+                let token = InvalidationToken()
+                return (
+                    manual.while(token),
+                    {
+                        token.invalidate()
+                        manual.runReady()
+                    }
+                )
+            case .dropsLater:
+                let kept = Box<[Work]>([])
+                return (
+                    ClosureContext("lossy") { work in kept.withValue { $0.append(work) } },
+                    { kept.value = [] }
+                )
+            }
+        }
+
+        var reason: Refusal.Reason {
+            switch self {
+            case .drops, .dropsLater: .abandoned
+            case .refuses: .full(capacity: 1)
+            case .invalidates: .invalidated
+            }
+        }
+    }
+
+    @Test(arguments: Loss.allCases)
+    func `Law 1: a context that refuses or loses the handler is reported once, and the handler is freed`(
+        _ loss: Loss
+    ) throws {
+        let faults = Box<[CallbackFault]>([])
+        let isFreed = Box(false)
+        let (context, lose) = loss.context
+        let wrapped = context.callback(capturing(isFreed)) { fault in
+            #expect(isFreed.value)
+            faults.withValue { $0.append(fault) }
+        }
+        wrapped()
+        lose()
+        let fault = try #require(faults.value.first)
+        #expect(faults.value.count == 1)
+        #expect(fault.reason == .refused(loss.reason))
+        for part in ["'lossy'", "CallbackFaultTests.swift", "did not run", "law 1"] {
+            #expect(fault.description.contains(part))
+        }
+        // It was called all the same: a further call is one too many.
+        wrapped()
+        #expect(faults.value.map(\.reason) == [.refused(loss.reason), .calledAgain])
+    }
+
+    @Test func `Law 1: a context that runs its work twice runs the handler once`() {
+        let context = ClosureContext("doubling") { work in
+            work()
+            work()
+        }
+        let runs = Box(0)
+        context.callback {
+            runs.withValue { $0 += 1 }
+        } onFault: {
+            Issue.record("\($0)")
+        }()
+        context.propagating(Request.$id).callback {
+            runs.withValue { $0 += 1 }
+        } onFault: {
+            Issue.record("\($0)")
+        }()
+        #expect(runs.value == 2)
+    }
+
+    @Test func `Law 8: a lost handler is noticed through a view that carries task-local values too`() {
+        let faults = Box<[CallbackFault.Reason]>([])
+        let lossy = ClosureContext("lossy") { _ in }.propagating(Request.$id)
+        let wrapped = lossy.callback {
+        } onFault: { fault in
+            faults.withValue { $0.append(fault.reason) }
+        }
+        wrapped()
+        #expect(faults.value == [.refused(.abandoned)])
+    }
+
+    @Test func `Law 9: a handler, a fault's closure and a captured deinit may use the wrapped handler`() {
+        let faults = Box<[CallbackFault.Reason]>([])
+        let itself = Box<(@Sendable () -> Void)?>(nil)
+        let runs = Box(0)
+        for context in [.immediate, .trampoline, GlobalContext().serial()] as [any ExecutionContext] {
+            let done = DispatchSemaphore(value: 0)
+            let farewell = Box<Farewell?>(
+                Farewell {
+                    itself.value?()
+                    done.signal()
+                })
+            itself.value = context.callback { [captured = farewell.withValue { $0.take()! }] in
+                runs.withValue { $0 += 1 }
+                itself.value?()
+                context.callback { runs.withValue { $0 += 1 } }()
+                _ = captured
+            } onFault: { fault in
+                faults.withValue { $0.append(fault.reason) }
+                context.execute {}
+            }
+            itself.value?()
+            done.wait()
+            itself.value = nil
+        }
+        #expect(faults.value == Array(repeating: .calledAgain, count: 6))
+    }
+
+    @Test
+    func `A fault is one line on standard error, nothing on standard output, and no end of the program`()
+        async throws
+    {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
+        ) {
+            let wrapped = ImmediateContext().callback {}
+            wrapped()
+            wrapped()
+            _ = ManualContext(name: "screen").callback { (_: Int) in }
+            ClosureContext("lossy") { _ in }.callback {}()
+            // This one was asked for.
+            let token = InvalidationToken()
+            token.invalidate()
+            ImmediateContext().while(token).callback {}()
+        }
+        try expectSentence(
+            result, "called again", "'immediate'", "never called", "'screen'", "'lossy'",
+            "CallbackFaultTests.swift")
+        let lines = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+            .split(separator: "\n").filter { $0.contains("allback") }
+        #expect(lines.count == 3)
+        for line in lines { #expect(line.hasPrefix("ExecutionContexts: ")) }
+        let output = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
+        #expect(!output.contains("allback"))
+    }
+
+    private enum Request {
+        @TaskLocal static var id = 0
+    }
+}
+
+/// A handler that notes when what it captures is freed.
+func capturing(_ isFreed: Box<Bool>) -> @Sendable () -> Void {
+    let farewell = Farewell { isFreed.value = true }
+    return { _ = farewell }
+}

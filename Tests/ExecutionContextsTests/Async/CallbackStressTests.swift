@@ -1,0 +1,119 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Wrapped completion handlers called by many threads at a time.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct CallbackStressTests {
+    static let subjects = [
+        "immediate", "global", "own serial queue", "global, serial", "global, limited",
+        "global, bounded refusing",
+        "own serial queue, propagating",
+    ].flatMap { name in Subject.all.filter { $0.name == name } }
+
+    @Test(arguments: subjects)
+    func `Law 24: of sixteen threads that call at once exactly one wins`(_ subject: Subject) async {
+        await offThePool {
+            let context = subject.make().context
+            // As many as a bounded context has room for.
+            let count = 1_000
+            for _ in 0..<rounds(debug: 12, release: 20) {
+                let wins = Box(Array(repeating: 0, count: count))
+                let faults = Box(0)
+                let living = DispatchGroup()
+                // Each thread runs through all of them, so that they meet at one after the other.
+                let wrapped = (0..<count).map { index in
+                    context.callback(handler(living) { wins.withValue { $0[index] += 1 } }) { fault in
+                        #expect(fault.reason == .calledAgain)
+                        faults.withValue { $0 += 1 }
+                    }
+                }
+                onThreads(16) { for wrapped in wrapped { wrapped(1) } }
+                living.wait()
+                #expect(wins.value == Array(repeating: 1, count: count))
+                #expect(faults.value == 15 * count)
+            }
+        }
+    }
+
+    /// A handler that calls `body`; `living` is left when it is freed.
+    private func handler(_ living: DispatchGroup, _ body: @escaping Work) -> @Sendable (Int) -> Void {
+        living.enter()
+        let farewell = Farewell { living.leave() }
+        return { _ in
+            _ = farewell
+            body()
+        }
+    }
+
+    @Test func `Law 10: the context is the last to let go of a handler, however slow its caller is`() async {
+        await offThePool {
+            let context = GlobalContext().serial("home")
+            let strays = Box(0)
+            for _ in 0..<rounds(debug: 2_000, release: 50_000) {
+                let living = DispatchGroup()
+                context.callback(resident(of: context, living, strays))(1)
+                living.wait()
+            }
+            #expect(strays.value == 0)
+        }
+    }
+
+    private func resident(
+        of context: some ExecutionContext, _ living: DispatchGroup, _ strays: Box<Int>
+    ) -> @Sendable (Int) -> Void {
+        living.enter()
+        let farewell = Farewell {
+            if context.isCurrent != true { strays.withValue { $0 += 1 } }
+            living.leave()
+        }
+        return { _ in _ = farewell }
+    }
+
+    @Test func `A last call and the end of the wrapped handler at once: it runs, or is reported, never both`()
+        async
+    {
+        await offThePool {
+            for _ in 0..<rounds(debug: 500, release: 5_000) {
+                let ends = Box<[CallbackFault.Reason]>([])
+                let runs = Box(0)
+                let living = DispatchGroup()
+                // The handler is freed before a fault is told of, and this closure after that.
+                func report() -> @Sendable (CallbackFault) -> Void {
+                    living.enter()
+                    let farewell = Farewell { living.leave() }
+                    return { fault in
+                        _ = farewell
+                        ends.withValue { $0.append(fault.reason) }
+                    }
+                }
+                let kept = Box<(@Sendable (Int) -> Void)?>(
+                    GlobalContext().callback({ (_: Int) in runs.withValue { $0 += 1 } }, onFault: report()))
+                onThreads([{ kept.value?(1) }, { kept.value = nil }])
+                living.wait()
+                #expect(runs.value + ends.value.count == 1, "\(ends.value)")
+            }
+        }
+    }
+
+    @Test func `Law 2: on a serial context handlers run in the order in which they were called`() async {
+        for context in [
+            SerialQueueContext(label: "serial"), GlobalContext().serial(),
+            GlobalContext().serial().bounded(10_000, overflow: .wait),
+        ] as [any SerialContext] {
+            let order = Box<[Int]>([])
+            await withCheckedContinuation { continuation in
+                let count = 1_000
+                let wrapped = (0..<count).map { _ in
+                    context.callback { (index: Int) in order.withValue { $0.append(index) } }
+                }
+                // Wrapped in one order and called in another.
+                for (index, wrapped) in wrapped.reversed().enumerated() { wrapped(index) }
+                context.callback { continuation.resume() }()
+            }
+            #expect(order.value == Array(0..<1_000))
+        }
+    }
+}

@@ -31,8 +31,23 @@ final class Counter: Sendable { func increment() {} }
 final class Loop: Sendable { func post(_ work: @escaping Work) { work() } }
 let eventLoop = Loop()
 
-final class Loader: NSObject, URLSessionDataDelegate {}
+final class Loader: NSObject, URLSessionDataDelegate, Sendable {
+    func load(_ name: String, _ use: @escaping @Sendable (Data) -> Void) { use(Data()) }
+    func image(of bird: Bird) -> Async<Data> { Async(value: Data()) }
+}
 let loader = Loader()
+
+struct Bird: Sendable {
+    static func list(from data: Data) throws -> [Bird] { [] }
+}
+let network = context
+let birds: [Bird] = []
+
+struct Client: Sendable { func birds() async throws -> [Bird] { [] } }
+let client = Client()
+
+struct DataSource: Sendable { func getBirds() -> Async<[Bird]> { Async(value: []) } }
+let dataSource = DataSource()
 
 final class Service: Sendable {
     let isStale = true

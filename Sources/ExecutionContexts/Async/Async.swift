@@ -1,8 +1,8 @@
 /// A value that comes later, and whoever wants it says where.
 ///
 /// ```swift
-/// birds.getBirds().onComplete(on: .main) { birds in
-///     self.birds = birds
+/// dataSource.getBirds().onSuccess(on: .main) { birds in
+///     print("\(birds.count) birds")
 /// }
 /// ```
 ///

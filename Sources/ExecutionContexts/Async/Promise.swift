@@ -3,7 +3,7 @@
 /// ```swift
 /// func getBirds() -> Async<[Bird]> {
 ///     let promise = Promise<[Bird]>()
-///     loader.load("birds.json") { data in promise.complete { try Bird.list(from: data) } }
+///     loader.load("birds.json") { data in promise.complete(with: { try Bird.list(from: data) }) }
 ///     return promise.async
 /// }
 /// ```

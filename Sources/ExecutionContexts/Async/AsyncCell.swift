@@ -38,6 +38,8 @@ internal import Synchronization
 
     deinit {
         if let type = unsafe type { destroy(type) }
+        // Only a cell that waited for what never comes has one.
+        unsafe link?.release()
     }
 
     // Acquiring: who sees that it has ended sees the outcome.
@@ -65,7 +67,10 @@ internal import Synchronization
     final func join(_ body: @escaping Callback.Body) {
         lock.lock()
         let isFirst = unsafe state.joinFirst()
-        if isFirst { unsafe write(Callback.Boxed(body: body)) }
+        if isFirst {
+            unsafe write(Callback.Boxed(body: body))
+            unsafe type = Callback.Boxed.self
+        }
         lock.unlock()
         if !isFirst { join(Callback(nil, body)) }
     }
@@ -141,6 +146,13 @@ internal import Synchronization
 
     final func unlock() { lock.unlock() }
 
+    /// What is there only until it ends; nil afterwards.
+    final func whilePending<Value>(_ read: () -> Value?) -> Value? {
+        guard lockIfPending() else { return nil }
+        defer { unlock() }
+        return read()
+    }
+
     /// What the first caller to end it has in hand: the lock, and the first callback.
     @usableFromInline
     struct Ending {
@@ -152,6 +164,7 @@ internal import Synchronization
     final func beginEnd() -> Ending? {
         guard lockIfPending() else { return nil }
         guard unsafe state.hasFirst else { return Ending(first: nil) }
+        unsafe type = nil
         return unsafe Ending(first: take(Callback.Boxed.self).body)
     }
 
@@ -193,7 +206,7 @@ internal import Synchronization
     /// Runs after everybody was told, once; for those who hold something until the end.
     func didEnd() {}
 
-    /// Notes the source, which this cell joins; false if this one has ended.
+    /// Notes the source, which this cell is about to join; false if this one has ended.
     final func adopt(_ source: AsyncCell) -> Bool {
         guard lockIfPending() else { return false }
         let before = unsafe link
@@ -219,10 +232,24 @@ internal import Synchronization
     @usableFromInline
     final func follow(_ other: AsyncCell, _ copy: @escaping Step) {
         guard other !== self else { return _ = end(throwing: AsyncError.waitsForItself) }
+        // Noted before it joins: who ends this one from now on leaves that line.
+        guard adopt(other) else { return other.cancelIfUnwanted() }
         unsafe step = copy
-        other.join(self)
-        // Told already, or ended otherwise meanwhile: the first has nothing left to leave.
-        if !adopt(other) { other.leave(self) }
+        other.takeIn(self)
+    }
+
+    /// Takes in a cell that others know of, unless it has ended: then nobody would take it out of the line again.
+    private final func takeIn(_ follower: AsyncCell) {
+        lock.lock()
+        // Whoever ended it meanwhile has tried to take it out, or will find it here.
+        let isPending = follower.isPending
+        let mustTell = unsafe isPending && state.join(follower)
+        if mustTell { show() }
+        lock.unlock()
+        if mustTell { Delivery.tell(by: self) }
+        if isPending { return }
+        unsafe follower.step = nil
+        cancelIfUnwanted()
     }
 
     /// Takes the step that was to be taken when the source had ended, unless it has ended itself.
@@ -264,11 +291,29 @@ internal import Synchronization
         return unsafe state.phase == .pending ? link?.takeUnretainedValue() : nil
     }
 
+    /// Somebody in the line of a cell that this one cannot do without.
+    struct Need {
+        let party: Party
+        let source: AsyncCell
+    }
+
+    /// What must end before this can, as far as that is known.
+    var needs: [Need] { awaited.map { [Need(party: self, source: $0)] } ?? [] }
+
     /// Who waits for this, in order.
     final var partyLabels: [String] {
         lock.lock()
+        let (hasFirst, parties) = unsafe (state.hasFirst, state.parties)
+        lock.unlock()
+        // Outside the lock: the name of a context is the user's to say (law 9).
+        return (hasFirst ? [Callback.label(on: nil)] : []) + parties.map(\.label)
+    }
+
+    /// Whether this party waits to be told.
+    final func isAwaited(by party: Party) -> Bool {
+        lock.lock()
         defer { lock.unlock() }
-        return unsafe state.labels
+        return unsafe state.contains(party)
     }
 
     /// A sentence that says why a thread that waits for this waits for itself, or nil.

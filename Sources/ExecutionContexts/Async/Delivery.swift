@@ -67,19 +67,20 @@ final class Errands {
     /// Runs those of the calling thread until nothing new has come.
     @usableFromInline
     static func run() {
-        guard let errands = current else { return }
-        while true {
-            if let cell = unsafe errands.toTell.removeFirst() {
-                cell.tellAll(nil)
-            } else if let cell = unsafe errands.toCancel.popLast() {
-                _ = cell.cancel()
-            } else {
-                break
+        // Looked up again each time: one who waits inside an errand runs all of them, and new ones may come after that.
+        while let errands = current {
+            while true {
+                if let cell = unsafe errands.toTell.removeFirst() {
+                    cell.tellAll(nil)
+                } else if let cell = unsafe errands.toCancel.popLast() {
+                    _ = cell.cancel()
+                } else {
+                    break
+                }
             }
+            guard current === errands else { continue }
+            ec_set_errands(nil)
+            unsafe Unmanaged.passUnretained(errands).release()
         }
-        // One who waits inside an errand may have run all of them, and then these are gone.
-        guard current === errands else { return }
-        ec_set_errands(nil)
-        unsafe Unmanaged.passUnretained(errands).release()
     }
 }

@@ -14,9 +14,15 @@ extension AsyncCell {
     final var chain: String {
         var labels: [String] = []
         var skipped = 0
+        var known: Set<ObjectIdentifier> = []
         var next: AsyncCell? = self
         while let cell = next {
-            next = cell.awaited
+            guard known.insert(ObjectIdentifier(cell)).inserted else {
+                labels.append("\(cell.label) again, for ever")
+                break
+            }
+            // What has ended is not waited for.
+            next = cell.awaited.flatMap { $0.isPending ? $0 : nil }
             if labels.count < 8 || next == nil { labels.append(cell.label) } else { skipped += 1 }
         }
         if skipped > 0 { labels.insert("\(skipped) more", at: labels.count - 1) }

@@ -75,7 +75,10 @@ internal import Synchronization
     final func join(_ body: @escaping Callback.Body) {
         lock.lock()
         let isFirst = unsafe state.joinFirst()
-        if isFirst { unsafe write(Callback.Boxed(body: body)) }
+        if isFirst {
+            unsafe write(Callback.Boxed(body: body))
+            unsafe type = Callback.Boxed.self
+        }
         lock.unlock()
         if !isFirst { join(Callback(body)) }
     }
@@ -175,6 +178,13 @@ internal import Synchronization
 
     final func unlock() { lock.unlock() }
 
+    /// What is there only until it ends; nil afterwards.
+    final func whilePending<Value>(_ read: () -> Value?) -> Value? {
+        guard lockIfPending() else { return nil }
+        defer { unlock() }
+        return read()
+    }
+
     /// What the first caller to end it has in hand: the lock, and the first callback.
     @usableFromInline
     struct Ending {
@@ -186,6 +196,7 @@ internal import Synchronization
     final func beginEnd() -> Ending? {
         guard lockIfPending() else { return nil }
         guard unsafe state.hasFirst else { return Ending(first: nil) }
+        unsafe type = nil
         return unsafe Ending(first: take(Callback.Boxed.self).body)
     }
 
@@ -319,11 +330,29 @@ internal import Synchronization
         return unsafe state.phase == .pending ? link?.takeUnretainedValue() : nil
     }
 
+    /// Somebody in the line of a cell that this one cannot do without.
+    struct Need {
+        let party: Party
+        let source: AsyncCell
+    }
+
+    /// What must end before this can, as far as that is known.
+    var needs: [Need] { awaited.map { [Need(party: self, source: $0)] } ?? [] }
+
     /// Who waits for this, in order.
     final var partyLabels: [String] {
         lock.lock()
+        let (hasFirst, parties) = unsafe (state.hasFirst, state.parties)
+        lock.unlock()
+        // Outside the lock: the name of a context is the user's to say (law 9).
+        return (hasFirst ? [Callback.label] : []) + parties.map(\.label)
+    }
+
+    /// Whether this party waits to be told.
+    final func isAwaited(by party: Party) -> Bool {
+        lock.lock()
         defer { lock.unlock() }
-        return unsafe state.labels
+        return unsafe state.contains(party)
     }
 
     /// A sentence that says why a thread that waits for this waits for itself, or nil.

@@ -39,4 +39,20 @@ extension AsyncCell {
             return "for it wait " + labels.prefix(8).joined(separator: ", ") + " and \(labels.count - 8) more"
         }
     }
+
+    /// Who waits for this, in order.
+    final var partyLabels: [String] {
+        lock.lock()
+        let (hasFirst, parties) = unsafe (state.hasFirst, state.parties)
+        lock.unlock()
+        // Outside the lock: the name of a context is the user's to say (law 9).
+        return (hasFirst ? [Callback.label] : []) + parties.map(\.label)
+    }
+
+    /// Whether this party waits to be told.
+    final func isAwaited(by party: Party) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return unsafe state.contains(party)
+    }
 }

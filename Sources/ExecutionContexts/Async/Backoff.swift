@@ -21,7 +21,8 @@ public struct Backoff: Sendable {
         from first: Duration, factor: Double = 2, limit: Duration = .seconds(60)
     ) -> Backoff {
         require(
-            factor >= 0, "A back-off was to be multiplied by \(factor) each time. Pass a factor of 0 or more.")
+            factor >= 0, "A back-off was to be multiplied by \(factor) each time. Pass a factor of 0 or more."
+        )
         return Backoff { attempt in
             // By squaring: a huge number of the attempt takes no longer than a small one.
             var power = 1.0

@@ -17,10 +17,10 @@ class Derived: AsyncCell, @unchecked Sendable {
     }
 
     /// Kept in the room that the superclass has left.
-    fileprivate final var kind: Kind { unsafe Kind(rawValue: tag) ?? .map }
+    fileprivate final var kind: Kind { unsafe Kind(rawValue: tag & 0x1f) ?? .map }
 
-    fileprivate init(_ kind: Kind, _ step: @escaping Step) {
-        super.init(step, tag: kind.rawValue)
+    fileprivate init(_ kind: Kind, _ step: @escaping Step, tag: UInt8 = 0) {
+        super.init(step, tag: tag | kind.rawValue)
     }
 
     /// A cell that stands in the line of `source`.
@@ -48,11 +48,13 @@ private final class Hopping: Derived, Traveller, @unchecked Sendable {
     private var hop: Hop?
     private let stage = Atomic<UInt8>(Stage.waits)
 
-    private enum Stage { static let waits: UInt8 = 0, gaveUp: UInt8 = 1, arrived: UInt8 = 2, passed: UInt8 = 3 }
+    private enum Stage {
+        static let waits: UInt8 = 0, gaveUp: UInt8 = 1, arrived: UInt8 = 2, passed: UInt8 = 3
+    }
 
     init(_ kind: Kind, _ hop: Hop, _ step: @escaping Step) {
         self.hop = hop
-        super.init(kind, step)
+        super.init(kind, step, tag: Self.holdsUntilEnd)
     }
 
     override func hear(of source: AsyncCell) {
@@ -87,11 +89,13 @@ private final class Hopping: Derived, Traveller, @unchecked Sendable {
 
     // Acquiring and releasing: who claims the step sees it whole, and no other touches it.
     private func claim(as next: UInt8) -> Bool {
-        stage.compareExchange(expected: Stage.waits, desired: next, ordering: .acquiringAndReleasing).exchanged
+        stage.compareExchange(expected: Stage.waits, desired: next, ordering: .acquiringAndReleasing)
+            .exchanged
     }
 
     override var obstacle: String? {
-        guard stage.load(ordering: .relaxed) != Stage.passed, let hop = whilePending({ hop }), hop.isKeptByCaller
+        guard stage.load(ordering: .relaxed) != Stage.passed, let hop = whilePending({ hop }),
+            hop.isKeptByCaller
         else { return nil }
         return "its \(kind) must run on '\(hop.name)', which the caller keeps busy"
     }

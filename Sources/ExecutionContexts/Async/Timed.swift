@@ -29,10 +29,12 @@ class Timed: AsyncCell, @unchecked Sendable {
     final func wake(
         after delay: Duration, on context: some ExecutionContext, _ body: @escaping Work
     ) {
+        let deadline = context.time.now.advanced(by: max(delay, .zero))
+        // An alarm that never comes and this would keep each other.
+        guard deadline < .never else { return becomeEndless() }
         let turn = Turn(of: self, on: context.name)
         guard plan(body) else { return }
-        // What never comes is kept by nobody but this cell, and keeps it in turn, until that is cancelled.
-        let alarm = context.schedule(after: delay) { turn.run() }
+        let alarm = context.schedule(at: deadline) { turn.run() }
         if lockIfPending() {
             self.alarm = alarm
             unlock()

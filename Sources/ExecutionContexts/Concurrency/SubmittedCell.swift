@@ -9,7 +9,7 @@ final class SubmittedCell<Value: Sendable, Context: ExecutionContext>: AsyncCell
     init(_ submission: Submission<Value>, on context: Context) {
         self.submission = submission
         self.context = context
-        super.init()
+        super.init(tag: Self.holdsUntilEnd)
     }
 
     /// Work that has started runs to its end, and then it has not been cancelled.

@@ -76,6 +76,10 @@ final class MiniSimulator: Simulation, @unchecked Sendable {
     func step() { pass(from: players[current]) }
 
     func willTouch(_ word: UnsafeRawPointer) { step() }
+    func willEnter(_ owner: UnsafeRawPointer) { step() }
+    func willSpin(_ word: UnsafeRawPointer) { step() }
+    func didHandOver(_ owner: UnsafeRawPointer) {}
+    func didMake(_ word: UnsafeRawPointer, _ name: String) {}
 
     func park(until deadline: Int64) -> Bool {
         let player = players[current]

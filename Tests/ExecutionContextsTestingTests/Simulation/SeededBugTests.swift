@@ -1,0 +1,39 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Simulations find faults that are known, and none where there is none.
+@Suite(.timeLimit(.minutes(5)))
+struct SeededBugTests {
+    @Test(arguments: SeededBug.allCases)
+    func `Law 33: a seeded bug is found soon, from any seed`(bug: SeededBug) throws {
+        var needed: [Int] = []
+        for seed in 0..<20 {
+            let failure = try #require(bug.search(seed: UInt64(seed)).failure, "seed \(seed)")
+            #expect(failure.kind == bug.kind, "\(failure)")
+            #expect(failure.switches <= 3, "\(failure)")
+            needed.append(failure.schedule)
+            if seed == 0 { print(failure) }
+        }
+        print(bug, needed.sorted())
+        #expect(needed.max()! <= 60)
+    }
+
+    @Test(arguments: SeededBug.allCases)
+    func `Law 33: without the bug nothing is found`(bug: SeededBug) {
+        #expect(bug.search(isMended: true).failure == nil)
+    }
+
+    @Test(arguments: SeededBug.allCases)
+    func `Law 33: a token replays the failure exactly`(bug: SeededBug) throws {
+        let found = try #require(bug.search().failure)
+        let token = try #require(found.token)
+        for _ in 0..<5 {
+            let again = try #require(bug.search(replay: token).failure)
+            #expect(again.kind == found.kind)
+            #expect(again.happened == found.happened)
+            #expect(again.story == found.story)
+            #expect(again.token == token)
+        }
+    }
+}

@@ -12,6 +12,7 @@ final class Crew: @unchecked Sendable {
     private let beats = Atomic(0)
     private let current = Atomic(0)
     private let names = Locked<[String]>([])
+    private let strangerCame = Signal()
     private let strangers = Locked<[String]>([])
 
     private static let started = Atomic(0)
@@ -43,10 +44,11 @@ final class Crew: @unchecked Sendable {
     // MARK: Seen from outside
 
     /// Somebody has made a step. Relaxed, here and below: it is looked at seldom, and any value is as good.
-    func beat(_ lane: Int) {
-        current.store(lane, ordering: .relaxed)
+    func beat() {
         beats.store(beats.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
+
+    func turn(_ lane: Int) { current.store(lane, ordering: .relaxed) }
 
     var pulse: Int { beats.load(ordering: .relaxed) }
 
@@ -64,12 +66,21 @@ final class Crew: @unchecked Sendable {
     }
 
     /// A thread that is none of ours has used something simulated.
-    func report(stranger sentence: String) { strangers.withLock { $0.append(sentence) } }
+    func report(stranger sentence: String) {
+        strangers.withLock { $0.append(sentence) }
+        strangerCame.happen()
+    }
 
     func takeStranger() -> String? {
         strangers.withLock { strangers in
             defer { strangers = [] }
             return strangers.first
         }
+    }
+
+    /// What a stranger does that is on its way, perhaps: nobody can know how long it takes.
+    func awaitStranger() -> String? {
+        _ = strangerCame.wait(count: 1, atMost: .milliseconds(200))
+        return takeStranger()
     }
 }

@@ -7,6 +7,8 @@ final class LaneThread: Simulation, @unchecked Sendable {
 
     let baton = Baton()
     private(set) var identifier: UInt32 = 0
+    /// What it would sleep on if it were not simulated.
+    private var sleeping: Word?
     private(set) var lane: Lane?
     private(set) var stage: Stage?
     /// What a waker did before is seen by the woken.
@@ -18,6 +20,7 @@ final class LaneThread: Simulation, @unchecked Sendable {
         let thread = Thread { [self] in
             Processor.pin(processor)
             identifier = Seam.thread
+            unsafe sleeping = Word(Seam.parkedWord)
             Seam.simulating(self) {
                 started.happen()
                 while play() {}
@@ -30,6 +33,9 @@ final class LaneThread: Simulation, @unchecked Sendable {
 
     /// The lane thread that calls, if one does.
     static var current: LaneThread? { Seam.current as? LaneThread }
+
+    /// Whether a thread from outside has woken this one, which it cannot hear.
+    var wasWokenFromOutside: Bool { sleeping?.holder == 1 }
 
     func assign(_ lane: Lane?, on stage: Stage?) {
         self.lane = lane

@@ -83,6 +83,12 @@ final class Search: Sendable {
         let operations = stage.lanes.map(\.operations)
         chooser.end(operations: operations)
         var finding = stage.failure
+        if let lane = stage.lanes.first(where: { !$0.isDone && $0.thread.wasWokenFromOutside }) {
+            crew.report(
+                stranger:
+                    "'\(lane.name)' was woken by a thread that the simulation does not control (law 33). "
+                    + "Let what it waits for be done by threads and contexts of the simulation.")
+        }
         if let stranger = crew.takeStranger() { finding = Finding(kind: .foreign, sentence: stranger) }
         let outcome = Outcome(
             finding: finding, inversion: stage.inversion, schedule: Schedule(switches: stage.switches),
@@ -173,6 +179,12 @@ final class Search: Sendable {
         guard let kind = outcome.finding?.kind else { return nil }
         // What comes from outside does not repeat; what cannot go on has nothing to shrink.
         if kind == .misuse || kind == .foreign { return failure(outcome, number, schedule: nil) }
+        // Before it is said that nobody will come, a moment for those who come from outside.
+        if kind == .lostWakeUp, let stranger = crew.awaitStranger() {
+            var outcome = outcome
+            outcome.finding = Finding(kind: .foreign, sentence: stranger)
+            return failure(outcome, number, schedule: nil)
+        }
         let again = play(ReplayingChooser(outcome.schedule))
         guard again.finding == outcome.finding && again.fingerprint == outcome.fingerprint else {
             return unlike(outcome, again, number)

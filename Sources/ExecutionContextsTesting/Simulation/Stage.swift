@@ -122,7 +122,7 @@ final class Stage: @unchecked Sendable {
         lane.operations += 1
         lane.run += 1
         steps += 1
-        crew.beat(lane.id)
+        crew.beat()
         if settings.time == .racing { now += 1_000 }
         if phase == .draining {
             drained += 1
@@ -186,6 +186,7 @@ final class Stage: @unchecked Sendable {
                 continue
             }
             if target != lane.id { chronicle?.turn(from: lane, to: lanes[target], isSwitch: target != usual) }
+            crew.turn(target)
             return lanes[target]
         }
     }

@@ -13,10 +13,9 @@ struct SeededBugTests {
             #expect(failure.kind == bug.kind, "\(failure)")
             #expect(failure.switches <= 3, "\(failure)")
             needed.append(failure.schedule)
-            if seed == 0 { print(failure) }
         }
-        print(bug, needed.sorted())
-        #expect(needed.max()! <= 60)
+        // A sample of what is a 99th percentile over 200 seeds.
+        #expect(needed.max()! <= 30, "\(needed.sorted())")
     }
 
     @Test(arguments: SeededBug.allCases)

@@ -87,4 +87,11 @@ public final class SimulatedWorld: Sendable {
         if let lane = stage.caller { stage.point(lane) }
         Unseen.end()
     }
+
+    /// A point at which the others are to go first, for a loop that looks again and again.
+    public func yield() {
+        Unseen.begin()
+        if let lane = stage.caller { stage.point(lane, yields: true) }
+        Unseen.end()
+    }
 }

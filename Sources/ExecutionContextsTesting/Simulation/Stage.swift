@@ -105,7 +105,7 @@ final class Stage: @unchecked Sendable {
 
     /// A point at which another lane may have its turn.
     func point(_ lane: Lane, yields: Bool = false) {
-        guard phase == .playing || phase == .draining || yields else { return }
+        guard phase == .playing || phase == .draining else { return }
         step(lane)
         pass(from: lane, choose(lane, stays: true, yields: yields))
     }

@@ -85,18 +85,42 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 void AnnotateIgnoreSyncBegin(const char *file, int line);
 void AnnotateIgnoreSyncEnd(const char *file, int line);
 
-void ec_unseen_begin(void) {
+static _Thread_local uint32_t unseen;
+
+static void begin(void) {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
     AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
 }
 
-void ec_unseen_end(void) {
+static void end(void) {
     AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
     AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
     AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 }
+
+void ec_unseen_begin(void) {
+    if (unseen++ == 0) begin();
+}
+
+void ec_unseen_end(void) {
+    if (--unseen == 0) end();
+}
+
+uint32_t ec_unseen_suspend(void) {
+    uint32_t depth = unseen;
+    if (depth > 0) end();
+    unseen = 0;
+    return depth;
+}
+
+void ec_unseen_resume(uint32_t depth) {
+    unseen = depth;
+    if (depth > 0) begin();
+}
 #else
 void ec_unseen_begin(void) {}
 void ec_unseen_end(void) {}
+uint32_t ec_unseen_suspend(void) { return 0; }
+void ec_unseen_resume(uint32_t depth) { (void)depth; }
 #endif

@@ -161,6 +161,9 @@ void ec_turn_pass(uint32_t *_Nonnull word);
 void ec_turn_wait(uint32_t *_Nonnull word);
 void ec_unseen_begin(void);
 void ec_unseen_end(void);
+/// Has the sanitizer look again, until the latter is called with the result.
+uint32_t ec_unseen_suspend(void);
+void ec_unseen_resume(uint32_t depth);
 /// Keeps the calling thread to one of the processors that it may run on, the same for the same number; where the system
 /// does not let a program choose it does nothing.
 void ec_pin(uint32_t number);

@@ -27,6 +27,13 @@ internal import CPlatform
 package enum Unseen {
     package static func begin() { ec_unseen_begin() }
     package static func end() { ec_unseen_end() }
+
+    /// Has the sanitizer look while `body` runs.
+    package static func suspended(_ body: () -> Void) {
+        let depth = ec_unseen_suspend()
+        body()
+        ec_unseen_resume(depth)
+    }
 }
 
 /// The processor that the threads of one simulation share: a turn is then passed without waking another one.

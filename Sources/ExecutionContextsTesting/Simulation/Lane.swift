@@ -1,3 +1,4 @@
+internal import ExecutionContexts
 internal import Synchronization
 
 /// One thread of a simulated program, in one schedule.
@@ -65,7 +66,14 @@ final class Edge: Sendable {
     private let word = Atomic(0)
 
     /// What the caller did before is seen by those who `follow` later.
-    func precede() { word.add(1, ordering: .releasing) }
+    func precede() { Unseen.suspended { word.add(1, ordering: .releasing) } }
 
-    func follow() { _ = word.load(ordering: .acquiring) }
+    func follow() { Unseen.suspended { _ = word.load(ordering: .acquiring) } }
+
+    /// An edge that what the caller has done precedes.
+    static func preceded() -> Edge {
+        let edge = Edge()
+        edge.precede()
+        return edge
+    }
 }

@@ -56,6 +56,8 @@ final class LaneThread: Simulation, @unchecked Sendable {
         if Thread.current.threadDictionary.count > 0 { Thread.current.threadDictionary.removeAllObjects() }
         lane.edge.precede()
         Unseen.begin()
+        // The lanes begin when the body has ended: they see all of it.
+        if lane.id == 0 { for other in stage.lanes { other.edge.precede() } }
         stage.didReturn(lane)
         Unseen.end()
         return true

@@ -18,7 +18,7 @@ struct SimulatedCore: Sendable {
         guard let lane = stage.callerOrReport(using: line.name) else { return }
         stage.point(lane)
         stage.chronicle?.add(lane, .submits(line.name))
-        line.submit(.init(run: work, isBarrier: isBarrier, caller: nil, edge: lane.precededEdge()))
+        line.submit(.init(run: work, isBarrier: isBarrier, caller: nil, edge: .preceded()))
     }
 
     func sync<Value, Failure: Error>(
@@ -49,7 +49,7 @@ struct SimulatedCore: Sendable {
                 isOver = true
                 stage.wake(lane)
                 Unseen.end()
-            }, isBarrier: isBarrier, caller: lane, edge: lane.precededEdge())
+            }, isBarrier: isBarrier, caller: lane, edge: .preceded())
         line.submit(job)
         stage.block(lane, on: line) { isOver }
         Unseen.end()
@@ -66,17 +66,6 @@ struct SimulatedCore: Sendable {
             next = lane.running.last?.caller
         }
         return nil
-    }
-}
-
-extension Lane {
-    /// An edge that what this lane has done precedes.
-    func precededEdge() -> Edge {
-        Unseen.end()
-        let edge = Edge()
-        edge.precede()
-        Unseen.begin()
-        return edge
     }
 }
 

@@ -31,7 +31,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         defer { Unseen.end() }
         guard let stage, let lane = stage.callerOrReport(using: "the simulation's time") else { return }
         stage.point(lane)
-        _ = insert(delay.deadline, delay, lane.precededEdge()) { delay.fire() }
+        _ = insert(delay.deadline, delay, .preceded()) { delay.fire() }
     }
 
     func remove(_ delay: DelayedWork) {
@@ -44,8 +44,8 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
     }
 
     /// Has `fire` called when the time has come; for what is no delay. The result takes it back.
-    func add(at deadline: Moment, by lane: Lane, _ fire: @escaping () -> Void) -> Int {
-        insert(deadline, nil, lane.precededEdge(), fire)
+    func add(at deadline: Moment, _ fire: @escaping () -> Void) -> Int {
+        insert(deadline, nil, .preceded(), fire)
     }
 
     func remove(_ key: Int) { entries.removeAll { $0.key == key } }
@@ -120,8 +120,8 @@ private final class Sleep: Sendable {
         }
         if isCancelled { return unsafe continuation.resume(throwing: CancellationError()) }
         Unseen.begin()
-        if let lane = stage.callerOrReport(using: "the simulation's clock") {
-            let key = stage.clock.add(at: deadline, by: lane) { unsafe self.end { unsafe $0.resume() } }
+        if stage.callerOrReport(using: "the simulation's clock") != nil {
+            let key = stage.clock.add(at: deadline) { unsafe self.end { unsafe $0.resume() } }
             state.withLock { $0.key = key }
         }
         Unseen.end()

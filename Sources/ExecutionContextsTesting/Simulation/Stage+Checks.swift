@@ -1,3 +1,5 @@
+internal import ExecutionContexts
+
 // What must hold, and what is looked at when nobody can go on.
 extension Stage {
     func checkConditions() {
@@ -27,17 +29,25 @@ extension Stage {
         guard phase == .playing, failure == nil, !lastConditions.isEmpty else { return nil }
         let last = lastConditions
         lastConditions = []
+        let before = lanes
         let checks = add("the checks at the end") { [self] in
-            for condition in last {
-                do {
-                    if try !condition.holds() {
-                        fail(.invariant, "'\(condition.name)' does not hold at the end.")
-                    }
-                } catch {
-                    fail(.threw, "'\(condition.name)' threw \(error) at the end.")
-                }
-            }
+            for lane in before { lane.edge.follow() }
+            for condition in last { checkLast(condition) }
         }
         return checks
+    }
+
+    private func checkLast(_ condition: Condition) {
+        var wrong: (SimulationFailure.Kind, String)?
+        do {
+            if try !condition.holds() {
+                wrong = (.invariant, "'\(condition.name)' does not hold at the end.")
+            }
+        } catch {
+            wrong = (.threw, "'\(condition.name)' threw \(error) at the end.")
+        }
+        Unseen.begin()
+        if let wrong { fail(wrong.0, wrong.1) }
+        Unseen.end()
     }
 }

@@ -114,8 +114,11 @@ package enum Seam {
         if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.didHandOver(owner) }
     }
 
-    /// The word that the calling thread would sleep on outside of a simulation: who wakes it from outside leaves 1 there.
-    package static var parkedWord: UnsafeRawPointer { unsafe UnsafeRawPointer(ec_thread_parked(Threads.current)) }
+    /// The word that the calling thread would sleep on if it were not simulated: who wakes it from outside leaves 1
+    /// there. So may one who came too late for a thread that had the same record.
+    package static var parkedWord: UnsafeRawPointer {
+        unsafe UnsafeRawPointer(ec_thread_parked(Threads.current))
+    }
 
     /// Frees the values that the calling thread keeps, as at its end.
     package static func forgetLocals() {

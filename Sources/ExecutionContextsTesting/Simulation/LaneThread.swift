@@ -34,12 +34,14 @@ final class LaneThread: Simulation, @unchecked Sendable {
     /// The lane thread that calls, if one does.
     static var current: LaneThread? { Seam.current as? LaneThread }
 
-    /// Whether a thread from outside has woken this one, which it cannot hear.
+    /// Whether a thread from outside has woken this one since it got its lane, which it cannot hear.
     var wasWokenFromOutside: Bool { sleeping?.holder == 1 }
 
     func assign(_ lane: Lane?, on stage: Stage?) {
         self.lane = lane
         self.stage = stage
+        // A late wake-up may have been for a thread that ended before this one began.
+        if lane != nil { sleeping?.clear() }
     }
 
     /// Waits for the turn and plays the lane; false when there will be none any more.

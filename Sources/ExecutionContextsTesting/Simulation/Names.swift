@@ -33,4 +33,11 @@ struct Word: Hashable {
         // Relaxed: nobody else runs.
         return unsafe pointer.pointee.load(ordering: .relaxed)
     }
+
+    /// Puts a zero there.
+    func clear() {
+        guard let pointer = unsafe UnsafeMutablePointer<Atomic<UInt32>>(bitPattern: address) else { return }
+        // Relaxed: what was there means nothing to anybody.
+        unsafe pointer.pointee.store(0, ordering: .relaxed)
+    }
 }

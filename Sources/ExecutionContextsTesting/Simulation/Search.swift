@@ -83,7 +83,9 @@ final class Search: Sendable {
         let operations = stage.lanes.map(\.operations)
         chooser.end(operations: operations)
         var finding = stage.failure
-        if let lane = stage.lanes.first(where: { !$0.isDone && $0.thread.wasWokenFromOutside }) {
+        if finding?.kind == .lostWakeUp,
+            let lane = stage.lanes.first(where: { !$0.isDone && $0.thread.wasWokenFromOutside })
+        {
             crew.report(
                 stranger:
                     "'\(lane.name)' was woken by a thread that the simulation does not control (law 33). "

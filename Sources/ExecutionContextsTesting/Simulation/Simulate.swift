@@ -7,13 +7,11 @@ internal import Foundation
 /// primitive of this library, of a simulated context or of a `Tracked` value another one may get the turn:
 ///
 /// ```swift
-/// @Test func `two withdrawals never overdraw`() throws {
-///     try simulate("overdraw", schedules: 2_000) { sim in
-///         let account = Account(on: sim.serial("account"))
-///         sim.spawn("alice") { account.withdraw(80) }
-///         sim.spawn("bob") { account.withdraw(80) }
-///         sim.invariant("never below zero") { account.balance >= 0 }
-///     }
+/// try simulate("overdraw", schedules: 2_000) { sim in
+///     let account = Account(on: sim.serial("account"))
+///     sim.spawn("alice") { account.withdraw(80) }
+///     sim.spawn("bob") { account.withdraw(80) }
+///     sim.invariant("never below zero") { account.balance >= 0 }
 /// }
 /// ```
 ///

@@ -6,10 +6,12 @@ internal import ExecutionContexts
 /// With a tracked one the simulation tries what comes between:
 ///
 /// ```swift
-/// let count = Tracked(0, "count")
-/// sim.spawn("alice") { count.value += 1 }
-/// sim.spawn("bob") { count.value += 1 }
-/// sim.finally("both counted") { count.value == 2 }
+/// try simulate("counting") { sim in
+///     let count = Tracked(0, "count")
+///     sim.spawn("alice") { count.value += 1 }
+///     sim.spawn("bob") { count.value += 1 }
+///     sim.finally("both counted") { count.value == 2 }
+/// }
 /// ```
 ///
 /// Outside of a simulation it is a variable behind a lock, and `+=` still a read and a write.

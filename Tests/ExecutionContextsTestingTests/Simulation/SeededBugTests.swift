@@ -1,5 +1,6 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import Foundation
 import Testing
 
 /// Simulations find faults that are known, and none where there is none.
@@ -33,6 +34,16 @@ struct SeededBugTests {
             #expect(again.happened == found.happened)
             #expect(again.story == found.story)
             #expect(again.token == token)
+        }
+    }
+
+    @Test func `Law 33: a token in the environment replays the one simulation that it belongs to`() async {
+        await #expect(processExitsWith: .success) {
+            let token = try #require(SeededBug.crossedLocks.search().failure?.token)
+            unsafe setenv("EXECUTION_CONTEXTS_REPLAY", token, 1)
+            let (again, other) = (SeededBug.crossedLocks.search(), SeededBug.checkThenAct.search())
+            precondition(again.schedules == 1 && again.failure?.kind == .deadlock, "\(again)")
+            precondition(other.schedules > 1 && other.failure?.kind == .invariant, "\(other)")
         }
     }
 }

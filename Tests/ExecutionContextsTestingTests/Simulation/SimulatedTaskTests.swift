@@ -36,14 +36,14 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: groups, async let, continuations and sleeps are controlled`() {
         let report = search("async", schedules: 200) { sim in
-            let (context, clock, sum) = (sim.serial("db"), sim.clock, Tracked(0))
+            let (context, sum) = (sim.serial("db"), Tracked(0))
             sim.task("parent") {
                 async let one = context.run { 1 }
                 let two = await withTaskGroup(of: Int.self) { group in
                     for _ in 0..<2 { group.addTask { 1 } }
                     return await group.reduce(0, +)
                 }
-                try await clock.sleep(for: .seconds(5))
+                try await sim.clock.sleep(for: .seconds(5))
                 let three = await withCheckedContinuation { continuation in
                     context.execute { continuation.resume(returning: 3) }
                 }
@@ -77,11 +77,13 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: a cancelled sleep ends at once`() {
         let report = search("cancelled sleep", schedules: 100) { sim in
-            let (clock, wasCancelled) = (sim.clock, Tracked(false))
+            let wasCancelled = Tracked(false)
             sim.task("parent") {
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        do { try await clock.sleep(for: .seconds(50)) } catch { wasCancelled.value = true }
+                        do { try await sim.clock.sleep(for: .seconds(50)) } catch {
+                            wasCancelled.value = true
+                        }
                     }
                     group.cancelAll()
                 }

@@ -172,4 +172,23 @@ struct SimulationFindsTests {
         #expect(failure.kind == .nondeterminism)
         #expect(failure.happened.contains("'never wrong'"))
     }
+
+    @Test func `Law 33: a wake-up that comes from outside is no lost one`() throws {
+        let report = search("woken from outside") { sim in
+            let promise = Promise<Int>()
+            let isDone = DispatchSemaphore(value: 0)
+            sim.spawn("waiter") { _ = try promise.async.wait() }
+            sim.spawn("helper") {
+                DispatchQueue(label: "stranger").async {
+                    promise.succeed(1)
+                    isDone.signal()
+                }
+                isDone.wait()
+            }
+        }
+        // Where the stranger came before the wait, there was none.
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .foreign, "\(failure)")
+        #expect(failure.happened.contains("'waiter' was woken by a thread"))
+    }
 }

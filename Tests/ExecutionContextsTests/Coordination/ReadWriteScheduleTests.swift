@@ -138,7 +138,7 @@ struct ReadWriteScheduleTests {
     @Test func `Laws 15, 17, 33: under every schedule a writer that gives up harms no other`()
         async
     {
-        await explore("giving up", schedules: rounds(debug: 1_000, release: 10_000)) { _, sim in
+        await explore("giving up", schedules: rounds(debug: 500, release: 10_000)) { _, sim in
             let room = ReadWriteRoom { sim.step() }
             let pump = Pump(for: 4)
             let coordinator = ReadWriteCoordinator(carrier: pump.context)
@@ -177,8 +177,8 @@ struct ReadWriteScheduleTests {
         async
     {
         await explore(
-            "mixed bag \(isTimed)", schedules: rounds(debug: 1_200, release: 20_000),
-            programs: rounds(debug: 60, release: 400)
+            "mixed bag \(isTimed)", schedules: rounds(debug: 600, release: 20_000),
+            programs: rounds(debug: 40, release: 400)
         ) { seed, sim in
             let count = 3 + Int(seed % 2)
             let room = ReadWriteRoom(writers: count) { sim.step() }

@@ -54,7 +54,7 @@ enum Beacon: Sendable {
         fileprivate func wait(until deadline: Int64) -> Bool {
             let thread = unsafe Threads.current
             while true {
-                let isOver = unsafe state.withLock { state in
+                let isOver = state.withLock { state in
                     if state.count > 0 {
                         state.count -= 1
                         state.waiter = nil

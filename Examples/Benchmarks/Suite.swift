@@ -1,6 +1,6 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
-    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, bytes
+    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, bytes, simulation
 
     var title: String {
         switch self {
@@ -12,6 +12,7 @@ enum Suite: String, CaseIterable {
         case .locals: "Thread-local values"
         case .async: "Async beside tasks and continuations"
         case .bytes: "Memory"
+        case .simulation: "Simulation"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
         }
@@ -27,6 +28,7 @@ enum Suite: String, CaseIterable {
         case .locals: ThreadLocalBenchmarks.run(bench)
         case .async: AsyncBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
+        case .simulation: SimulationBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)
         }

@@ -14,6 +14,24 @@ extension AsyncCell {
         if mustTell { Delivery.tell(by: self) }
     }
 
+    /// Takes in a cell that others know of, unless it has ended: then nobody would take it out of the line again.
+    ///
+    /// Once it is in, it is not looked at: it may have been told, and stand in another line by then.
+    final func takeIn(_ follower: AsyncCell) {
+        lock.lock()
+        // Whoever ended it has looked for it here before, or will find it.
+        guard follower.isPending else {
+            lock.unlock()
+            unsafe follower.step = nil
+            return cancelIfUnwanted()
+        }
+        if unsafe tag & Self.isEndless != 0 { keepItself() }
+        let mustTell = unsafe state.join(follower)
+        if mustTell { show() }
+        lock.unlock()
+        if mustTell { Delivery.tell(by: self) }
+    }
+
     /// Takes in a callback that is to be called on the spot; the first of all needs no memory of its own.
     @usableFromInline
     final func join(_ body: @escaping Callback.Body) {

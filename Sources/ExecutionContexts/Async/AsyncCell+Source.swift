@@ -20,9 +20,7 @@ extension AsyncCell {
         unsafe step = copy
         unsafe link = Unmanaged.passUnretained(other)
         lock.unlock()
-        other.join(self)
-        // Ended otherwise in between, when it stood in no line yet.
-        if !isPending, other.leave(self) { unsafe step = nil }
+        other.takeIn(self)
     }
 
     /// Takes the step that was to be taken when the source had ended, unless it has ended itself.

@@ -65,7 +65,9 @@ extension AsyncCell {
 
     @inlinable @inline(__always)
     final func load<Value>() -> Value {
-        unsafe withWords { words in
+        // A reading access, since many may read at a time.
+        unsafe withUnsafePointer(to: words) { words in
+            let words = unsafe UnsafeRawPointer(words)
             if Self.fits(Value.self) {
                 return unsafe words.assumingMemoryBound(to: Value.self).pointee
             }

@@ -1,3 +1,4 @@
+import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
@@ -136,6 +137,50 @@ struct AsyncRetryTests {
             context.runReady()
             #expect(brought.async.error is CancellationError)
             retried.value = nil
+        }
+    }
+
+    @Test
+    func `Law 26: cancelling while the attempt before is still being told leaves the one that is under way`()
+        async
+    {
+        await watched {
+            let (first, last) = (Promise<Int>(), Promise<Int>())
+            let (isHeld, mayGoOn, hasGoneOn) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
+            let turns = Box(0)
+            // Inline, and holds the thread when the third attempt is under way: deep inside the second one's end.
+            let context = ClosureContext { work in
+                let turn = turns.withValue { turns in
+                    turns += 1
+                    return turns
+                }
+                work()
+                if turn != 3 { return }
+                isHeld.signal()
+                mayGoOn.wait()
+            }
+            let retried = Async.retry(5, on: context) { number in
+                number == 1 ? first.async : number == 2 ? Async(error: Oops()) : last.async
+            }
+            retried.onComplete { _ in
+                // It has ended, and has left nothing yet.
+                mayGoOn.signal()
+                hasGoneOn.wait()
+            }
+            onThreads([
+                {
+                    first.fail(Oops())
+                    hasGoneOn.signal()
+                },
+                {
+                    isHeld.wait()
+                    #expect(retried.cancel())
+                },
+            ])
+            #expect(last.async.error is CancellationError)
+            #expect(last.async.description.hasPrefix("Async(failed"))
         }
     }
 

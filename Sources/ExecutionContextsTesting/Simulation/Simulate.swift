@@ -40,6 +40,7 @@ internal import Foundation
 ///   - horizon: how far simulated time may go. A delay that is due later is left over.
 ///   - patience: how long, in real time, nothing may happen before a thread counts as blocked.
 ///   - ignoring: kinds of failures that are none here.
+///   - body: says who there is, and what must hold.
 public func simulate(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
     time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0, steps: Int = 20_000,

@@ -30,7 +30,7 @@ internal import Synchronization
     /// Before the end the first callback, if there is one. After it the value or the error, or the address of a larger
     /// value.
     @usableFromInline
-    @exclusivity(unchecked) final var words: (UInt, UInt) = (0, 0)
+    @exclusivity(unchecked) final var words = OutcomeWords()
     /// Whose life in these words must be ended; nil where there is nothing to do.
     @usableFromInline
     @exclusivity(unchecked) final var type: Any.Type?

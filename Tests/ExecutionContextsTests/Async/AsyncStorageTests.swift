@@ -132,4 +132,23 @@ struct AsyncStorageTests {
         #expect(!promise.complete(.success(WideOwner(sentinel: sentinels.make()))))
         #expect(sentinels.living == 1)
     }
+
+    /// One that nobody keeps but whoever asks it next.
+    @inline(never)
+    private func ended<Value: Sendable>(with outcome: Result<Value, any Error>) -> Async<Value> {
+        Async(outcome)
+    }
+
+    @Test func `Law 24: what was read from an Async stays when that is freed at once`() {
+        let sentinels = Sentinels()
+        for _ in 0..<100 {
+            let error = ended(with: Result<Int, any Error>.failure(sentinels.make())).error
+            let object = ended(with: .success(sentinels.make())).value
+            let list = ended(with: .success([sentinels.make(), sentinels.make()])).value
+            let wide = ended(with: .success(WideOwner(sentinel: sentinels.make()))).value
+            #expect(sentinels.living == 5)
+            withExtendedLifetime((error, object, list, wide)) {}
+        }
+        #expect(sentinels.living == 0)
+    }
 }

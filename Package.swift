@@ -21,7 +21,7 @@ let package = Package(
             path: "Examples/Tour"),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["ExecutionContexts"],
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
             path: "Examples/Benchmarks"),
         .executableTarget(
             name: "CustomExecutor",

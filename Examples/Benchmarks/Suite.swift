@@ -1,6 +1,6 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
-    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, bytes
+    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
 
     var title: String {
         switch self {
@@ -11,6 +11,7 @@ enum Suite: String, CaseIterable {
         case .inline: "The immediate context"
         case .locals: "Thread-local values"
         case .async: "Async beside tasks and continuations"
+        case .virtual: "Virtual time, in seconds for all"
         case .bytes: "Memory"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
@@ -26,6 +27,7 @@ enum Suite: String, CaseIterable {
         case .inline: InlineBenchmarks.run(bench)
         case .locals: ThreadLocalBenchmarks.run(bench)
         case .async: AsyncBenchmarks.run(bench)
+        case .virtual: VirtualBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)

@@ -19,10 +19,8 @@ extension ManualContext {
     ///
     /// What does not inherit the context runs elsewhere: a `Task { }` or `Task.detached`, the main actor, an actor with its own
     /// executor, a sleep on a real clock. If the body waits for such a thing, and nothing else is pending, a
-    /// ``ManualFailure`` says so at once; a `Task { }` that nobody waits for is not noticed. Then, and when it throws because of
-    /// the limit, the body is cancelled.
-    ///
-    /// - Parameter limit: how many pieces of work may run.
+    /// ``ManualFailure`` says so at once; a `Task { }` that nobody waits for is not noticed. So it does
+    /// when `limit` pieces have run and the body goes on. Then the body is cancelled.
     public func drive<Value: Sendable>(
         limit: Int = 1_000_000, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
@@ -44,11 +42,8 @@ extension ManualContext {
     ///
     /// It is `drive` for a body that calls the main actor, or an actor with its own executor: whenever nothing is pending it
     /// suspends until something is submitted. When that comes is not for this context to say, so the order is exact only
-    /// between two such waits.
-    ///
-    /// - Parameters:
-    ///   - patience: how long to wait each time, in real time, before a ``ManualFailure`` says that the body is stuck.
-    ///   - limit: how many pieces of work may run.
+    /// between two such waits. Each lasts at most for `patience`, in real time; then a ``ManualFailure`` says that the body
+    /// is stuck. The body is driven where the caller is isolated.
     public nonisolated(nonsending) func driveAsync<Value: Sendable>(
         patience: Duration = .seconds(30), limit: Int = 1_000_000, fileID: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable () async throws -> Value

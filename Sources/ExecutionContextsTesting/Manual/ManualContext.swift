@@ -25,6 +25,7 @@ public final class ManualContext: SerialContext {
     /// Makes a context.
     ///
     /// - Parameters:
+    ///   - name: what it is called in messages.
     ///   - time: its time, which stands at zero and is its own if you pass none. Contexts that share one run in one order.
     ///   - isBackground: whether its work keeps nobody from being idle: for a heartbeat, or what polls for ever.
     public init(name: String = "manual", time: ManualTime = ManualTime(), isBackground: Bool = false) {
@@ -74,8 +75,9 @@ public final class ManualContext: SerialContext {
     ///
     /// Contexts that share the time run as well.
     ///
-    /// - Parameter limit: how many pieces may run; with something that always repeats it is never idle, and throws a
-    ///   ``ManualFailure`` that says what is pending.
+    /// With something that always repeats it is never idle: after `limit` pieces it throws a ``ManualFailure`` that says
+    /// what is pending.
+    ///
     /// - Returns: how many pieces ran.
     @discardableResult
     public func runUntilIdle(

@@ -24,6 +24,7 @@ public final class ManualTime: TimeSource {
     /// Makes a time that stands at zero.
     ///
     /// - Parameters:
+    ///   - name: what it is called in messages.
     ///   - limit: how many pieces one call of `advance` or `runReady` may run: with more it stops the program with a
     ///     sentence, where work without end would hang it.
     ///   - lateness: how much later than its deadline a delay comes, asked when it is set: to test what bears with
@@ -84,8 +85,9 @@ public final class ManualTime: TimeSource {
 
     /// Runs everything, moving time on from one delay to the next, until nothing but background work is pending.
     ///
-    /// - Parameter limit: how many pieces may run; with something that always repeats it is never idle, and throws a
-    ///   ``ManualFailure`` that says what is pending.
+    /// With something that always repeats it is never idle: after `limit` pieces it throws a ``ManualFailure`` that says
+    /// what is pending.
+    ///
     /// - Returns: how many pieces ran.
     @discardableResult
     public func runUntilIdle(

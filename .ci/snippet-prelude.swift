@@ -66,3 +66,9 @@ final class Settings: @unchecked Sendable { var language = "" }
 let settings = Settings()
 
 let requestID = ThreadLocalValue<String>()
+
+final class Account: Sendable {
+    let balance = 0
+    init(on context: some SerialContext) {}
+    func withdraw(_ amount: Int) {}
+}

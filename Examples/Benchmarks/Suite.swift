@@ -1,6 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
+    case simulation
 
     var title: String {
         switch self {
@@ -13,6 +14,7 @@ enum Suite: String, CaseIterable {
         case .async: "Async beside tasks and continuations"
         case .virtual: "Virtual time, in seconds for all"
         case .bytes: "Memory"
+        case .simulation: "Simulation"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
         }
@@ -29,6 +31,7 @@ enum Suite: String, CaseIterable {
         case .async: AsyncBenchmarks.run(bench)
         case .virtual: VirtualBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
+        case .simulation: SimulationBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)
         }

@@ -54,3 +54,74 @@ bool ec_is_cooperative(void) {
     size_t length = strlen(label), rest = sizeof ending - 1;
     return length >= rest && strcmp(label + length - rest, ending) == 0;
 }
+
+#if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
+#define EC_UNSEEN __attribute__((disable_sanitizer_instrumentation))
+#else
+#define EC_UNSEEN
+#endif
+
+EC_UNSEEN void ec_turn_pass(uint32_t *word) {
+    __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
+    ec_wake_one(word);
+}
+
+EC_UNSEEN void ec_turn_wait(uint32_t *word) {
+    while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == 0) ec_wait(word, 0, EC_NEVER);
+    __atomic_store_n(word, 0, __ATOMIC_SEQ_CST);
+}
+
+// The sanitizer's own functions for code that it is not to look at, where it is at work.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EC_SANITIZED 1
+#endif
+#endif
+
+#if defined(EC_SANITIZED)
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
+void AnnotateIgnoreSyncBegin(const char *file, int line);
+void AnnotateIgnoreSyncEnd(const char *file, int line);
+
+static _Thread_local uint32_t unseen;
+
+static void begin(void) {
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+}
+
+static void end(void) {
+    AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+}
+
+void ec_unseen_begin(void) {
+    if (unseen++ == 0) begin();
+}
+
+void ec_unseen_end(void) {
+    if (--unseen == 0) end();
+}
+
+uint32_t ec_unseen_suspend(void) {
+    uint32_t depth = unseen;
+    if (depth > 0) end();
+    unseen = 0;
+    return depth;
+}
+
+void ec_unseen_resume(uint32_t depth) {
+    unseen = depth;
+    if (depth > 0) begin();
+}
+#else
+void ec_unseen_begin(void) {}
+void ec_unseen_end(void) {}
+uint32_t ec_unseen_suspend(void) { return 0; }
+void ec_unseen_resume(uint32_t depth) { (void)depth; }
+#endif

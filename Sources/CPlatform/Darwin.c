@@ -27,4 +27,7 @@ bool ec_is_main_thread(void) { return pthread_main_np() != 0; }
 // The system offers no barrier for other threads: the mode stays portable.
 void ec_barrier_prepare(void) {}
 void ec_barrier(void) {}
+
+// Nor does it let a program choose processors.
+void ec_pin(uint32_t number) { (void)number; }
 #endif

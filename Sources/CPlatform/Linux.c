@@ -7,6 +7,7 @@
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,5 +37,18 @@ void ec_barrier_prepare(void) {
 void ec_barrier(void) {
     if (ec_mode() & EC_MODE_PORTABLE) return;
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+void ec_pin(uint32_t number) {
+    cpu_set_t allowed, chosen;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+    int left = (int)(number % (uint32_t)CPU_COUNT(&allowed));
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || left-- > 0) continue;
+        CPU_ZERO(&chosen);
+        CPU_SET(cpu, &chosen);
+        sched_setaffinity(0, sizeof chosen, &chosen);
+        return;
+    }
 }
 #endif

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 extension ExclusiveHold {
@@ -15,13 +14,13 @@ extension ExclusiveHold {
 
 /// What the holder and the barrier that stays say to each other.
 private final class Occupation: Sendable {
-    private let answer = DispatchSemaphore(value: 0)
-    private let release = DispatchSemaphore(value: 0)
+    private let answer = Beacon()
+    private let release = Beacon()
     private let isUnderWay = Atomic<Bool>(false)
 
     /// Called by the barrier.
     func stay() {
-        // Releasing, and acquiring below; the semaphore orders the two as well.
+        // Releasing, and acquiring below; the beacon orders the two as well.
         isUnderWay.store(true, ordering: .releasing)
         answer.signal()
         release.wait()

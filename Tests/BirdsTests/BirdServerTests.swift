@@ -29,14 +29,14 @@ struct BirdServerTests {
         URLSessionTransport(base: server.url, on: context)
     }
 
-    @Test func `The birds come over the network, on the context for callbacks`() async throws {
+    @Test(arguments: Form.allCases)
+    func `The birds come over the network, where the caller wants them`(_ form: Form) async throws {
         try await withServer { server in
             let callbacks = GlobalContext().serial("callbacks")
-            let dataSource = BirdDataSource(
-                transport: transport(server), workingOn: context, callingBackOn: callbacks)
-            let (result, isInPlace) = await withCheckedContinuation { done in
-                dataSource.getBirds { done.resume(returning: ($0, callbacks.isCurrent)) }
-            }
+            let dataSource = BirdDataSource(transport: transport(server), workingOn: context)
+            let (result, isInPlace) = try await Async.fromCallback { done in
+                form.getBirds(from: dataSource, on: callbacks) { done(($0, callbacks.isCurrent)) }
+            }.get()
             let birds = try result.get()
             #expect(birds == BirdSite.birds(BirdSite().names))
             #expect(isInPlace == true)
@@ -44,20 +44,20 @@ struct BirdServerTests {
         #expect(log.events.count == 7)
     }
 
-    @Test func `A session calls back on the context whose operation queue it has`() async throws {
+    @Test func `A session answers on the context whose operation queue it has`() async throws {
         try await withServer { server in
-            let transport = transport(server)
-            let isCurrent = await withCheckedContinuation { done in
-                transport.get("/birds.json") { [context] _ in done.resume(returning: context.isCurrent) }
-            }
-            #expect(isCurrent == true)
+            // Long enough for the callback to be registered first.
+            let answer = transport(server).get("/slow").map { [context] _ in context.isCurrent }
+            try await log.wait(for: .parked(path: "/slow")).get()
+            clock.advance(by: .seconds(3_600))
+            #expect(try await answer.get() == true)
         }
     }
 
     @Test func `What is not there is an error with the server's status`() async throws {
         try await withServer { server in
             await #expect(throws: BirdError.status(404, path: "/nowhere")) {
-                try await transport(server).data(at: "/nowhere")
+                try await transport(server).get("/nowhere").get()
             }
         }
         #expect(log.events == [.answered(path: "/nowhere", status: 404)])
@@ -65,7 +65,7 @@ struct BirdServerTests {
 
     @Test func `An answer that breaks off is an error, not half an answer`() async throws {
         try await withServer { server in
-            await #expect(throws: (any Error).self) { try await transport(server).data(at: "/broken") }
+            await #expect(throws: (any Error).self) { try await transport(server).get("/broken").get() }
         }
         #expect(log.events == [.brokeOff(path: "/broken")])
     }
@@ -75,12 +75,66 @@ struct BirdServerTests {
     {
         try await withServer { server in
             let transport = transport(server)
-            async let slow = transport.data(at: "/slow")
-            await log.wait(for: .parked(path: "/slow"))
-            let list = try await transport.data(at: "/birds.json")
+            let slow = transport.get("/slow")
+            try await log.wait(for: .parked(path: "/slow")).get()
+            let list = try await transport.get("/birds.json").get()
             clock.advance(by: .seconds(3_600))
-            #expect(try await slow == list)
+            #expect(try await slow.get() == list)
         }
+    }
+
+    /// The last one who wants an answer stops wanting it.
+    enum Leaving: CaseIterable { case itself, lastOfTwo, waitingTask, timeLimit }
+
+    @Test(arguments: Leaving.allCases)
+    func `Law 26: when nobody wants an answer any more, the request ends at the server`(_ leaving: Leaving)
+        async throws
+    {
+        try await withServer { server in
+            let slow = transport(server).get("/slow")
+            let others = leaving == .lastOfTwo ? [slow.map(\.count), slow.map(\.count)] : []
+            let task = leaving == .waitingTask ? Task { try await slow.get() } : nil
+            let limited = leaving == .timeLimit ? slow.timeout(after: .seconds(10), on: clock) : nil
+            try await log.wait(for: .parked(path: "/slow")).get()
+            switch leaving {
+            case .itself: slow.cancel()
+            case .lastOfTwo: for other in others { other.cancel() }
+            case .waitingTask: task?.cancel()
+            case .timeLimit: clock.advance(by: .seconds(10))
+            }
+            try await log.wait(for: .left(path: "/slow")).get()
+            await #expect(throws: CancellationError.self) { try await slow.get() }
+            #expect(clock.delayedCount == 0)
+            if let limited {
+                await #expect(throws: AsyncError.timedOut(after: .seconds(10))) { try await limited.get() }
+            }
+        }
+        #expect(log.events == [.parked(path: "/slow"), .left(path: "/slow")])
+    }
+
+    @Test func `Law 26: when one of two stops wanting an answer, the request goes on`() async throws {
+        try await withServer { server in
+            let transport = transport(server)
+            let slow = transport.get("/slow")
+            let (one, other) = (slow.map(\.count), slow.map(\.count))
+            try await log.wait(for: .parked(path: "/slow")).get()
+            #expect(one.cancel())
+            let list = try await transport.get("/birds.json").get()
+            clock.advance(by: .seconds(3_600))
+            #expect(try await other.get() == list.count)
+        }
+        #expect(log.count(of: .left(path: "/slow")) == 0)
+    }
+
+    @Test func `A server that is busy is asked as often as was agreed`() async throws {
+        try await withServer { server in
+            let persistent = PersistentTransport(
+                base: transport(server), context: GlobalContext(), backoff: .none)
+            await #expect(throws: BirdError.status(503, path: "/busy")) {
+                try await persistent.get("/busy").get()
+            }
+        }
+        #expect(log.count(of: .answered(path: "/busy", status: 503)) == 3)
     }
 
     @Test func `Stopping ends who waits for an answer and who says nothing, and leaves nothing`() async throws
@@ -88,12 +142,11 @@ struct BirdServerTests {
         try await withServer { server in
             let silent = try await BlockingContext().run { try Socket.connected(to: server.port) }
             defer { silent.free() }
-            let transport = transport(server)
-            let slow = Task { try await transport.data(at: "/slow") }
-            await log.wait(for: .parked(path: "/slow"))
+            let slow = transport(server).get("/slow")
+            try await log.wait(for: .parked(path: "/slow")).get()
             await server.stop()
             #expect(clock.delayedCount == 0)
-            await #expect(throws: (any Error).self) { try await slow.value }
+            await #expect(throws: (any Error).self) { try await slow.get() }
             #expect(try await BlockingContext().run { try silent.receiveSome() } == [])
         }
     }
@@ -128,11 +181,5 @@ struct BirdServerTests {
         var answer: [UInt8] = []
         while case let more = try socket.receiveSome(), !more.isEmpty { answer += more }
         return String(decoding: answer, as: UTF8.self)
-    }
-}
-
-extension Transport {
-    fileprivate func data(at path: String) async throws -> Data {
-        try await withCheckedThrowingContinuation { done in get(path) { done.resume(with: $0) } }
     }
 }

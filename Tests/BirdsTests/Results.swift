@@ -27,6 +27,21 @@ final class Results: Sendable {
     }
 }
 
+/// The two ways to ask for birds, which are to come to the same.
+enum Form: CaseIterable {
+    case async, handler
+
+    func getBirds(
+        from dataSource: BirdDataSource, on context: some ExecutionContext,
+        _ use: @escaping @Sendable (Results.Outcome) -> Void
+    ) {
+        switch self {
+        case .async: dataSource.getBirds().onComplete(on: context, use)
+        case .handler: dataSource.getBirds(completion: context.callback(use))
+        }
+    }
+}
+
 /// Contexts of every kind.
 enum Place: CaseIterable, CustomTestStringConvertible {
     case immediate, trampoline, global, serial, queue, blocking, thread
@@ -43,16 +58,6 @@ enum Place: CaseIterable, CustomTestStringConvertible {
         case .blocking: .blocking
         case .thread: .thread(name: "a thread")
         }
-    }
-}
-
-/// Answers on a context that it shares with others, as a session does.
-struct SharingTransport: Transport {
-    let base: FakeTransport
-    let context: any ExecutionContext
-
-    func get(_ path: String, completion: @escaping @Sendable (Result<Data, any Error>) -> Void) {
-        base.get(path) { answer in context.execute { completion(answer) } }
     }
 }
 

@@ -1,6 +1,5 @@
 import ExecutionContexts
 import ExecutionContextsTesting
-import Foundation
 
 /// Fetches birds from a server that it starts itself, shows them, and shows where each thing happens.
 @main
@@ -10,40 +9,36 @@ struct App {
         print("Birds: a list from the network, and where its answers arrive")
 
         heading("A server on the loopback address")
-        // What is slow at this server takes an hour, in a time that is moved on by hand.
-        let clock = ManualContext(name: "the server's time")
+        let clock = ManualContext(name: "a time that is moved on by hand")
         let log = EventLog()
         let server = try BirdServer(slowness: .seconds(3_600), clock: clock) { log.add($0) }
         say("it listens on", server.url)
 
-        // One serial context for the session and for decoding; the main actor for what is on the screen.
+        // One serial context for the session, for decoding, and for limits and waits.
         let background = GlobalContext().serial("birds")
         let transport = URLSessionTransport(base: server.url, on: background)
         let dataSource = BirdDataSource(
-            transport: transport, workingOn: background, callingBackOn: MainContext())
+            transport: PersistentTransport(base: transport, context: background), workingOn: background)
 
         heading("A screen with birds and their pictures")
         let screen = BirdScreen()
         await withCheckedContinuation { done in screen.load(from: dataSource) { done.resume() } }
         try screen.expectBirds(BirdSite().names)
-        for line in screen.lines { print("   " + line) }
+        for line in try screen.lines() { print("   " + line) }
 
         heading("Where things happen")
         try await showPlaces(dataSource, transport, background)
 
         heading("When the network is not at its best")
-        for path in ["/nowhere", "/broken"] { say("GET \(path)", await outcome(of: path, transport)) }
-        async let slow = outcome(of: "/slow", transport)
-        await log.wait(for: .parked(path: "/slow"))
-        say("GET /slow, which takes an hour", "no answer yet")
-        say("GET /birds.json meanwhile", await outcome(of: "/birds.json", transport))
-        clock.advance(by: .seconds(3_600))
-        say("GET /slow, an hour later", await slow)
+        try await showBadDays(transport, clock, log)
+
+        heading("When nobody wants the answer any more")
+        try await showCancelling(transport, log)
 
         heading("The end")
         await server.stop()
         say("connections that the server has had, all closed", log.connectionCount)
-        say("GET /birds.json, with the server stopped", await outcome(of: "/birds.json", transport))
+        say("GET /birds.json, with the server stopped", try await outcome(of: "/birds.json", transport).get())
     }
 }
 
@@ -61,19 +56,6 @@ extension EventLog {
         events.count { event in
             if case .parked = event { return false }
             return true
-        }
-    }
-}
-
-/// What comes of a request, in words.
-private func outcome(of path: String, _ transport: some Transport) async -> String {
-    await withCheckedContinuation { done in
-        transport.get(path) { answer in
-            switch answer {
-            case .success(let data): done.resume(returning: "\(data.count) bytes")
-            case .failure(let error as BirdError): done.resume(returning: "\(error)")
-            case .failure(let error): done.resume(returning: error.localizedDescription)
-            }
         }
     }
 }

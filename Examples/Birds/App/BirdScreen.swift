@@ -1,26 +1,21 @@
+import ExecutionContexts
+
 /// What the user looks at. It belongs to the main actor.
 @MainActor
 final class BirdScreen {
-    private(set) var birds: [Bird] = []
-    private(set) var problem: (any Error)?
+    private(set) var birds: Result<[Bird], any Error> = .success([])
 
-    /// Shows the birds of a data source that calls back on the main actor, then calls `done`.
+    /// Shows the birds of a data source, then calls `done`.
     func load(from dataSource: BirdDataSource, done: @escaping @MainActor @Sendable () -> Void) {
-        dataSource.getBirds { result in
-            // Called anywhere else, this stops the program at once; unchecked, the screen would now and then stay
-            // empty, which is harder to find.
-            MainActor.assumeIsolated {
-                switch result {
-                case .success(let birds): self.birds = birds
-                case .failure(let error): self.problem = error
-                }
-                done()
-            }
+        dataSource.getBirds().onComplete(on: .main) { birds in
+            self.birds = birds
+            done()
         }
     }
 
     /// The birds beside each other, each with its name below.
-    var lines: [String] {
+    func lines() throws -> [String] {
+        let birds = try birds.get()
         let height = birds.map { $0.picture?.height ?? 0 }.max() ?? 0
         let rows = (0..<height).map { row in
             birds.map { bird in bird.picture.map { row < $0.height ? $0.lines[row] : "" } ?? "" }
@@ -29,7 +24,7 @@ final class BirdScreen {
     }
 
     func expectBirds(_ names: [String]) throws {
-        if let problem { throw problem }
+        let birds = try birds.get()
         guard birds.map(\.name) == names, birds.allSatisfy({ $0.picture != nil }) else {
             throw Surprise(what: "Birds or pictures are missing.")
         }

@@ -1,27 +1,23 @@
 import ExecutionContexts
-import Foundation
 
-/// Shows on which context the answers of the session and of data sources arrive.
+/// Shows on which context answers arrive: where the caller says, and else where they happen to come.
 func showPlaces(
-    _ dataSource: BirdDataSource, _ transport: URLSessionTransport, _ background: some SerialContext
+    _ dataSource: BirdDataSource, _ transport: some Transport, _ background: some SerialContext
 ) async throws {
     let here: @Sendable () -> String = { place(background) }
-    let ofSession = await withCheckedContinuation { done in
-        transport.get("/birds.json") { _ in done.resume(returning: here()) }
-    }
-    say("the session calls back", ofSession)
-    // The mistake that contexts are there to prevent: this one's callback comes wherever the last answer came.
-    let careless = BirdDataSource(
-        transport: transport, workingOn: background, callingBackOn: ImmediateContext())
-    let ofCareless = await withCheckedContinuation { done in
-        careless.getBirds { _ in done.resume(returning: here()) }
-    }
-    say("a data source that calls back where it happens to be", ofCareless)
-    let ofDataSource = await withCheckedContinuation { done in
-        dataSource.getBirds { _ in done.resume(returning: here()) }
-    }
-    say("the screen's, which was given main for that", ofDataSource)
-    guard [ofSession, ofCareless, ofDataSource] == ["on 'birds'", "on 'birds'", "on main"] else {
+    let ofSession = try await transport.get("/birds.json").map { _ in here() }.get()
+    say("the session's answer", ofSession)
+    // The mistake that contexts are there to prevent: this callback comes wherever the last answer happens to come.
+    let careless = try await dataSource.getBirds().map { _ in here() }.get()
+    say("birds for a caller who does not say where", careless)
+    let careful = try await dataSource.getBirds().map(on: .main) { _ in here() }.get()
+    say("birds for a caller who says 'on: .main'", careful)
+    let handler = try await Async<String>.fromCallback { done in
+        dataSource.getBirds(completion: MainContext().callback { _ in done(here()) })
+    }.get()
+    say("birds for a completion handler wrapped by main", handler)
+    // Of the others nothing is promised: where an answer is there already, they come on the caller.
+    guard [careful, handler] == ["on main", "on main"] else {
         throw Surprise(what: "An answer came elsewhere than it should.")
     }
 }

@@ -5,34 +5,35 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Gets things over HTTP, and calls back on a context that it shares with others.
+/// Gets things over HTTP, and has its answers on a context that it shares with others.
 ///
 /// It stands here for the sake of its imports: `URLSession` is a part of Foundation on some systems only.
 final class URLSessionTransport: Transport {
     private let base: URL
     private let session: URLSession
 
-    /// A transport to the server at `base`, whose session's own work and whose callbacks run on `context`.
+    /// A transport to the server at `base`, whose session works and answers on `context`.
     ///
     /// A session calls back in order, so the context is a serial one.
     init(base: URL, on context: some SerialContext) {
         self.base = base
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 10
         session = URLSession(
-            configuration: configuration, delegate: nil, delegateQueue: context.operationQueue)
+            configuration: .ephemeral, delegate: nil, delegateQueue: context.operationQueue)
     }
 
-    // A session lives until it is told to end. What is under way still ends, and calls back.
+    // A session lives until it is told to end. What is under way still ends.
     deinit { session.finishTasksAndInvalidate() }
 
-    func get(_ path: String, completion: @escaping @Sendable (Result<Data, any Error>) -> Void) {
-        guard let url = URL(string: path, relativeTo: base) else {
-            return completion(.failure(BirdError.badPath(path)))
+    func get(_ path: String) -> Async<Data> {
+        Async.fromCallback { done, onCancel in
+            guard let url = URL(string: path, relativeTo: base) else { throw BirdError.badPath(path) }
+            let task = session.dataTask(with: url) { data, response, error in
+                done(Result { try Self.body(of: response, data, error, path) })
+            }
+            // The session calls back in any case, so this keeps the task no longer than it takes.
+            onCancel { task.cancel() }
+            task.resume()
         }
-        session.dataTask(with: url) { data, response, error in
-            completion(Result { try Self.body(of: response, data, error, path) })
-        }.resume()
     }
 
     private static func body(

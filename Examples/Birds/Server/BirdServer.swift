@@ -3,8 +3,8 @@ import Foundation
 
 /// A small HTTP server on this machine's loopback address, on a port of the system's choice.
 ///
-/// One thread lets clients in; a few more, of a blocking context, talk to them. It serves until it is stopped, and
-/// lives as long.
+/// One thread lets clients in; a few more, of a blocking context, talk to them, and each client that must wait has one
+/// that sees it leave. It serves until it is stopped, and lives as long.
 final class BirdServer: Sendable {
     /// What happens at the server.
     enum Event: Hashable, Sendable {
@@ -12,6 +12,8 @@ final class BirdServer: Sendable {
         case brokeOff(path: String)
         /// The answer comes later.
         case parked(path: String)
+        /// The client did not wait for it.
+        case left(path: String)
         /// There were too many already.
         case turnedAway
         case failed(SystemError)
@@ -29,6 +31,7 @@ final class BirdServer: Sendable {
     private let clock: any ExecutionContext
     private let report: @Sendable (Event) -> Void
     private let talks = BlockingContext(limit: 4, name: "bird server")
+    private let watches: BlockingContext
     private let state = LockedResource(State(), lockedBy: .section)
     /// Counts what is alive: who lets clients in, and the connections.
     private let presence = DispatchGroup()
@@ -50,6 +53,7 @@ final class BirdServer: Sendable {
         self.slowness = slowness
         self.clock = clock
         self.report = report
+        watches = BlockingContext(limit: limit, name: "bird server, waiting")
         doorway = try Doorway(patience: patience)
         presence.enter()
         // The thread ends with this piece of work: nobody holds its context any longer (law 10).
@@ -142,16 +146,24 @@ final class BirdServer: Sendable {
         }
     }
 
-    /// Lets a connection wait for its answer without a thread.
+    /// Lets a connection wait for its answer, which it gets unless it leaves before.
     private func park(_ connection: Connection, _ response: HTTPResponse, path: String) {
         let delay = clock.schedule(after: slowness) { [self] in
             // The clock is for telling the time; what may block its thread is done elsewhere.
-            talks.execute { self.answer(connection, response, path: path) }
+            talks.execute {
+                self.answer(connection, response, path: path)
+                connection.breakOff()
+            }
         }
         connection.wait(for: delay)
         // Who stopped the server just before did not see the delay.
         if state.read({ $0.isStopped }) { connection.breakOff() }
         report(.parked(path: path))
+        watches.execute {
+            connection.waitForEnd()
+            // Either the answer is on its way, or there will be none: cancelling says which (law 7).
+            if delay.cancel() { self.conclude(connection, .left(path: path)) }
+        }
     }
 
     private func conclude(_ connection: Connection, _ event: Event) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the server has to show: birds, their pictures, and two paths that behave badly.
+/// What the server has to show: birds, their pictures, and three paths that behave badly.
 struct BirdSite: Sendable {
     var names = ["wren", "robin", "dipper", "siskin", "nuthatch", "goldcrest"]
 
@@ -17,6 +17,7 @@ struct BirdSite: Sendable {
         guard request.method == "GET" else { return .now(.failure(405)) }
         switch request.path {
         case "/birds.json": return .now(list)
+        case "/busy": return .now(.failure(503))
         case "/slow": return .later(list)
         case "/broken": return .halfOf(list)
         default: return .now(picture(at: request.path) ?? .failure(404))

@@ -40,10 +40,14 @@ final class Connection: Sendable {
     /// Notes what it waits for, so that breaking off ends that, too.
     func wait(for delay: DelayedWork) { pause.write { $0 = delay } }
 
+    /// Returns when either side has ended the conversation, or the client says more than it should. It blocks its thread.
+    func waitForEnd() { socket.waitForNews() }
+
     /// Ends the conversation, whatever it waits for.
     func breakOff() {
-        socket.hangUp()
         // Not inside the closure: what a cancelled delay has captured is freed, and may be the last to hold this.
+        // And first: who is woken by the end finds that it is not the client who has ended it.
         pause.read { $0 }?.cancel()
+        socket.hangUp()
     }
 }

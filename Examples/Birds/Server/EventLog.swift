@@ -4,7 +4,15 @@ import ExecutionContexts
 final class EventLog: Sendable {
     private struct State: Sendable {
         var events: [BirdServer.Event] = []
-        var waiting: [(event: BirdServer.Event, caller: CheckedContinuation<Void, Never>)] = []
+        var waiting: [Waiting] = []
+
+        func isDue(_ waiting: Waiting) -> Bool { events.count { $0 == waiting.event } >= waiting.times }
+    }
+
+    private struct Waiting: Sendable {
+        let event: BirdServer.Event
+        let times: Int
+        let promise = Promise<Void>()
     }
 
     private let state = LockedResource(State(), lockedBy: .section)
@@ -12,25 +20,27 @@ final class EventLog: Sendable {
     /// What has happened so far.
     var events: [BirdServer.Event] { state.read { $0.events } }
 
+    func count(of event: BirdServer.Event) -> Int { events.count { $0 == event } }
+
     func add(_ event: BirdServer.Event) {
-        let callers = state.write { state in
+        let due = state.write { state in
             state.events.append(event)
-            let callers = state.waiting.filter { $0.event == event }.map(\.caller)
-            state.waiting.removeAll { $0.event == event }
-            return callers
+            let due = state.waiting.filter(state.isDue)
+            state.waiting = state.waiting.filter { !state.isDue($0) }
+            return due
         }
-        for caller in callers { caller.resume() }
+        for waiting in due { waiting.promise.succeed(()) }
     }
 
-    /// Returns when `event` has happened, perhaps long ago.
-    func wait(for event: BirdServer.Event) async {
-        await withCheckedContinuation { caller in
-            let hasHappened = state.write { state in
-                if state.events.contains(event) { return true }
-                state.waiting.append((event, caller))
-                return false
-            }
-            if hasHappened { caller.resume() }
+    /// Ends when `event` has happened so many times, perhaps long ago.
+    func wait(for event: BirdServer.Event, times: Int = 1) -> Async<Void> {
+        let waiting = Waiting(event: event, times: times)
+        let isDue = state.write { state in
+            if state.isDue(waiting) { return true }
+            state.waiting.append(waiting)
+            return false
         }
+        if isDue { waiting.promise.succeed(()) }
+        return waiting.promise.async
     }
 }

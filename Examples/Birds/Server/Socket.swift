@@ -57,6 +57,13 @@ struct Socket: Sendable {
         return Array(bytes.prefix(count))
     }
 
+    /// Returns when the other side has sent something, or when either has hung up.
+    func waitForNews() {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // Unsafe in name only: the value is there while the call uses it. A call that fails is news, too.
+        _ = try? SystemError.check("poll") { unsafe poll(&polled, 1, -1) }
+    }
+
     func sendAll(_ data: some Collection<UInt8>) throws(SystemError) {
         var rest = Array(data)[...]
         while !rest.isEmpty {

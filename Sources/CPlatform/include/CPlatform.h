@@ -156,4 +156,20 @@ void ec_wait(const void *_Nonnull word, uint32_t expected, int64_t deadline);
 /// Wakes one thread that sleeps on `word`.
 void ec_wake_one(const void *_Nonnull word);
 
+// For the simulator, whose threads run one at a time. That they do must not hide from the thread sanitizer that nothing
+// else orders them: it sees neither how the turn is passed nor, between the latter two, what the simulator itself does.
+
+/// Gives the turn to the thread that waits on `word`, or will.
+void ec_turn_pass(uint32_t *_Nonnull word);
+/// Waits until the turn is passed to `word`, and takes it.
+void ec_turn_wait(uint32_t *_Nonnull word);
+void ec_unseen_begin(void);
+void ec_unseen_end(void);
+/// Has the sanitizer look again, until the latter is called with the result.
+uint32_t ec_unseen_suspend(void);
+void ec_unseen_resume(uint32_t depth);
+/// Keeps the calling thread to one of the processors that it may run on, the same for the same number; where the system
+/// does not let a program choose it does nothing.
+void ec_pin(uint32_t number);
+
 #endif

@@ -46,6 +46,8 @@ extension AsyncCell {
                     + "Use 'try await get()' there. Waited for: \(chain)")
             let waiting = WaitingThread()
             join(waiting)
+            // If this ended meanwhile, telling the thread may be what it has put off.
+            Errands.run()
             if waiting.park(until: deadline) { return }
             // Not cancelled: whoever waited has it still, and may wait again.
             if !leave(waiting, cancelsIfLast: false) {
@@ -56,14 +58,20 @@ extension AsyncCell {
         throw AsyncError.timedOut(after: timeout ?? .zero)
     }
 
-    /// Why what this waits for can never come to the calling thread, as far as one thing leads to the next.
+    /// Why what this waits for can never come to the calling thread, as far as that is known.
     private func firstObstacle() -> String? {
-        var next: AsyncCell? = self
-        while let cell = next {
+        var known: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var next = [self]
+        while let cell = next.popLast() {
             if let obstacle = cell.obstacle { return obstacle }
-            next = cell.awaited
-            if let next, !next.isPending, unsafe Frame.isCurrent(next.identity) {
-                return "the caller is inside a callback of what it waits for, and callbacks take turns"
+            for need in cell.needs {
+                let source = need.source
+                if source === self { return "it waits for itself" }
+                if source.isPending {
+                    if known.insert(ObjectIdentifier(source)).inserted { next.append(source) }
+                } else if unsafe Frame.isCurrent(source.identity), source.isAwaited(by: need.party) {
+                    return "the caller is inside a callback of what it waits for, and callbacks take turns"
+                }
             }
         }
         return nil

@@ -14,9 +14,15 @@ extension AsyncCell {
     final var chain: String {
         var labels: [String] = []
         var skipped = 0
+        var known: Set<ObjectIdentifier> = []
         var next: AsyncCell? = self
         while let cell = next {
-            next = cell.awaited
+            guard known.insert(ObjectIdentifier(cell)).inserted else {
+                labels.append("\(cell.label) again, for ever")
+                break
+            }
+            // What has ended is not waited for.
+            next = cell.awaited.flatMap { $0.isPending ? $0 : nil }
             if labels.count < 8 || next == nil { labels.append(cell.label) } else { skipped += 1 }
         }
         if skipped > 0 { labels.insert("\(skipped) more", at: labels.count - 1) }
@@ -32,5 +38,21 @@ extension AsyncCell {
         default:
             return "for it wait " + labels.prefix(8).joined(separator: ", ") + " and \(labels.count - 8) more"
         }
+    }
+
+    /// Who waits for this, in order.
+    final var partyLabels: [String] {
+        lock.lock()
+        let (hasFirst, parties) = unsafe (state.hasFirst, state.parties)
+        lock.unlock()
+        // Outside the lock: the name of a context is the user's to say (law 9).
+        return (hasFirst ? [Callback.label] : []) + parties.map(\.label)
+    }
+
+    /// Whether this party waits to be told.
+    final func isAwaited(by party: Party) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return unsafe state.contains(party)
     }
 }

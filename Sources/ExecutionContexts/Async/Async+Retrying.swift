@@ -19,10 +19,18 @@ extension Async {
         )
         let attempts = Attempts(
             limit: attempts, backoff: backoff, context: context, isWorthwhile: isWorthwhile, body: body)
-        let cell = Timed("retry")
+        let cell = Retry("retry", on: Hop.to(context))
         attempts.start(1, for: cell)
         return Async(cell: cell)
     }
+}
+
+/// The cell of attempts.
+private final class Retry: Timed, @unchecked Sendable {
+    // Unchecked: it has no state of its own.
+
+    /// The attempt that is under way may be the last.
+    override var obstacle: String? { awaited?.isPending == true ? nil : super.obstacle }
 }
 
 /// What is to be attempted, and how often. Handed from one attempt to the next, so that it goes with the last.
@@ -38,16 +46,15 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
     }
 
     private func make(_ number: Int, for cell: Timed) {
-        do {
-            cell.follow(try body(number).cell) { source, cell in
-                if let error = source.error {
-                    fail(number, error, for: Timed.of(cell))
-                } else {
-                    cell.end(like: source, Value.self)
-                }
+        // What throws is told as what fails later, so that many attempts do not nest (law 25).
+        let attempt: Async<Value>
+        do { attempt = try body(number) } catch { attempt = Async(error: error) }
+        cell.follow(attempt.cell) { source, cell in
+            if let error = source.error {
+                fail(number, error, for: Timed.of(cell))
+            } else {
+                cell.end(like: source, Value.self)
             }
-        } catch {
-            fail(number, error, for: cell)
         }
     }
 

@@ -3,7 +3,7 @@ extension Async {
     ///
     /// Errors are delayed as values are. A zero or negative delay means as soon as possible.
     public func delay(_ delay: Duration, on context: some ExecutionContext = .global) -> Async {
-        let delayed = Timed("delay")
+        let delayed = Timed("delay", on: Hop.to(context))
         delayed.wait(for: cell) { source, delayed in
             Timed.of(delayed).wake(after: delay, on: context) { delayed.end(like: source, Value.self) }
         }

@@ -14,7 +14,7 @@ extension Async {
     ) -> Async<[Value]> {
         require(
             limit > 0, "A traversal with \(limit) at a time would never start anything. Allow at least 1.")
-        let traversal = Traversal(atMost: limit)
+        let traversal = Traversal(atMost: limit, on: Hop.to(context))
         unsafe traversal.step = { _, traversal in
             traversal.end(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }

@@ -65,10 +65,10 @@ extension AsyncCell {
 
     @inlinable @inline(__always)
     final func load<Value>() -> Value {
-        unsafe withWords { words in
-            if Self.fits(Value.self) {
-                return unsafe words.assumingMemoryBound(to: Value.self).pointee
-            }
+        // A reading access, since many may read at a time; and a raw one, since the words are declared as numbers.
+        unsafe withUnsafePointer(to: words) { words in
+            let words = unsafe UnsafeRawPointer(words)
+            if Self.fits(Value.self) { return unsafe words.load(as: Value.self) }
             return unsafe words.load(as: UnsafeMutablePointer<Value>.self).pointee
         }
     }

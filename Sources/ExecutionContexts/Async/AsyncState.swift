@@ -2,8 +2,8 @@
 ///
 /// Every change is a step that returns what is to be done about it, and it is done after unlocking: no callback, no
 /// context and nobody's deinit is met under the lock (law 9).
-struct AsyncState: ~Copyable {
-    enum Phase: UInt8 {
+package struct AsyncState: ~Copyable {
+    package enum Phase: UInt8 {
         /// It has not ended.
         case pending
         /// It has ended, and one thread tells the parties, one after the other.
@@ -14,12 +14,14 @@ struct AsyncState: ~Copyable {
 
     private var line = PartyLine()
     // Last, where the objects that hold this have room for it.
-    private(set) var phase = Phase.pending
+    package private(set) var phase = Phase.pending
     /// Whether there is a first callback, which stands in no line because whoever holds this keeps it.
-    private(set) var hasFirst = false
+    package private(set) var hasFirst = false
+
+    package init() {}
 
     /// A callback comes, and is the first of all: then the caller keeps it.
-    mutating func joinFirst() -> Bool {
+    package mutating func joinFirst() -> Bool {
         guard isUnwanted else { return false }
         hasFirst = true
         return true
@@ -29,7 +31,7 @@ struct AsyncState: ~Copyable {
     ///
     /// While another thread tells, the party waits for its turn: order wins over immediacy (law 25).
     @inline(__always)
-    mutating func join(_ party: consuming Party) -> Bool {
+    package mutating func join(_ party: consuming Party) -> Bool {
         line.append(party)
         guard phase == .told else { return false }
         phase = .telling
@@ -37,7 +39,7 @@ struct AsyncState: ~Copyable {
     }
 
     /// What became of one that wanted to leave.
-    enum Departure {
+    package enum Departure {
         /// It has been told, or is about to be.
         case tooLate
         case left
@@ -45,17 +47,17 @@ struct AsyncState: ~Copyable {
         case leftNobody
     }
 
-    mutating func leave(_ party: Party) -> Departure {
+    package mutating func leave(_ party: Party) -> Departure {
         guard line.remove(party) else { return .tooLate }
         return isUnwanted ? .leftNobody : .left
     }
 
     /// Whether nobody wants to know how it ends, which is still open.
-    var isUnwanted: Bool { phase == .pending && !hasFirst && line.isEmpty }
+    package var isUnwanted: Bool { phase == .pending && !hasFirst && line.isEmpty }
 
     /// The first outcome comes; true if there is somebody to be told, by the caller, the first callback first.
     @inline(__always)
-    mutating func end() -> Bool {
+    package mutating func end() -> Bool {
         guard hasFirst || !line.isEmpty else {
             phase = .told
             return false
@@ -66,15 +68,18 @@ struct AsyncState: ~Copyable {
     }
 
     /// Who is to be told next; nil when all have been.
-    mutating func next() -> Party? {
+    package mutating func next() -> Party? {
         let party = line.removeFirst()
         if party == nil { phase = .told }
         return party
     }
 
     /// Telling is put off: the first callback joins the line, before all others.
-    mutating func putBack(_ first: consuming Party) { line.prepend(first) }
+    package mutating func putBack(_ first: consuming Party) { line.prepend(first) }
 
-    /// Who waits, in order.
-    var labels: [String] { (hasFirst ? [Callback.label] : []) + line.labels }
+    /// Who waits, in order, but for the first callback.
+    package var parties: [Party] { line.parties }
+
+    /// Whether this party waits.
+    func contains(_ party: Party) -> Bool { line.contains(party) }
 }

@@ -16,18 +16,24 @@ public struct Backoff: Sendable {
     /// The same wait each time.
     public static func constant(_ delay: Duration) -> Backoff { Backoff { _ in delay } }
 
-    /// A wait that is multiplied by `factor` each time, up to `limit`.
+    /// A wait that is multiplied by `factor` each time, up to `limit`; a negative factor stops the program.
     public static func exponential(
         from first: Duration, factor: Double = 2, limit: Duration = .seconds(60)
     ) -> Backoff {
-        Backoff { attempt in
-            var delay = first
-            // Stops where it is long enough: huge attempts and factors neither take long nor overflow.
-            for _ in 1..<max(attempt, 1) {
-                guard delay < limit, factor > 1 else { break }
-                delay = min(limit, .nanoseconds(Int64(clamping: delay.saturatedNanoseconds, times: factor)))
+        require(
+            factor >= 0, "A back-off was to be multiplied by \(factor) each time. Pass a factor of 0 or more."
+        )
+        return Backoff { attempt in
+            // By squaring: a huge number of the attempt takes no longer than a small one.
+            var power = 1.0
+            var square = factor
+            var left = max(attempt, 1) - 1
+            while left > 0 {
+                if left % 2 == 1 { power *= square }
+                square *= square
+                left /= 2
             }
-            return min(delay, limit)
+            return min(limit, .nanoseconds(Int64(clamping: first.saturatedNanoseconds, times: power)))
         }
     }
 
@@ -46,8 +52,12 @@ public struct Backoff: Sendable {
 }
 
 extension Int64 {
-    /// The product, or the end of the range where it lies beyond.
+    /// The product, or the end of the range where it lies beyond; nothing times infinity is nothing.
     fileprivate init(clamping count: Int64, times factor: Double) {
+        guard count != 0, factor != 1 else {
+            self = count
+            return
+        }
         let product = Double(count) * factor
         self = product >= 0x1p63 ? .max : product <= -0x1p63 ? .min : Int64(product)
     }

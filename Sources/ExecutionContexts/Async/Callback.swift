@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A closure of the user's that is to be called with the outcome, by whoever tells.
 @usableFromInline
 class Callback: Party, @unchecked Sendable {
@@ -34,8 +36,9 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
     // Unchecked: the context never changes; the cell is written by who tells, before the context gets this.
     @usableFromInline let context: Context
     @exclusivity(unchecked) private var cell: AsyncCell?
+    private let hasArrived = Atomic<Bool>(false)
 
-    @inlinable
+    @usableFromInline
     init(on context: Context, _ body: @escaping Body) {
         self.context = context
         super.init(body)
@@ -48,7 +51,9 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
     }
 
     private func arrive() {
-        if let cell = unsafe cell.take() { call(cell) }
+        // Relaxed: a context that runs work twice has got all of this before either time.
+        guard !hasArrived.exchange(true, ordering: .relaxed), let cell = unsafe cell.take() else { return }
+        call(cell)
     }
 
     override var label: String { "a callback on '\(context.name)'" }

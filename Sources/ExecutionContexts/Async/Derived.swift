@@ -17,10 +17,10 @@ class Derived: AsyncCell, @unchecked Sendable {
     }
 
     /// Kept in the room that the superclass has left.
-    fileprivate final var kind: Kind { unsafe Kind(rawValue: tag) ?? .map }
+    fileprivate final var kind: Kind { unsafe Kind(rawValue: tag & 0x1f) ?? .map }
 
-    fileprivate init(_ kind: Kind, _ step: @escaping Step) {
-        super.init(step, tag: kind.rawValue)
+    fileprivate init(_ kind: Kind, _ step: @escaping Step, tag: UInt8 = 0) {
+        super.init(step, tag: tag | kind.rawValue)
     }
 
     /// A cell that stands in the line of `source`.
@@ -43,43 +43,62 @@ class Derived: AsyncCell, @unchecked Sendable {
 
 /// One whose function runs on a context.
 private final class Hopping: Derived, Traveller, @unchecked Sendable {
-    // Unchecked: the hop never changes. On the way through the context the step belongs to whoever claims it.
-    private let hop: Hop
-    private let isClaimed = Atomic<Bool>(false)
+    // Unchecked: once it has been told the step belongs to whoever moves the stage on. The hop is let go of at the end
+    // unless somebody may still be telling; others than who tells read it while the cell is locked and pending.
+    private var hop: Hop?
+    private let stage = Atomic<UInt8>(Stage.waits)
+
+    private enum Stage {
+        static let waits: UInt8 = 0, gaveUp: UInt8 = 1, arrived: UInt8 = 2, passed: UInt8 = 3
+    }
 
     init(_ kind: Kind, _ hop: Hop, _ step: @escaping Step) {
         self.hop = hop
-        super.init(kind, step)
+        super.init(kind, step, tag: Self.holdsUntilEnd)
     }
 
     override func hear(of source: AsyncCell) {
-        // What it follows afterwards has claimed the step already, and needs no hop.
-        let isForUser = unsafe source.isFailure == kind.isForErrors && !isClaimed.load(ordering: .relaxed)
-        guard isPending, isForUser else { return takeStep(source) }
-        hop.take(self, to: source)
+        // Relaxed: it was put into the line after this. What it follows when its function has run needs no hop.
+        if stage.load(ordering: .relaxed) >= Stage.arrived { return takeStep(source) }
+        guard isPending, unsafe source.isFailure == kind.isForErrors else { return arrive(at: source) }
+        hop?.take(self, to: source)
     }
 
     func arrive(at source: AsyncCell) {
-        if claim() { takeStep(source) }
+        guard claim(as: Stage.arrived) else { return }
+        takeStep(source)
+        // Relaxed: only who looks for obstacles asks for this.
+        stage.store(Stage.passed, ordering: .relaxed)
     }
 
     func refuse(_ refusal: Refusal) {
-        guard claim() else { return }
+        guard claim(as: Stage.gaveUp) else { return }
         unsafe step = nil
         end(throwing: refusal)
     }
 
+    override func didEnd() {
+        // Acquiring: whoever told it has done so.
+        if stage.load(ordering: .acquiring) >= Stage.arrived { hop = nil }
+    }
+
     override func didGiveUp(beforeTold hasLeft: Bool) {
-        if hasLeft || claim() { unsafe step = nil }
+        if hasLeft { hop = nil }
+        if hasLeft || claim(as: Stage.gaveUp) { unsafe step = nil }
     }
 
     // Acquiring and releasing: who claims the step sees it whole, and no other touches it.
-    private func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
+    private func claim(as next: UInt8) -> Bool {
+        stage.compareExchange(expected: Stage.waits, desired: next, ordering: .acquiringAndReleasing)
+            .exchanged
+    }
 
     override var obstacle: String? {
-        guard hop.isKeptByCaller else { return nil }
+        guard stage.load(ordering: .relaxed) != Stage.passed, let hop = whilePending({ hop }),
+            hop.isKeptByCaller
+        else { return nil }
         return "its \(kind) must run on '\(hop.name)', which the caller keeps busy"
     }
 
-    override var label: String { "\(kind) on '\(hop.name)'" }
+    override var label: String { whilePending { hop }.map { "\(kind) on '\($0.name)'" } ?? "\(kind)" }
 }

@@ -15,21 +15,18 @@ internal import CPlatform
     /// Does what the calling thread has put off, until nothing new has come.
     @usableFromInline
     static func run() {
-        guard let errands = unsafe current else { return }
-        while true {
+        // Looked up again each time: one that waits inside an errand runs all of them, and new ones may come after that.
+        while let errands = unsafe current {
             if let cell = unsafe errands.pointee.toTell.removeFirst() {
                 cell.tellAll(nil)
             } else if let cell = unsafe errands.pointee.toCancel.popLast() {
                 _ = cell.cancel()
             } else {
-                break
+                ec_set_errands(nil)
+                unsafe errands.deinitialize(count: 1)
+                unsafe errands.deallocate()
             }
-            // One that waited inside it has done all the rest, and then these are gone.
-            if unsafe current != errands { return }
         }
-        ec_set_errands(nil)
-        unsafe errands.deinitialize(count: 1)
-        unsafe errands.deallocate()
     }
 
     private static var current: Pointer? { unsafe ec_errands()?.assumingMemoryBound(to: Errands.self) }

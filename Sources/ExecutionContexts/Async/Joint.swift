@@ -49,7 +49,10 @@ final class Joint: AsyncCell, @unchecked Sendable {
             case .firstSuccess: unsafe !source.isFailure || isLast
             }
         guard decides, decide() else { return }
-        if goal == .all, let error = source.error { end(throwing: error) } else { takeStep(source) }
+        guard goal == .all, let error = source.error else { return takeStep(source) }
+        // The step holds all the sources, which are of no use any more.
+        unsafe step = nil
+        end(throwing: error)
     }
 
     /// Whether the caller is the one who takes the step, or frees it.
@@ -65,6 +68,12 @@ final class Joint: AsyncCell, @unchecked Sendable {
             for member in members { member.source.leave(member) }
         }
         if decide() { unsafe step = nil }
+    }
+
+    /// Those of which it can do without each are not looked at.
+    override var needs: [Need] {
+        guard goal == .all else { return [] }
+        return members.withLock { $0 }.map { Need(party: $0, source: $0.source) }
     }
 
     override var label: String {

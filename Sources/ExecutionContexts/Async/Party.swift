@@ -2,7 +2,7 @@
 ///
 /// It stands in the line of one cell at a time, and is told once. Who stops caring leaves the line before.
 @usableFromInline
-@safe class Party: @unchecked Sendable {
+@safe package class Party: @unchecked Sendable {
     // Unchecked because it can be inherited from. The links belong to the lock of the cell in whose line it stands,
     // which makes the run-time exclusivity checks superfluous.
     @exclusivity(unchecked) fileprivate final var next: Unmanaged<Party>?
@@ -10,7 +10,7 @@
     @exclusivity(unchecked) fileprivate final var isInLine = false
 
     @usableFromInline
-    init() {}
+    package init() {}
 
     /// The cell has ended, and this party is out of its line: reads the outcome. Called once, without any lock.
     @usableFromInline
@@ -102,16 +102,19 @@
         unsafe party.isInLine = false
     }
 
-    /// What each of them is, in order.
-    var labels: [String] {
-        var labels: [String] = []
+    /// Whether one that stands nowhere else stands here.
+    func contains(_ party: Party) -> Bool { unsafe party.isInLine }
+
+    /// All of them, in order.
+    var parties: [Party] {
+        var parties: [Party] = []
         var next = unsafe first
         while let party = unsafe next {
             unsafe party._withUnsafeGuaranteedRef {
-                labels.append($0.label)
+                parties.append($0)
                 unsafe next = $0.next
             }
         }
-        return labels
+        return parties
     }
 }

@@ -51,11 +51,12 @@ public final class Promise<Value: Sendable>: Sendable {
         cell.end(with: Result(catching: body))
     }
 
-    /// Completes it as another one will have completed; if it had ended before, that changes nothing (law 24).
+    /// Completes it as another one will have completed; false if it had ended before, or follows one already (law 24).
     ///
-    /// When this `Async` is cancelled, the other one loses a party.
+    /// It may still be completed by hand. When it has, or is cancelled, the other one loses a party.
     @inlinable
-    public func follow(_ other: Async<Value>) {
+    @discardableResult
+    public func follow(_ other: Async<Value>) -> Bool {
         cell.complete(like: other.cell) { source, cell in cell.end(like: source, Value.self) }
     }
 

@@ -10,7 +10,11 @@
     /// What to do when it is cancelled; one reference, given back when it ends, as it always does.
     @exclusivity(unchecked) private var handlers: Unmanaged<Handlers>?
 
-    private final class Handlers { var all: [Work] = [] }
+    private final class Handlers {
+        var all: [Work] = []
+        /// What it follows.
+        var followed: AsyncCell?
+    }
 
     @usableFromInline
     init(origin: Origin) {
@@ -20,8 +24,7 @@
 
     func onCancel(_ body: @escaping Work) {
         if lockIfPending() {
-            if unsafe handlers == nil { unsafe handlers = Unmanaged.passRetained(Handlers()) }
-            unsafe handlers?._withUnsafeGuaranteedRef { $0.all.append(body) }
+            withHandlers { $0.all.append(body) }
             unlock()
         } else if unsafe wasCancelled {
             body()
@@ -38,7 +41,16 @@
         return true
     }
 
-    override func didEnd() { _ = takeHandlers() }
+    override func didEnd() {
+        // Completed by hand, it wants nothing of what it followed.
+        if let followed = takeHandlers()?.followed, followed.isPending { followed.leave(self) }
+    }
+
+    /// For a cell that is locked and pending.
+    private func withHandlers(_ body: (Handlers) -> Void) {
+        if unsafe handlers == nil { unsafe handlers = Unmanaged.passRetained(Handlers()) }
+        unsafe handlers?._withUnsafeGuaranteedRef(body)
+    }
 
     private func takeHandlers() -> Handlers? { unsafe handlers.take()?.takeRetainedValue() }
 
@@ -49,12 +61,24 @@
         end(throwing: AsyncError.abandoned(promise: origin.description))
     }
 
+    /// Follows another one; false if this one has ended, or follows one already.
     @usableFromInline
-    func complete(like other: AsyncCell, _ copy: @escaping Step) {
-        guard lockIfPending() else { return other.cancelIfUnwanted() }
-        unsafe follows = true
-        unlock()
+    func complete(like other: AsyncCell, _ copy: @escaping Step) -> Bool {
+        guard beginToFollow(other) else {
+            other.cancelIfUnwanted()
+            return false
+        }
         follow(other, copy)
+        return true
+    }
+
+    private func beginToFollow(_ other: AsyncCell) -> Bool {
+        guard lockIfPending() else { return false }
+        defer { unlock() }
+        if unsafe follows { return false }
+        unsafe follows = true
+        withHandlers { $0.followed = other }
+        return true
     }
 
     override var label: String { "promise made at \(origin)" }

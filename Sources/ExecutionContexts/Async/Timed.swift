@@ -2,25 +2,39 @@ internal import Synchronization
 
 /// A cell that waits for the time of a context, or for a turn on it, beside its source.
 class Timed: AsyncCell, @unchecked Sendable {
-    // Unchecked because it can be inherited from. The alarm changes while the cell is locked and pending; afterwards it
-    // belongs to whoever ended it.
+    // Unchecked because it can be inherited from. What can change does so while the cell is locked and pending, and
+    // belongs afterwards to whoever ended it.
     private let name: StaticString
+    /// Where it must go on before it can end.
+    private var home: Hop?
     private var alarm: DelayedWork?
+    /// What is to be done in the turn that comes next.
+    private var errand: Work?
 
-    init(_ name: StaticString) {
+    init(_ name: StaticString, on home: Hop? = nil) {
         self.name = name
+        self.home = home
         super.init(tag: Self.holdsUntilEnd)
     }
 
     /// A step's own cell, which is one of these. A step that captured it would keep it alive.
     static func of(_ cell: AsyncCell) -> Self { unsafe unsafeDowncast(cell, to: Self.self) }
 
+    override var obstacle: String? {
+        guard let home = whilePending({ home }), home.isKeptByCaller else { return nil }
+        return "its \(name) must go on on '\(home.name)', which the caller keeps busy"
+    }
+
     /// Has `body` called on `context` when `delay` has passed, unless this has ended by then.
     final func wake(
         after delay: Duration, on context: some ExecutionContext, _ body: @escaping Work
     ) {
-        let call = Call(of: self, on: context.name, body)
-        let alarm = context.schedule(after: delay) { call.make() }
+        let deadline = context.time.now.advanced(by: max(delay, .zero))
+        // An alarm that never comes and this would keep each other.
+        guard deadline < .never else { return becomeEndless() }
+        let turn = Turn(of: self, on: context.name)
+        guard plan(body) else { return }
+        let alarm = context.schedule(at: deadline) { turn.run() }
         if lockIfPending() {
             self.alarm = alarm
             unlock()
@@ -29,36 +43,59 @@ class Timed: AsyncCell, @unchecked Sendable {
         }
     }
 
-    /// Has `body` called on `context`.
+    /// Has `body` called on `context`. If that is asked for again before it was called, once may be enough.
     final func hop(to context: some ExecutionContext, _ body: @escaping Work) {
-        let call = Call(of: self, on: context.name, body)
-        context.execute({ call.make() }, refused: { call.refuse($0) })
+        guard plan(body) else { return }
+        let turn = Turn(of: self, on: context.name)
+        context.execute({ turn.run() }, refused: { turn.refuse($0) })
     }
 
-    override func didEnd() { alarm.take()?.cancel() }
+    /// Notes what is to be done; false if this has ended.
+    private func plan(_ body: @escaping Work) -> Bool {
+        guard lockIfPending() else { return false }
+        let before = errand
+        errand = body
+        unlock()
+        // Freed outside the lock (law 9).
+        _ = consume before
+        return true
+    }
+
+    private func goOn() {
+        guard lockIfPending() else { return }
+        let body = errand.take()
+        unlock()
+        body?()
+    }
+
+    override func didEnd() {
+        home = nil
+        errand = nil
+        alarm.take()?.cancel()
+    }
 
     override final var label: String { "\(name)" }
 
-    /// What the context gets. If it refuses the call or lets go of it, the cell ends and says so (law 1).
-    private final class Call: Sendable {
+    /// What the context gets. If it refuses the turn or lets go of it, the cell ends and says so (law 1).
+    ///
+    /// What is to be done is kept by the cell, which frees it when it ends otherwise.
+    private final class Turn: Sendable {
         private let cell: Timed
         private let context: String
-        private let body: Work
-        private let isMade = Atomic<Bool>(false)
+        private let isUsed = Atomic<Bool>(false)
 
-        init(of cell: Timed, on context: String, _ body: @escaping Work) {
+        init(of cell: Timed, on context: String) {
             self.cell = cell
             self.context = context
-            self.body = body
         }
 
         deinit { refuse(Refusal(.abandoned, by: context)) }
 
-        func make() { if claim(), cell.isPending { body() } }
+        func run() { if use() { cell.goOn() } }
 
-        func refuse(_ refusal: Refusal) { if claim() { cell.giveUp(refusal) } }
+        func refuse(_ refusal: Refusal) { if use() { cell.giveUp(refusal) } }
 
-        // Relaxed: only that it happens once matters; the body is constant.
-        private func claim() -> Bool { !isMade.exchange(true, ordering: .relaxed) }
+        // Relaxed: only that it happens once matters.
+        private func use() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
     }
 }

@@ -29,7 +29,8 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
 
     override func tell(by cell: AsyncCell) {
         guard let hop else { return call() }
-        hop.execute { self.call() }
+        let turn = Turn(self)
+        hop.execute { turn.callback.call() }
     }
 
     private func call() {
@@ -43,6 +44,21 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
     func tokenWasInvalidated() {
         if claim() { body = nil }
         cell.leave(self)
+    }
+
+    /// The context has let go of it: the token need not know it any more.
+    private func wasLost() {
+        guard claim() else { return }
+        token.remove(self)
+        body = nil
+    }
+
+    /// What the context gets.
+    private final class Turn: Sendable {
+        let callback: TokenCallback
+        init(_ callback: TokenCallback) { self.callback = callback }
+        // After a call the matter is over and this does nothing.
+        deinit { callback.wasLost() }
     }
 
     // Acquiring and releasing: who claims the body sees it whole, and no other touches it.

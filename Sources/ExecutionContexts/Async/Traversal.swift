@@ -16,9 +16,13 @@ final class Traversal: Timed, @unchecked Sendable {
         var isCollected = false
     }
 
-    init(atMost limit: Int) {
+    init(atMost limit: Int, on home: Hop?) {
         self.limit = limit
-        super.init("traverse")
+        super.init("traverse", on: home)
+    }
+
+    override var needs: [Need] {
+        progress.withLock { $0.members.values.map { Need(party: $0, source: $0.source) } }
     }
 
     /// Starts work until enough is under way or there are no more elements, and ends it when all has been done.
@@ -36,7 +40,11 @@ final class Traversal: Timed, @unchecked Sendable {
                     progress.isStarting = false
                 }
                 source.join(member)
-                if !isPending { source.leave(member) }
+                if !isPending {
+                    // It ended while the work was being started, and forgot what there was before.
+                    _ = forget()
+                    source.leave(member)
+                }
             } catch {
                 end(throwing: error)
             }
@@ -79,13 +87,19 @@ final class Traversal: Timed, @unchecked Sendable {
     }
 
     override func didEnd() {
-        let before = progress.withLock { progress in
+        let before = forget()
+        // Else it has been taken.
+        if !before.isCollected { unsafe step = nil }
+        for member in before.members.values { member.source.leave(member) }
+        super.didEnd()
+    }
+
+    private func forget() -> Progress {
+        progress.withLock { progress in
             let before = progress
             progress = Progress(isExhausted: true, isCollected: true)
             return before
         }
-        for member in before.members.values { member.source.leave(member) }
-        super.didEnd()
     }
 
     /// What stands in the line of one piece of work.

@@ -27,7 +27,10 @@ public final class CriticalSection: Sendable {
     @usableFromInline let entry = EntryNote()
 
     /// Makes a section that nobody is inside.
-    public init(name: String = "critical section") { self.name = name }
+    public init(name: String = "critical section") {
+        self.name = name
+        unsafe Seam.made(lock.owner, name)
+    }
 
     /// Runs `body` with no other thread inside, and returns its value or throws its error (law 14).
     @inlinable

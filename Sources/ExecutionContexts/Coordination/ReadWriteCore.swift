@@ -38,6 +38,7 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
         unsafe writer.initialize(to: Atomic(0))
         unsafe batch.initialize(to: WorkQueue())
         super.init(over: type(of: carrier))
+        unsafe Seam.made(state, name)
     }
 
     deinit {

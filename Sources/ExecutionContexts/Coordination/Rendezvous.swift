@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 /// A body that another thread runs while the caller waits for it, unless the caller gives up before it begins.
@@ -8,7 +7,7 @@ final class Rendezvous: @unchecked Sendable {
 
     private let state = Atomic<UInt8>(State.waiting)
     private var body: (() -> Void)?
-    private let end = DispatchSemaphore(value: 0)
+    private let end = Beacon()
 
     /// Runs `body` by `submit`; nil if it has not begun at `deadline`, and never will.
     static func run<Value, Failure: Error>(
@@ -36,9 +35,7 @@ final class Rendezvous: @unchecked Sendable {
     }
 
     private func wait(until deadline: Int64) {
-        let left = max(deadline.subtractingReportingOverflow(MonotonicClock.nanoseconds).partialValue, 0)
-        let limit = DispatchTimeInterval.nanoseconds(Int(clamping: left))
-        if end.wait(timeout: .now() + limit) == .success { return }
+        if end.wait(until: deadline) { return }
         if move(to: State.givenUp) { body = nil } else { end.wait() }
     }
 

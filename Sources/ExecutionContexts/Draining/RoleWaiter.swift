@@ -1,15 +1,13 @@
-internal import Dispatch
-
 /// A thread that waits to have a serial view to itself, and what was submitted to the view behind it.
 ///
 /// Whoever has the view's role passes it on by waking the first in line, and does nothing with the view from then on.
 final class RoleWaiter: @unchecked Sendable {
     // Unchecked: `behind` and `next` are reached under the lock of the view's mailbox only; `isLost` is written
-    // before the semaphore is signalled and read after it.
+    // before the beacon is signalled and read after it.
     var behind = WorkQueue()
     fileprivate var next: RoleWaiter?
     private var isLost = false
-    private let turn = DispatchSemaphore(value: 0)
+    private let turn = Beacon()
 
     /// Waits for the role; false if the view's base has lost it.
     func wait() -> Bool {

@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import Dispatch
 
 extension SerialView {
     /// Waits for `body` to run in its turn; from the view's own work it runs at once, as a part of it.
@@ -33,7 +32,7 @@ extension SerialView {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         // Unsafe in name only: body and result cross to the other thread and back, one at a time, and the
-        // semaphore orders the two.
+        // beacon orders the two.
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
             nonisolated(unsafe) let work = work  // The caller waits for it.
@@ -56,20 +55,20 @@ extension SerialView {
 
 /// Waits until a piece of work has ended or has been let go of: until `end` dies.
 private struct Turn: ~Copyable {
-    private let semaphore = DispatchSemaphore(value: 0)
+    private let beacon = Beacon()
     private(set) var end: End
 
     final class End: Sendable {
-        private let semaphore: DispatchSemaphore
-        init(_ semaphore: DispatchSemaphore) { self.semaphore = semaphore }
-        deinit { semaphore.signal() }
+        private let end: Beacon
+        init(_ end: Beacon) { self.end = end }
+        deinit { end.signal() }
     }
 
-    init() { end = End(semaphore) }
+    init() { end = End(beacon) }
 
     consuming func wait() {
-        let semaphore = semaphore
+        let beacon = beacon
         _ = consume self
-        semaphore.wait()
+        beacon.wait()
     }
 }

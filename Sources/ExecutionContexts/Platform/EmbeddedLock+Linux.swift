@@ -93,7 +93,7 @@ struct EmbeddedLock: ~Copyable, Sendable {
             return false
         }
         repeat {
-            unsafe withUnsafePointer(to: held) { unsafe simulation.willTouch($0) }
+            unsafe withUnsafePointer(to: held) { unsafe simulation.willSpin($0) }
         } while !take()
         return true
     }

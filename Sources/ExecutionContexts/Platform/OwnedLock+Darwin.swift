@@ -41,7 +41,7 @@ struct OwnedLock: ~Copyable {
     /// Takes the lock for a thread that does not hold it, if it is free.
     @usableFromInline
     borrowing func tryEnter(_ thread: ThreadRecord) -> Bool {
-        unsafe Seam.point(owner, mode: ec_mode())
+        unsafe Seam.attempt(owner, mode: ec_mode())
         guard unsafe os_unfair_lock_trylock(native) else { return false }
         // Relaxed: the system's lock orders what the holders do.
         unsafe owner.pointee.store(thread.pointee.identifier, ordering: .relaxed)

@@ -86,7 +86,7 @@ struct OwnedLock: ~Copyable {
     /// Takes the lock for a thread that does not hold it, if it is free.
     @inlinable @inline(__always)
     borrowing func tryEnter(_ thread: ThreadRecord) -> Bool {
-        unsafe Seam.point(owner, mode: ec_mode())
+        unsafe Seam.attempt(owner, mode: ec_mode())
         // Acquiring: what the last holder did is seen.
         return unsafe owner.pointee.compareExchange(
             expected: 0, desired: thread.pointee.identifier,
@@ -110,7 +110,7 @@ struct OwnedLock: ~Copyable {
 
     /// Takes the lock after an announcement in the waiters' word.
     private borrowing func tryEnterAnnounced(_ thread: ThreadRecord) -> Bool {
-        unsafe Seam.point(owner, mode: ec_mode())
+        unsafe Seam.attempt(owner, mode: ec_mode())
         // Sequentially consistent: in the portable mode it must not pass the announcement.
         return unsafe owner.pointee.compareExchange(
             expected: 0, desired: thread.pointee.identifier, ordering: .sequentiallyConsistent
@@ -191,6 +191,7 @@ struct OwnedLock: ~Copyable {
                 ec_thread_identifier(first.pointee.thread), ordering: .acquiringAndReleasing)
             return unsafe first.pointee.parker
         }
+        if heir != nil { unsafe Seam.handedOver(owner) }
         unsafe heir?.unpark(by: thread)
         return heir != nil
     }

@@ -10,6 +10,19 @@ package protocol Simulation: AnyObject {
     /// The calling thread is about to read or change a word that others read or change.
     func willTouch(_ word: UnsafeRawPointer)
 
+    /// The calling thread is about to try to take the lock with this owner's word, which holds zero or the number of
+    /// the thread that has it. A scheduling point, too.
+    func willEnter(_ owner: UnsafeRawPointer)
+
+    /// The lock with this owner's word has been handed from the calling thread to another one.
+    func didHandOver(_ owner: UnsafeRawPointer)
+
+    /// The calling thread has found a lock taken and looks again and again: the others should have their turns.
+    func willSpin(_ word: UnsafeRawPointer)
+
+    /// What has this word is new, and people call it so.
+    func didMake(_ word: UnsafeRawPointer, _ name: String)
+
     /// Puts the calling thread to sleep until it is woken, or time is up: true if it was woken.
     func park(until deadline: Int64) -> Bool
 
@@ -73,8 +86,44 @@ package enum Seam {
         guard let thread = unsafe ec_thread_current(), let simulation = unsafe simulation(of: thread) else {
             return false
         }
-        repeat { unsafe simulation.willTouch(word) } while !take()
+        // No thread of the simulation stops while it holds such a lock, so the holder is a stranger that goes on by
+        // itself. That this thread has met it must not show in the schedule.
+        for _ in 0..<100_000 {
+            ec_relax()
+            if take() { return true }
+        }
+        repeat { unsafe simulation.willSpin(word) } while !take()
         return true
+    }
+
+    /// The simulation of the calling thread.
+    package static var current: (any Simulation)? {
+        guard let thread = unsafe ec_thread_current() else { return nil }
+        return unsafe simulation(of: thread)
+    }
+
+    /// A scheduling point for what is no primitive of this library; does nothing outside a simulation.
+    package static func touch(_ word: UnsafeRawPointer) { unsafe willTouch(word) }
+
+    /// Says what people call a thing, by its word. Only a simulation is interested.
+    static func made(_ word: UnsafeRawPointer, _ name: @autoclosure () -> String) {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.didMake(word, name()) }
+    }
+
+    static func handedOver(_ owner: UnsafeRawPointer) {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.didHandOver(owner) }
+    }
+
+    /// The word that the calling thread would sleep on if it were not simulated: who wakes it from outside leaves 1
+    /// there. So may one who came too late for a thread that had the same record.
+    package static var parkedWord: UnsafeRawPointer {
+        unsafe UnsafeRawPointer(ec_thread_parked(Threads.current))
+    }
+
+    /// Frees the values that the calling thread keeps, as at its end.
+    package static func forgetLocals() {
+        guard let thread = unsafe ec_thread_current() else { return }
+        if unsafe thread.pointee.locals != nil { unsafe LocalTable.clear(of: thread) }
     }
 
     /// Writes a word and makes sure that the write is seen before what the caller reads next is read.
@@ -116,6 +165,15 @@ package enum Seam {
     static func point(_ word: UnsafeRawPointer, mode: UInt32) {
         if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
     }
+
+    /// A scheduling point before a lock is tried, if a simulator is at work anywhere.
+    @inlinable @inline(__always)
+    static func attempt(_ owner: UnsafeRawPointer, mode: UInt32) {
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willEnter(owner) }
+    }
+
+    @usableFromInline @inline(never)
+    static func willEnter(_ owner: UnsafeRawPointer) { unsafe current?.willEnter(owner) }
 
     /// Holds the record's simulation, whose type is not known to C.
     private final class Box {

@@ -1,34 +1,32 @@
 import ExecutionContexts
+import ExecutionContextsTesting
 import Testing
 
-/// The shipped critical section under hundreds of schedules, each replayed exactly by its seed.
+/// The shipped critical section under hundreds of schedules, each of which a token would replay.
 @Suite(.timeLimit(.minutes(5)))
 struct CriticalSectionScheduleTests {
-    private static let seeds: UInt64 = 400
-
-    /// Checks each schedule of the bodies that `make` gives, and stops at the first that is wrong.
+    /// Simulates the bodies that `make` gives, with time that races with them.
     private func explore(
-        _ make: @escaping @Sendable (MiniSimulator, Ledger) -> [@Sendable () -> Void]
+        _ name: String, _ make: @escaping @Sendable (SimulatedWorld, Ledger) -> [@Sendable () -> Void]
     ) async {
-        let fault = Box<String?>(nil)
+        let failure = Box<SimulationFailure?>(nil)
         await offThePool {
-            for seed in 0..<Self.seeds where fault.value == nil {
-                let simulator = MiniSimulator(seed: seed)
-                let ledger = Ledger()
-                let outcome = simulator.run(make(simulator, ledger))
-                if outcome != .finished { fault.value = "seed \(seed): \(outcome)" }
-                if let wrong = ledger.fault { fault.value = "seed \(seed): \(wrong)" }
-            }
+            failure.value =
+                search(name, schedules: 400, time: .racing, ignoring: [.lockOrder]) { sim in
+                    let ledger = Ledger()
+                    for (index, body) in make(sim, ledger).enumerated() { sim.spawn("thread \(index)", body) }
+                    sim.finally("nothing is wrong") { try ledger.check() }
+                }.failure
         }
-        #expect(fault.value == nil)
+        #expect(failure.value == nil)
     }
 
     @Test func `Laws 14, 33: under every schedule one thread is inside, and all get in`() async {
-        await explore { simulator, ledger in
+        await explore("one inside") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { _ in
                 {
-                    for _ in 0..<3 { section.execute { ledger.inside(simulator) } }
+                    for _ in 0..<3 { section.execute { ledger.inside(sim) } }
                     ledger.expect(section.isCurrent == false, "is still inside")
                 }
             }
@@ -36,17 +34,17 @@ struct CriticalSectionScheduleTests {
     }
 
     @Test func `Laws 14, 33: under every schedule a thread inside enters again, and leaves once`() async {
-        await explore { simulator, ledger in
+        await explore("nested") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { _ in
                 {
                     for _ in 0..<2 {
                         section.execute {
-                            simulator.step()
-                            section.execute { ledger.inside(simulator) }
-                            simulator.step()
+                            sim.step()
+                            section.execute { ledger.inside(sim) }
+                            sim.step()
                             ledger.expect(section.isCurrent == true, "the inner one left the outer one")
-                            ledger.inside(simulator)
+                            ledger.inside(sim)
                         }
                     }
                 }
@@ -57,18 +55,18 @@ struct CriticalSectionScheduleTests {
     @Test func `Laws 15, 33: under every schedule a limit runs the body or says not, and is never early`()
         async
     {
-        await explore { simulator, ledger in
+        await explore("limits") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { index in
                 {
                     for round in 0..<3 {
                         // One of them has no limit: nobody's giving up may cost it its wake-up.
                         let limit = Duration.microseconds(index == 0 ? Int.max : 20 * index * (round + 1))
-                        let start = simulator.now
+                        let start = sim.time.now
                         let before = ledger.visits(of: index)
-                        let ran = section.executeWithTimeout(limit) { ledger.inside(simulator, index) }
+                        let ran = section.executeWithTimeout(limit) { ledger.inside(sim, index) }
                         ledger.expect(ledger.visits(of: index) - before == (ran ? 1 : 0), "ran and said not")
-                        let waited = Duration.nanoseconds(simulator.now - start)
+                        let waited = start.duration(to: sim.time.now)
                         ledger.expect(ran || waited >= limit, "gave up after \(waited) of \(limit)")
                     }
                 }
@@ -77,76 +75,64 @@ struct CriticalSectionScheduleTests {
     }
 
     @Test func `Laws 15, 33: under every schedule one that gives up passes a wake-up on`() async {
-        await explore { simulator, ledger in
+        await explore("passing on") { sim, ledger in
             let section = CriticalSection()
             let impatient: @Sendable () -> Void = {
-                for _ in 0..<2 { _ = section.executeWithTimeout(3e-6) { ledger.inside(simulator) } }
+                for _ in 0..<2 { _ = section.executeWithTimeout(3e-6) { ledger.inside(sim) } }
             }
             let patient: @Sendable () -> Void = {
-                for _ in 0..<2 { section.execute { ledger.inside(simulator) } }
+                for _ in 0..<2 { section.execute { ledger.inside(sim) } }
             }
             return [patient, impatient, patient, impatient]
         }
     }
 
-    @Test func `Law 33: two sections entered in opposite orders deadlock, and the seed repeats it`() async {
-        let found = Box<UInt64?>(nil)
-        let replayed = Box(false)
-        await offThePool {
-            found.value = (0..<100).first { Self.crossing($0).outcome == .deadlocked([0, 1]) }
-            guard let seed = found.value else { return }
-            let (first, second) = (Self.crossing(seed), Self.crossing(seed))
-            replayed.value = first.trace == second.trace && second.outcome == .deadlocked([0, 1])
-        }
-        #expect(found.value != nil)
-        #expect(replayed.value)
-    }
-
     @Test func `Laws 15, 33: with limits the same two end under every schedule`() async {
-        await explore { simulator, ledger in
+        await explore("crossing with limits") { sim, ledger in
             let (left, right) = (CriticalSection(), CriticalSection())
             return [(left, right), (right, left)].map { first, second in
                 {
                     first.execute {
-                        simulator.step()
-                        _ = second.executeWithTimeout(0.001) { ledger.inside(simulator) }
+                        sim.step()
+                        _ = second.executeWithTimeout(0.001) { ledger.inside(sim) }
                     }
                 }
             }
         }
     }
-
-    private static func crossing(_ seed: UInt64) -> (outcome: MiniSimulator.Outcome, trace: [Int]) {
-        let simulator = MiniSimulator(seed: seed)
-        let (left, right) = (CriticalSection(), CriticalSection())
-        let outcome = simulator.run([
-            { left.execute { right.execute {} } }, { right.execute { left.execute {} } },
-        ])
-        return (outcome, simulator.trace)
-    }
 }
 
 /// What simulated threads find: nothing they could report themselves would reach the test.
-private final class Ledger: @unchecked Sendable {
-    // Unchecked: simulated threads run one at a time, and the test reads after all have ended.
-    private(set) var fault: String?
-    private var occupants = 0
-    private var visits: [Int: Int] = [:]
-
-    func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
-        if !condition && fault == nil { fault = wrong() }
+private final class Ledger: Sendable {
+    private struct Wrong: Error { let what: String }
+    private struct State {
+        var fault: String?
+        var occupants = 0
+        var visits: [Int: Int] = [:]
     }
 
-    func visits(of index: Int) -> Int { visits[index, default: 0] }
+    // Behind a lock, so that only what the section should order is left to it.
+    private let state = Box(State())
+
+    func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
+        if !condition { state.withValue { $0.fault = $0.fault ?? wrong() } }
+    }
+
+    func check() throws -> Bool {
+        if let fault = state.value.fault { throw Wrong(what: fault) }
+        return true
+    }
+
+    func visits(of index: Int) -> Int { state.value.visits[index, default: 0] }
 
     /// A visit to the section, during which the others have their turns.
-    func inside(_ simulator: MiniSimulator, _ index: Int = 0) {
-        occupants += 1
-        expect(occupants == 1, "two are inside")
-        simulator.step()
-        simulator.step()
-        visits[index, default: 0] += 1
-        expect(occupants == 1, "two are inside")
-        occupants -= 1
+    func inside(_ sim: SimulatedWorld, _ index: Int = 0) {
+        state.withValue { $0.occupants += 1 }
+        expect(state.value.occupants == 1, "two are inside")
+        sim.step()
+        sim.step()
+        state.withValue { $0.visits[index, default: 0] += 1 }
+        expect(state.value.occupants == 1, "two are inside")
+        state.withValue { $0.occupants -= 1 }
     }
 }

@@ -1,8 +1,8 @@
-import Dispatch
 import ExecutionContexts
+import ExecutionContextsTesting
 import Testing
 
-/// The shipped coordinator under hundreds of schedules, each replayed by its seed.
+/// The shipped coordinator under hundreds of schedules, each of which a token would replay.
 @Suite(.timeLimit(.minutes(5)))
 struct ReadWriteScheduleTests {
     /// A carrier that one of the simulated threads pumps, and on which some of the others are said to be.
@@ -27,37 +27,47 @@ struct ReadWriteScheduleTests {
         func bodyEnded() { left.withValue { $0 -= 1 } }
 
         /// Runs what comes until the bodies have ended and nothing waits.
-        func run(_ simulator: MiniSimulator) {
+        func run(_ sim: SimulatedWorld) {
             while true {
                 let work = waiting.withValue { $0.isEmpty ? nil : $0.removeFirst() }
                 if let work { work() } else if left.value == 0 { return }
-                simulator.step()
+                sim.yield()
             }
         }
     }
 
+    /// Simulates each of so many programs, which `make` gives for a number, under some schedules.
     private func explore(
-        seeds: Int = rounds(debug: 400, release: 4_000),
-        _ make: @escaping @Sendable (UInt64, MiniSimulator) -> (ReadWriteRoom, [@Sendable () -> Void])
+        _ name: String, schedules: Int = rounds(debug: 400, release: 4_000), programs: Int = 1,
+        _ make:
+            @escaping @Sendable (_ program: UInt64, SimulatedWorld) -> (ReadWriteRoom, [@Sendable () -> Void])
     ) async {
-        let fault = Box<String?>(nil)
+        let failure = Box<SimulationFailure?>(nil)
         await watched {
-            for seed in 0..<UInt64(seeds) where fault.value == nil {
-                let simulator = MiniSimulator(seed: seed)
-                let (room, bodies) = make(seed, simulator)
-                let outcome = simulator.run(bodies)
-                if outcome != .finished { fault.value = "seed \(seed): \(outcome)" }
-                if let wrong = room.fault { fault.value = "seed \(seed): \(wrong)" }
+            for program in 0..<UInt64(programs) where failure.value == nil {
+                failure.value =
+                    search(
+                        "\(name) \(program)", schedules: schedules / programs, time: .racing, seed: program
+                    ) { sim in
+                        let (room, bodies) = make(program, sim)
+                        for (index, body) in bodies.enumerated() { sim.spawn("thread \(index)", body) }
+                        sim.finally("nothing is wrong") {
+                            if let fault = room.fault { throw Wrong(what: fault) }
+                            return true
+                        }
+                    }.failure
             }
         }
-        #expect(fault.value == nil)
+        #expect(failure.value == nil)
     }
+
+    private struct Wrong: Error { let what: String }
 
     @Test func `Laws 17, 33: under every schedule readers by claim and a blocking writer exclude each other`()
         async
     {
-        await explore { _, simulator in
-            let room = ReadWriteRoom { simulator.step() }
+        await explore("claims and a writer") { _, sim in
+            let room = ReadWriteRoom { sim.step() }
             let coordinator = ReadWriteCoordinator(carrier: .immediate)
             coordinator.bringBias()
             let reader: @Sendable () -> Void = {
@@ -71,8 +81,8 @@ struct ReadWriteScheduleTests {
     }
 
     @Test func `Laws 17, 33: under every schedule a thread reads what it has enqueued`() async {
-        await explore { seed, simulator in
-            let room = ReadWriteRoom(writers: 3) { simulator.step() }
+        await explore("own writes", programs: 2) { seed, sim in
+            let room = ReadWriteRoom(writers: 3) { sim.step() }
             let pump = Pump(for: 3)
             let isInline = seed % 2 == 0
             let coordinator =
@@ -90,15 +100,15 @@ struct ReadWriteScheduleTests {
                     pump.bodyEnded()
                 }
             }
-            return (room, bodies + [{ pump.run(simulator) }])
+            return (room, bodies + [{ pump.run(sim) }])
         }
     }
 
     @Test func `Laws 17, 20, 33: under every schedule a helper that is of no use passes its wake-up on`()
         async
     {
-        await explore { _, simulator in
-            let room = ReadWriteRoom { simulator.step() }
+        await explore("useless helper") { _, sim in
+            let room = ReadWriteRoom { sim.step() }
             let pump = Pump(for: 3)
             let coordinator = ReadWriteCoordinator(carrier: pump.context)
             return (
@@ -119,7 +129,7 @@ struct ReadWriteScheduleTests {
                         coordinator.read { _ = room.read() }
                         pump.bodyEnded()
                     },
-                    { pump.run(simulator) },
+                    { pump.run(sim) },
                 ]
             )
         }
@@ -128,8 +138,8 @@ struct ReadWriteScheduleTests {
     @Test func `Laws 15, 17, 33: under every schedule a writer that gives up harms no other`()
         async
     {
-        await explore(seeds: rounds(debug: 1_000, release: 10_000)) { _, simulator in
-            let room = ReadWriteRoom { simulator.step() }
+        await explore("giving up", schedules: rounds(debug: 500, release: 10_000)) { _, sim in
+            let room = ReadWriteRoom { sim.step() }
             let pump = Pump(for: 4)
             let coordinator = ReadWriteCoordinator(carrier: pump.context)
             return (
@@ -156,7 +166,7 @@ struct ReadWriteScheduleTests {
                         coordinator.read { _ = room.read() }
                         pump.bodyEnded()
                     },
-                    { pump.run(simulator) },
+                    { pump.run(sim) },
                 ]
             )
         }
@@ -166,9 +176,12 @@ struct ReadWriteScheduleTests {
     func `Laws 15, 17, 18, 33: under every schedule a mixed bag loses nothing and nobody`(isTimed: Bool)
         async
     {
-        await explore(seeds: rounds(debug: 1_200, release: 20_000)) { seed, simulator in
+        await explore(
+            "mixed bag \(isTimed)", schedules: rounds(debug: 600, release: 20_000),
+            programs: rounds(debug: 40, release: 400)
+        ) { seed, sim in
             let count = 3 + Int(seed % 2)
-            let room = ReadWriteRoom(writers: count) { simulator.step() }
+            let room = ReadWriteRoom(writers: count) { sim.step() }
             let pump = Pump(for: count)
             let coordinator =
                 seed % 5 == 0
@@ -187,7 +200,7 @@ struct ReadWriteScheduleTests {
                             room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen)")
                         case 1:
                             coordinator.read {
-                                simulator.step()
+                                sim.step()
                                 let seen = coordinator.read { room.read(me) }
                                 room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen)")
                                 coordinator.enqueueWrite { room.write(me) }
@@ -214,7 +227,7 @@ struct ReadWriteScheduleTests {
                     pump.bodyEnded()
                 }
             }
-            return (room, bodies + [{ pump.run(simulator) }])
+            return (room, bodies + [{ pump.run(sim) }])
         }
     }
 }

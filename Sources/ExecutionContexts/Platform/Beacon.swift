@@ -1,0 +1,72 @@
+internal import CPlatform
+internal import Dispatch
+
+/// A semaphore that a simulation sees: what is made under one is waited for under it.
+///
+/// For waiting that is rare and long. One thread at a time waits.
+enum Beacon: Sendable {
+    case real(DispatchSemaphore)
+    case simulated(Simulated)
+
+    init() { self = Seam.current == nil ? .real(DispatchSemaphore(value: 0)) : .simulated(Simulated()) }
+
+    func signal() {
+        switch self {
+        case .real(let semaphore): semaphore.signal()
+        case .simulated(let state): state.signal()
+        }
+    }
+
+    func wait() {
+        switch self {
+        case .real(let semaphore): semaphore.wait()
+        case .simulated(let state): _ = state.wait(until: Parker.never)
+        }
+    }
+
+    /// Waits until the monotonic clock shows `deadline`, in nanoseconds; false if no signal came.
+    func wait(until deadline: Int64) -> Bool {
+        switch self {
+        case .real(let semaphore):
+            let left = max(deadline.subtractingReportingOverflow(MonotonicClock.nanoseconds).partialValue, 0)
+            return semaphore.wait(timeout: .now() + .nanoseconds(Int(clamping: left))) == .success
+        case .simulated(let state): return state.wait(until: deadline)
+        }
+    }
+
+    /// A count and who waits for it, woken by way of the simulation.
+    final class Simulated: Sendable {
+        private struct State: ~Copyable {
+            var count = 0
+            var waiter: Parker?
+        }
+
+        private let state = Guarded(State())
+
+        fileprivate func signal() {
+            let waiter = state.withLock { state in
+                state.count += 1
+                return state.waiter.take()
+            }
+            if let waiter { unsafe waiter.unpark(by: Threads.current) }
+        }
+
+        fileprivate func wait(until deadline: Int64) -> Bool {
+            let thread = unsafe Threads.current
+            while true {
+                let isOver = state.withLock { state in
+                    if state.count > 0 {
+                        state.count -= 1
+                        state.waiter = nil
+                        return true
+                    }
+                    unsafe state.waiter = Parker(thread)
+                    return false
+                }
+                if isOver { return true }
+                if unsafe Seam.now(thread) >= deadline { return false }
+                unsafe Parker(thread).park(until: deadline)
+            }
+        }
+    }
+}

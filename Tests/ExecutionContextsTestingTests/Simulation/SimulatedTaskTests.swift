@@ -1,0 +1,95 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Async code runs under the simulation's control; what escapes it is reported.
+@Suite(.timeLimit(.minutes(2)))
+struct SimulatedTaskTests {
+    private actor Account {
+        private(set) var balance = 100
+        private let isMended: Bool
+
+        init(isMended: Bool) { self.isMended = isMended }
+
+        func withdraw(_ amount: Int, asking bank: @Sendable () async -> Void) async {
+            guard balance >= amount else { return }
+            if !isMended { await bank() }
+            balance -= amount
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Law 33: an actor that is re-entered between look and act is found`(isMended: Bool) {
+        let report = search("actor", schedules: 200) { sim in
+            let account = Account(isMended: isMended)
+            let balance = Tracked(100)
+            for name in ["alice", "bob"] {
+                sim.task(name) {
+                    await account.withdraw(80) { await Task.yield() }
+                    balance.value = await account.balance
+                }
+            }
+            sim.finally("never below zero") { balance.value >= 0 }
+        }
+        #expect(report.failure?.kind == (isMended ? nil : .invariant), "\(report)")
+    }
+
+    @Test func `Law 33: groups, async let, continuations and sleeps are controlled`() {
+        let report = search("async", schedules: 200) { sim in
+            let (context, sum) = (sim.serial("db"), Tracked(0))
+            sim.task("parent") {
+                async let one = context.run { 1 }
+                let two = await withTaskGroup(of: Int.self) { group in
+                    for _ in 0..<2 { group.addTask { 1 } }
+                    return await group.reduce(0, +)
+                }
+                try await sim.clock.sleep(for: .seconds(5))
+                let three = await withCheckedContinuation { continuation in
+                    context.execute { continuation.resume(returning: 3) }
+                }
+                sum.value = try await one + two + three
+            }
+            sim.finally("all came") { sum.value == 6 }
+            sim.finally("it took five seconds") { sim.time.now == Moment(nanoseconds: 5_000_000_000) }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test func `Law 33: a task that nobody resumes is found`() {
+        let report = search("stuck task") { sim in
+            let promise = Promise<Int>()
+            sim.task("waiter") { _ = try await promise.async.get() }
+            sim.finally("kept") { withExtendedLifetime(promise) { true } }
+        }
+        #expect(report.failure?.kind == .lostWakeUp, "\(report)")
+        #expect(report.failure?.happened.contains("'waiter'") == true)
+    }
+
+    @Test func `Law 33: a task of its own is a stranger, or is named where it has not come back yet`() {
+        let report = search("escape") { sim in
+            let context = sim.serial("db")
+            sim.task("parent") { await Task.detached { context.execute {} }.value }
+        }
+        // Which of the two depends on whether Swift's own threads have had the time.
+        #expect(report.failure?.kind == .foreign || report.failure?.kind == .lostWakeUp, "\(report)")
+        #expect(report.failure?.happened.contains("Task { }") == true)
+    }
+
+    @Test func `Law 33: a cancelled sleep ends at once`() {
+        let report = search("cancelled sleep", schedules: 100) { sim in
+            let wasCancelled = Tracked(false)
+            sim.task("parent") {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        do { try await sim.clock.sleep(for: .seconds(50)) } catch {
+                            wasCancelled.value = true
+                        }
+                    }
+                    group.cancelAll()
+                }
+            }
+            sim.finally("cancelled") { wasCancelled.value && sim.time.now.nanoseconds == 0 }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+}

@@ -1,0 +1,194 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Each kind of failure is found, told with names, and replayed.
+@Suite(.timeLimit(.minutes(5)))
+struct SimulationFindsTests {
+    private struct Wrong: Error {}
+
+    @Test func `Law 33: a broken invariant is thrown where the simulation is called`() {
+        let error = #expect(throws: SimulationFailure.self) {
+            try simulate("balance") { sim in
+                let balance = Tracked(100, "balance")
+                for name in ["alice", "bob"] {
+                    sim.spawn(name) { if balance.value >= 80 { balance.value -= 80 } }
+                }
+                sim.invariant("never below zero") { balance.value >= 0 }
+            }
+        }
+        #expect(error?.kind == .invariant)
+        #expect(error?.description.contains("'never below zero' does not hold") == true)
+        #expect(error?.description.contains("alice: ") == true)
+        #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=1-") == true)
+    }
+
+    @Test func `Law 33: a deadlock says who waits for whom, and for what`() throws {
+        let failure = try #require(SeededBug.crossedLocks.search().failure)
+        #expect(failure.kind == .deadlock)
+        #expect(failure.happened.contains("'alice' waits for 'right', which 'bob' holds"))
+        #expect(failure.happened.contains("'bob' waits for 'left', which 'alice' holds"))
+    }
+
+    @Test func `Law 33: two contexts that wait for each other are a deadlock`() throws {
+        let report = search("crossed contexts") { sim in
+            let (left, right) = (sim.serial("left"), sim.serial("right"))
+            left.execute { right.sync {} }
+            right.execute { left.sync {} }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .deadlock)
+        #expect(failure.happened.contains("'left' waits for its turn on 'right', on which 'right' is busy"))
+    }
+
+    @Test func `Law 33: a thread that nobody will wake is a lost wake-up`() throws {
+        let report = search("forgotten") { sim in
+            let promise = Promise<Int>()
+            sim.spawn("waiter") { _ = try? promise.async.wait() }
+            // Kept to the end, so that dropping it does not complete it.
+            sim.finally("kept") { withExtendedLifetime(promise) { true } }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .lostWakeUp)
+        #expect(failure.happened.contains("'waiter' waits to be woken"))
+    }
+
+    @Test func `Law 33: what goes on for ever is found by its steps`() throws {
+        let report = search("spinner", steps: 2_000) { sim in
+            let flag = Tracked(false, "flag")
+            sim.spawn("spinner") { while !flag.value {} }
+        }
+        #expect(report.failure?.kind == .endless)
+    }
+
+    @Test func `Law 33: two who look again and again let each other go on`() {
+        let report = search("polite spinner", schedules: 50) { sim in
+            let flag = Tracked(false, "flag")
+            sim.spawn("spinner") { while !flag.value {} }
+            sim.spawn("setter") { flag.value = true }
+        }
+        #expect(report.failure == nil)
+    }
+
+    @Test func `Law 33: locks in opposite orders are found where no schedule can deadlock`() throws {
+        func crossing(_ ignoring: Set<SimulationFailure.Kind> = []) -> SimulationReport {
+            search("crossing with limits", schedules: 100, ignoring: ignoring) { sim in
+                let (left, right) = (CriticalSection(name: "left"), CriticalSection(name: "right"))
+                sim.spawn("alice") { left.execute { _ = right.executeWithTimeout(0.001) {} } }
+                sim.spawn("bob") { right.execute { _ = left.executeWithTimeout(0.001) {} } }
+            }
+        }
+        let failure = try #require(crossing().failure)
+        #expect(failure.kind == .lockOrder)
+        #expect(failure.happened.contains("'left'"))
+        #expect(failure.happened.contains("'right'"))
+        #expect(crossing([.lockOrder]).failure == nil)
+    }
+
+    @Test func `Law 33: a lock around both makes opposite orders harmless`() {
+        let report = search("guarded crossing", schedules: 100) { sim in
+            let (left, right, gate) = (CriticalSection(name: "left"), CriticalSection(), CriticalSection())
+            sim.spawn("alice") { gate.execute { left.execute { right.execute {} } } }
+            sim.spawn("bob") { gate.execute { right.execute { left.execute {} } } }
+        }
+        #expect(report.failure == nil)
+    }
+
+    @Test func `Law 33: a delay beyond the horizon is left over, and says where it was set`() throws {
+        let report = search("leftover", horizon: .seconds(60)) { sim in
+            sim.serial("db").schedule(after: .seconds(61)) {}
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .leftover)
+        #expect(failure.happened.contains("SimulationFindsTests.swift:"))
+    }
+
+    @Test(arguments: ["body", "thread", "task", "invariant", "finally"])
+    func `Law 33: an error that is thrown is a failure`(place: String) throws {
+        let report = search("thrower") { sim in
+            switch place {
+            case "body": throw Wrong()
+            case "thread": sim.spawn("x") { throw Wrong() }
+            case "task": sim.task("x") { throw Wrong() }
+            case "invariant": sim.invariant("x") { throw Wrong() }
+            default: sim.finally("x") { throw Wrong() }
+            }
+            sim.spawn("y") {}
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .threw)
+        #expect(failure.happened.contains("threw Wrong()"))
+    }
+
+    @Test func `Law 33: what a foreign thread does to simulated things is reported`() throws {
+        let report = search("stranger") { sim in
+            let database = sim.serial("database")
+            let isDone = DispatchSemaphore(value: 0)
+            sim.spawn("alice") {
+                DispatchQueue(label: "stranger").async {
+                    database.execute {}
+                    isDone.signal()
+                }
+                isDone.wait()
+            }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .foreign)
+        #expect(failure.happened.contains("'database'"))
+        #expect(failure.happened.contains("law 33"))
+    }
+
+    @Test func `Law 33: a thread that blocks outside does not hang the test`() throws {
+        let stuck = DispatchSemaphore(value: 0)
+        let report = search("blocker", patience: .milliseconds(100)) { sim in
+            sim.spawn("alice") { stuck.wait() }
+        }
+        stuck.signal()
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .blocked)
+        #expect(failure.happened.contains("'alice'"))
+    }
+
+    @Test func `Law 33: what outlives a schedule is noticed`() throws {
+        let count = Tracked(0)
+        let report = search("static state") { sim in
+            count.value += 1
+            let steps = count.value
+            sim.spawn("alice") { for _ in 0..<steps { sim.step() } }
+        }
+        #expect(report.failure?.kind == .nondeterminism)
+    }
+
+    @Test func `Law 33: a failure that does not come again is no proof`() throws {
+        let count = Tracked(0)
+        let report = search("once only") { sim in
+            count.value += 1
+            let isWrong = count.value == 3
+            sim.spawn("alice") {}
+            sim.finally("never wrong") { !isWrong }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .nondeterminism)
+        #expect(failure.happened.contains("'never wrong'"))
+    }
+
+    @Test func `Law 33: a wake-up that comes from outside is no lost one`() throws {
+        let report = search("woken from outside") { sim in
+            let promise = Promise<Int>()
+            let isDone = DispatchSemaphore(value: 0)
+            sim.spawn("waiter") { _ = try promise.async.wait() }
+            sim.spawn("helper") {
+                DispatchQueue(label: "stranger").async {
+                    promise.succeed(1)
+                    isDone.signal()
+                }
+                isDone.wait()
+            }
+        }
+        // Where the stranger came before the wait, there was none.
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .foreign, "\(failure)")
+        #expect(failure.happened.contains("'waiter' was woken by a thread"))
+    }
+}

@@ -1,0 +1,57 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// A simulation that is asked for what it cannot do says so in a sentence.
+@Suite(.timeLimit(.minutes(2)))
+struct SimulationMisuseTests {
+    private func expectMisuse(_ report: SimulationReport, _ part: String) {
+        #expect(report.failure?.kind == .misuse, "\(report)")
+        #expect(report.failure?.happened.contains(part) == true, "\(report)")
+    }
+
+    @Test(arguments: [0, -1])
+    func `Law 33: no schedules show nothing`(count: Int) {
+        expectMisuse(search("none", schedules: count) { _ in }, "Ask for one at least")
+    }
+
+    @Test func `Law 33: the token of another simulation is refused`() throws {
+        let token = try #require(SeededBug.crossedLocks.search().failure?.token)
+        expectMisuse(SeededBug.checkThenAct.search(replay: token), "belongs to another simulation")
+    }
+
+    @Test(arguments: ["", "x", "1-", "1-ossy-1.2", "1-ossy-1.$.2"])
+    func `Law 33: a token that is none is refused`(token: String) {
+        expectMisuse(SeededBug.crossedLocks.search(replay: token), "cannot be read")
+    }
+
+    @Test func `Law 33: the token of another version is refused`() throws {
+        let token = try #require(SeededBug.crossedLocks.search().failure?.token)
+        expectMisuse(SeededBug.crossedLocks.search(replay: "9" + token.dropFirst()), "another version")
+    }
+
+    @Test func `Law 33: a simulation inside a simulation is refused`() {
+        let report = search("outer") { sim in
+            sim.spawn("x") { try simulate("inner") { _ in } }
+        }
+        #expect(report.failure?.kind == .threw)
+        #expect(report.failure?.happened.contains("inside another simulation") == true)
+    }
+
+    @Test func `Law 33: an invariant must not wait for a lock that somebody holds`() {
+        let report = search("nosy") { sim in
+            let section = CriticalSection()
+            sim.spawn("alice") { section.execute { sim.step() } }
+            sim.spawn("bob") {}
+            sim.invariant("x") { section.execute { true } }
+        }
+        expectMisuse(report, "read without a lock")
+    }
+
+    @Test func `Law 33: more threads than there is room for are refused`() {
+        let report = search("crowd") { sim in
+            for index in 0..<100 { sim.spawn("thread \(index)") {} }
+        }
+        expectMisuse(report, "simulate fewer")
+    }
+}

@@ -1,0 +1,195 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Tasks that wait for an `Async` with `get()`.
+@Suite(.timeLimit(.minutes(1)))
+struct AsyncAwaitingTests {
+    /// Runs a task that waits for it; returns when the task does.
+    private func waiting(_ async: Async<Int>) async -> Task<Int, any Error> {
+        let before = async.waitingTasks
+        let task = Task { try await async.get() }
+        while async.waitingTasks == before { await Task.yield() }
+        return task
+    }
+
+    @Test func `A value, an error and a cancellation come before and after the wait begins`() async throws {
+        for startsEarly in [true, false] {
+            let promises = (0..<3).map { _ in Promise<Int>() }
+            var tasks: [Task<Int, any Error>] = []
+            for promise in promises where startsEarly { tasks.append(await waiting(promise.async)) }
+            promises[0].succeed(1)
+            promises[1].fail(Oops())
+            promises[2].async.cancel()
+            for promise in promises where !startsEarly {
+                tasks.append(Task { try await promise.async.get() })
+            }
+            #expect(try await tasks[0].value == 1)
+            await #expect(throws: Oops.self) { try await tasks[1].value }
+            await #expect(throws: CancellationError.self) { try await tasks[2].value }
+        }
+    }
+
+    @Test func `Law 26: a task that was cancelled before does not wait, and takes along what nobody wants`()
+        async
+    {
+        let isCancelled = Promise<Void>()
+        let (wanted, unwanted) = (Promise<Int>(), Promise<Int>())
+        wanted.async.onComplete { _ in }
+        let task = Task {
+            // Uncancelled it would never get any further.
+            _ = try? await isCancelled.async.get()
+            #expect(Task.isCancelled)
+            for promise in [wanted, unwanted] {
+                await #expect(throws: CancellationError.self) { try await promise.async.get() }
+            }
+            // What has ended needs no waiting.
+            return try await Async(value: 7).get()
+        }
+        task.cancel()
+        #expect((try? await task.value) == 7)
+        #expect(!wanted.async.isCompleted)
+        #expect(unwanted.async.error is CancellationError)
+    }
+
+    @Test
+    func `Law 26: cancelling one of two waiting tasks leaves the other one, the last one takes it along`()
+        async throws
+    {
+        let promise = Promise<Int>()
+        let tasks = [await waiting(promise.async), await waiting(promise.async)]
+        tasks[0].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        #expect(!promise.async.isCompleted)
+        promise.succeed(1)
+        #expect(try await tasks[1].value == 1)
+
+        let other = Promise<Int>()
+        let others = [await waiting(other.async), await waiting(other.async)]
+        for task in others {
+            #expect(!other.async.isCompleted)
+            task.cancel()
+        }
+        #expect(other.async.error is CancellationError)
+        for task in others { await #expect(throws: CancellationError.self) { try await task.value } }
+    }
+
+    @Test func `Law 26: a task that is cancelled after the end has the value`() async throws {
+        let promise = Promise<Int>()
+        let task = await waiting(promise.async)
+        promise.succeed(1)
+        task.cancel()
+        #expect(try await task.value == 1)
+    }
+
+    @Test func `Law 26: a promise that is dropped ends the wait`() async throws {
+        let task: Task<Int, any Error>
+        do {
+            let promise = Promise<Int>()
+            task = await waiting(promise.async)
+        }
+        await #expect(throws: AsyncError.self) { try await task.value }
+    }
+
+    @Test func `Ten thousand tasks wait for one Async, and all have its value`() async throws {
+        let promise = Promise<Int>()
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<10_000 { group.addTask { try await promise.async.get() } }
+            // Some wait by now and some do not, unless all of them must.
+            while promise.async.waitingTasks == 0 { await Task.yield() }
+            promise.succeed(3)
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 30_000)
+    }
+
+    @Test func `Law 26: ten thousand waiting tasks are cancelled, and the last one takes the promise along`()
+        async
+    {
+        let promise = Promise<Int>()
+        let cancellations = Box(0)
+        promise.onCancel { cancellations.withValue { $0 += 1 } }
+        let count = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<10_000 {
+                group.addTask {
+                    do { return try await promise.async.get() == 0 } catch {
+                        return error is CancellationError
+                    }
+                }
+            }
+            while promise.async.waitingTasks == 0 { await Task.yield() }
+            group.cancelAll()
+            return await group.reduce(into: 0) { if $1 { $0 += 1 } }
+        }
+        #expect(count == 10_000)
+        #expect(promise.async.error is CancellationError)
+        #expect(cancellations.value == 1)
+    }
+
+    @Test func `Law 24: a value and a cancellation that race are told apart once, and nobody hangs`() async {
+        var values = 0
+        for round in 0..<rounds(debug: 500, release: 5000) {
+            let promise = Promise<Int>()
+            let task = Task { try await promise.async.get() }
+            if round % 3 == 0 { while promise.async.waitingTasks == 0 { await Task.yield() } }
+            let completer = Task { promise.succeed(1) }
+            task.cancel()
+            let completed = await completer.value
+            let value = try? await task.value
+            if value != nil { values += 1 }
+            // A value that came was the promise's; a promise that was cancelled has no value.
+            #expect(value == nil || completed)
+            #expect(promise.async.isCompleted)
+            #expect((promise.async.value == 1) == completed)
+        }
+        _ = values
+    }
+
+    @Test func `What an async function brings, and what it throws`() async throws {
+        #expect(try await Async { 1 }.get() == 1)
+        #expect(try await Async { try await Async { 2 }.get() }.map { $0 + 1 }.get() == 3)
+        await #expect(throws: Oops.self) { try await Async<Int> { throw Oops() }.get() }
+        let context = SerialQueueContext(label: "tasks")
+        let isOnContext = try await context.submitTask {
+            let before = context.isCurrent
+            await Task.yield()
+            return before == true && context.isCurrent == true
+        }.get()
+        #expect(isOnContext)
+        await #expect(throws: Oops.self) { try await context.submitTask { throw Oops() }.get() }
+    }
+
+    @Test func `Law 1: a task on a context that loses work brings its value all the same`() async throws {
+        #expect(try await ClosureContext { _ in }.submitTask { 1 }.get() == 1)
+    }
+
+    @Test(arguments: Subject.bases)
+    func `Law 1: submitted work brings its value or its error, on its context`(_ subject: Subject) async {
+        await watched {
+            let made = subject.make()
+            let value = made.context.submit { made.context.isCurrent != false }
+            let error = made.context.submit { throw Oops() } as Async<Int>
+            made.drive?()
+            waitUntil { value.isCompleted && error.isCompleted }
+            #expect(value.value == true)
+            #expect(error.error is Oops)
+        }
+    }
+
+    @Test
+    func `Law 1: submitted work that is lost or refused ends with a refusal that says where it came from`()
+        throws
+    {
+        let lost = ClosureContext { _ in }.submit { 1 }
+        let view = ManualContext(name: "crowded").bounded(1, overflow: .refuse)
+        view.execute {}
+        let refused = view.submit { 1 }
+        for async in [lost, refused] {
+            let refusal = try #require(async.error as? Refusal)
+            #expect(refusal.origin?.contains("AsyncAwaitingTests.swift") == true)
+        }
+        #expect((lost.error as? Refusal)?.reason == .abandoned)
+        #expect((refused.error as? Refusal)?.reason == .full(capacity: 1))
+    }
+}

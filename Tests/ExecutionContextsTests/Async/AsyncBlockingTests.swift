@@ -1,0 +1,255 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Threads that may block wait with `wait()` (law 27).
+@Suite(.timeLimit(.minutes(2)))
+struct AsyncBlockingTests {
+    @Test func `Law 27: a thread waits for a value, an error, a cancellation and a dropped promise`() async {
+        await watched {
+            for way in AsyncPromiseTests.Way.allCases {
+                let promise = Promise<Int>()
+                onThreads([
+                    {
+                        _ = Result { try promise.async.wait() }
+                        #expect(way.isOutcome(of: promise.async))
+                    },
+                    {
+                        waitUntil { promise.async.waitingThreads == 1 }
+                        #expect(way.end(promise))
+                    },
+                ])
+            }
+            let promise = Box<Promise<Int>?>(Promise())
+            guard let async = promise.value?.async else { return }
+            onThreads([
+                { #expect(throws: AsyncError.self) { try async.wait() } },
+                {
+                    waitUntil { async.waitingThreads == 1 }
+                    promise.value = nil
+                },
+            ])
+        }
+    }
+
+    @Test func `Law 27: sixteen threads wait for one Async, and all have its value`() async {
+        await watched {
+            for timeout: Duration? in [nil, .seconds(1000), .seconds(Int64.max)] {
+                let promise = Promise<Int>()
+                let sum = Box(0)
+                let waiter: @Sendable () -> Void = {
+                    let value = try? promise.async.wait(timeout: timeout)
+                    sum.withValue { $0 += value ?? 0 }
+                }
+                let completer: @Sendable () -> Void = {
+                    waitUntil { promise.async.description.contains("and 8 more") }
+                    promise.succeed(1)
+                }
+                onThreads(Array(repeating: waiter, count: 16) + [completer])
+                #expect(sum.value == 16)
+            }
+        }
+    }
+
+    @Test func `Law 27: giving up throws and cancels nothing, and one may wait again`() async {
+        await watched {
+            let promise = Promise<Int>()
+            for _ in 0..<3 {
+                let began = ContinuousClock.now
+                #expect(throws: AsyncError.timedOut(after: .milliseconds(2))) {
+                    try promise.async.wait(timeout: .milliseconds(2))
+                }
+                #expect(ContinuousClock.now - began >= .milliseconds(2), "early")
+                #expect(throws: AsyncError.timedOut(after: .milliseconds(1))) {
+                    try promise.async.wait(timeout: 0.001)
+                }
+            }
+            #expect(!promise.async.isCompleted)
+            #expect(promise.async.description.contains("nobody waits"))
+            #expect(promise.succeed(1))
+            #expect((try? promise.async.wait(timeout: .milliseconds(2))) == 1)
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
+    func `Law 27: zero and negative limits mean what has ended already, on any thread`(_ limit: Duration)
+        throws
+    {
+        let promise = Promise<Int>()
+        #expect(throws: AsyncError.timedOut(after: limit)) { try promise.async.wait(timeout: limit) }
+        #expect(throws: AsyncError.self) { try promise.async.wait(timeout: -3.0) }
+        promise.succeed(1)
+        #expect(try promise.async.wait(timeout: limit) == 1)
+        #expect(try promise.async.wait(timeout: -.infinity) == 1)
+    }
+
+    @Test func `Law 27: infinity is no limit`() async {
+        await watched {
+            let promise = Promise<Int>()
+            onThreads([
+                { #expect((try? promise.async.wait(timeout: .infinity)) == 1) },
+                { #expect((try? promise.async.wait(timeout: 1e300)) == 1) },
+                {
+                    waitUntil { promise.async.waitingThreads == 2 }
+                    promise.succeed(1)
+                },
+            ])
+        }
+    }
+
+    @Test func `Law 24: a value and a time limit that race are told apart, and nobody hangs`() async {
+        await watched {
+            for round in 0..<rounds(debug: 200, release: 2000) {
+                let promise = Promise<Int>()
+                let value = Box<Int?>(nil)
+                onThreads([
+                    { value.value = try? promise.async.wait(timeout: .microseconds(round % 100)) },
+                    { promise.succeed(1) },
+                ])
+                #expect(value.value == nil || value.value == 1)
+                #expect(promise.async.value == 1)
+            }
+        }
+    }
+
+    @Test func `Law 26: a waiting thread is a party: others that leave do not take the promise along`() async
+    {
+        await watched {
+            let promise = Promise<Int>()
+            onThreads([
+                { #expect((try? promise.async.wait()) == 1) },
+                {
+                    waitUntil { promise.async.waitingThreads == 1 }
+                    promise.async.map { $0 }.cancel()
+                    #expect(promise.succeed(1))
+                },
+            ])
+        }
+    }
+
+    // MARK: - Not refused
+
+    @Test func `Law 27: what has ended may be waited for everywhere`() async throws {
+        // On a thread that runs Swift tasks.
+        #expect(try Async(value: 1).wait() == 1)
+        #expect(throws: Oops.self) { try Async<Int>(error: Oops()).wait() }
+        // On the context that completed it.
+        let context = SerialQueueContext(label: "s")
+        let submitted = context.submit { 2 }
+        #expect(try await submitted.get() == 2)
+        #expect(try await context.run { try submitted.wait() } == 2)
+        // Inside a callback of it, and of what it came from.
+        let promise = Promise<Int>()
+        let mapped = promise.async.map { $0 + 1 }
+        let values = Box<[Int]>([])
+        promise.async.onComplete { _ in
+            if let value = try? promise.async.wait() { values.withValue { $0.append(value) } }
+            if let value = try? mapped.wait() { values.withValue { $0.append(value) } }
+        }
+        promise.succeed(1)
+        #expect(values.value == [1, 2])
+    }
+
+    @Test func `Law 27: a serial context may be waited for from another one and from a concurrent one`() async
+    {
+        await watched {
+            let serial = SerialQueueContext(label: "s")
+            for context: any SynchronousContext in [
+                SerialQueueContext(label: "other"), BarrierQueueContext(label: "c"),
+            ] {
+                let value = context.sync { try? serial.submit { 1 }.map(on: serial) { $0 + 1 }.wait() }
+                #expect(value == 2)
+                let own = context.sync { try? Async(value: 1).map(on: serial) { $0 + 2 }.wait() }
+                #expect(own == 3)
+            }
+            // From its own work, where another thread of it is free.
+            let barrier = BarrierQueueContext(label: "b")
+            #expect(barrier.sync { try? barrier.submit { 4 }.wait() } == 4)
+            #expect((try? GlobalContext().submit { try GlobalContext().submit { 5 }.wait() }.wait()) == 5)
+        }
+    }
+
+    @Test func `Law 27: on a serial context one may wait for a promise that another thread completes`() async
+    {
+        await watched {
+            let serial = SerialQueueContext(label: "s")
+            let promise = Promise<Int>()
+            let value = serial.sync {
+                DispatchQueue.global().async { promise.succeed(1) }
+                return try? promise.async.map { $0 + 1 }.wait()
+            }
+            #expect(value == 2)
+        }
+    }
+
+    @Test
+    func
+        `Law 27: a function that has run on a serial context hinders nobody there from waiting for what it brought`()
+        async
+    {
+        await watched {
+            let serial = SerialQueueContext(label: "s")
+            let brought = Promise<Int>()
+            let end = Async(value: 1).flatMap(on: serial) { _ in brought.async }
+            let recovered = Async<Int>(error: Oops()).flatRecover(on: serial) { _ in brought.async }
+            // Behind the functions in the line of the context.
+            let value = serial.sync {
+                DispatchQueue.global().async {
+                    waitUntil { end.waitingThreads == 1 }
+                    brought.succeed(3)
+                }
+                return try? end.wait()
+            }
+            #expect(value == 3)
+            #expect((try? recovered.wait()) == 3)
+        }
+    }
+
+    @Test func `Law 27: a callback may wait for what was told before it and is on its way elsewhere`() async {
+        await watched {
+            let promise = Promise<Int>()
+            let context = SerialQueueContext(label: "elsewhere")
+            let isWaiting = DispatchSemaphore(value: 0)
+            let mapped = promise.async.map(on: context) { value in
+                isWaiting.wait()
+                return value + 1
+            }
+            let delayed = promise.async.delay(.microseconds(1), on: context)
+            let values = Box<[Int?]>([])
+            promise.async.onComplete { _ in
+                DispatchQueue.global().async {
+                    waitUntil { mapped.waitingThreads == 1 }
+                    isWaiting.signal()
+                }
+                values.withValue { $0.append(try? mapped.wait()) }
+                values.withValue { $0.append(try? delayed.wait()) }
+            }
+            promise.succeed(1)
+            #expect(values.value == [2, 1])
+        }
+    }
+
+    @Test func `Law 27: an attempt that is under way may be waited for on the context of the attempts`() async
+    {
+        await watched {
+            let serial = SerialQueueContext(label: "s")
+            let promise = Promise<Int>()
+            let started = DispatchSemaphore(value: 0)
+            let retried = Async.retry(2, on: serial) { _ in
+                started.signal()
+                return promise.async
+            }
+            started.wait()
+            let value = serial.sync {
+                DispatchQueue.global().async {
+                    waitUntil { retried.waitingThreads == 1 }
+                    promise.succeed(1)
+                }
+                return try? retried.wait()
+            }
+            #expect(value == 1)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// What an `Async` says of itself: who waits for whom.
+@Suite(.timeLimit(.minutes(1)))
+struct AsyncDescriptionTests {
+    @Test func `What has ended says how`() {
+        #expect("\(Async(value: 42))" == "Async(42)")
+        #expect("\(Async<Int>(error: Oops(number: 3)))" == "Async(failed: Oops(number: 3))")
+        #expect("\(Async<String?>(value: nil))" == "Async(nil)")
+        let promise = Promise<Int>()
+        promise.async.cancel()
+        #expect("\(promise.async)" == "Async(failed: CancellationError())")
+    }
+
+    @Test func `What has not ended names where its promise was made, and says that nobody waits`() {
+        let promise = Promise<Int>()
+        let line = #line - 1
+        #expect(
+            "\(promise.async)"
+                == "Async(waits for promise made at ExecutionContextsTests/AsyncDescriptionTests.swift:\(line); "
+                + "nobody waits for it)")
+    }
+
+    @Test func `It names those who wait, in order, with their contexts`() {
+        let context = ManualContext(name: "shelf")
+        let promise = Promise<Int>()
+        let keep: [Any] = [
+            promise.async.onComplete { _ in },
+            promise.async.onComplete(on: context) { _ in },
+            promise.async.onComplete(on: context, while: InvalidationToken()) { _ in },
+            promise.async.map { $0 },
+            promise.async.flatMap(on: context) { Async(value: $0) },
+            promise.async.zip(promise.async, promise.async),
+        ]
+        let description = "\(promise.async)"
+        let waiting =
+            "for it wait a callback on 'immediate', a callback on 'shelf', a callback on 'shelf' with a token, "
+            + "map on 'immediate', flatMap on 'shelf', all of 3, all of 3, all of 3)"
+        #expect(description.hasSuffix(waiting), "\(description)")
+        withExtendedLifetime(keep) {}
+    }
+
+    @Test func `It names what waits for what, to the promise or the work at the head`() {
+        let context = ManualContext(name: "shelf")
+        let promise = Promise<Int>()
+        let line = #line - 1
+        let end = promise.async.map { $0 }.recover(on: context) { _ in 1 }.delay(.seconds(1), on: context)
+            .timeout(after: .seconds(1), on: context).shielded()
+        #expect(
+            "\(end)"
+                == "Async(waits for a shielded value <- timeout <- delay <- recover on 'shelf' <- "
+                + "map on 'immediate' <- promise made at "
+                + "ExecutionContextsTests/AsyncDescriptionTests.swift:\(line); nobody waits for it)")
+        let work = "\(context.submit { 1 }.mapError { $0 })"
+        #expect(work.contains("mapError on 'immediate' <- submitted to 'shelf' at "), "\(work)")
+        #expect(work.contains("AsyncDescriptionTests.swift:"))
+        let others = [
+            "\(Async.first(of: [promise.async]))", "\(Async.firstSuccess(of: [promise.async]))",
+            "\(Async.retry(2, on: context) { _ in Async(value: 1) })",
+            "\(Async.traverse([1], atMost: 1, on: context) { Async(value: $0) })",
+        ]
+        for (description, part) in zip(
+            others, ["the first of 1", "the first success of 1", "retry", "traverse"])
+        {
+            #expect(description.hasPrefix("Async(waits for \(part);"), "\(description)")
+        }
+    }
+
+    @Test func `What has ended is not waited for any more`() {
+        let context = ManualContext(name: "shelf")
+        let promise = Promise<Int>()
+        let brought = Promise<Int>()
+        let end = promise.async.flatMap(on: context) { _ in brought.async }
+        promise.succeed(1)
+        // On its way.
+        #expect("\(end)" == "Async(waits for flatMap on 'shelf'; nobody waits for it)")
+        context.runReady()
+        #expect("\(end)".contains("flatMap on 'shelf' <- promise made at "), "\(end)")
+    }
+
+    @Test func `Many who wait and long chains are cut short`() async {
+        await offThePool {
+            let promise = Promise<Int>()
+            for _ in 0..<100 { promise.async.onComplete { _ in } }
+            #expect("\(promise.async)".hasSuffix(" and 92 more)"))
+            let end = (0..<1000).reduce(promise.async) { chain, _ in chain.map { $0 } }
+            let description = "\(end)"
+            #expect(description.contains(" <- 992 more <- promise made at "), "\(description)")
+            #expect(description.count < 400)
+        }
+    }
+
+    @Test func `A task and a thread that wait are named`() async {
+        let promise = Promise<Int>()
+        let task = Task { try await promise.async.get() }
+        await offThePool {
+            onThreads([
+                { _ = try? promise.async.wait() },
+                {
+                    waitUntil { promise.async.waitingTasks == 1 && promise.async.waitingThreads == 1 }
+                    promise.succeed(1)
+                },
+            ])
+        }
+        #expect((try? await task.value) == 1)
+    }
+
+    @Test func `Those who wait for each other in a circle are named once, and it says so`() {
+        let (first, second) = (Promise<Int>(), Promise<Int>())
+        first.follow(second.async)
+        second.follow(first.async)
+        let description = "\(first.async)"
+        #expect(description.contains("again, for ever"), "\(description)")
+        #expect(first.async.cancel())
+        #expect(second.async.error is CancellationError)
+    }
+
+    @Test func `Law 9: a context may ask the Async that asks for its name`() async {
+        await watched {
+            let promise = Promise<Int>()
+            let isAsked = Box(false)
+            let context = Chatty {
+                if isAsked.withValue({ isAsked in (isAsked, isAsked = true).0 }) { return "quiet" }
+                _ = promise.async.outcome
+                return "chatty, of \(promise.async)"
+            }
+            promise.async.onComplete(on: context) { _ in }
+            let description = "\(promise.async)"
+            #expect(description.contains("a callback on 'chatty, of Async(waits"), "\(description)")
+            #expect(description.contains("a callback on 'quiet'"))
+        }
+    }
+
+    /// Makes its name up.
+    private struct Chatty: ExecutionContext {
+        let makeName: @Sendable () -> String
+        var name: String { makeName() }
+        func execute(_ work: @escaping Work) { work() }
+    }
+
+    @Test func `It may be described while everything changes`() async {
+        await watched {
+            struct World: Sendable {
+                let promise = Promise<Int>()
+                let other = Promise<Int>()
+            }
+            let context = GlobalContext().serial("changes")
+            let worlds = (0..<rounds(debug: 200, release: 3000)).map { _ in World() }
+            race(
+                worlds,
+                [
+                    { world in
+                        let end = world.promise.async.flatMap(on: context) { _ in world.other.async }.map {
+                            $0
+                        }
+                        for _ in 0..<10 { _ = "\(end) \(world.promise.async) \(world.other.async)" }
+                        end.cancel()
+                    },
+                    { world in
+                        world.promise.async.onComplete { _ in }
+                        world.promise.succeed(1)
+                        for _ in 0..<10 { _ = "\(world.promise.async) \(world.other.async)" }
+                        world.other.succeed(1)
+                    },
+                ])
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Waiting for all of many, or for the first of them.
+@Suite(.timeLimit(.minutes(1)))
+struct AsyncJoiningTests {
+    private func promises(_ count: Int) -> [Promise<Int>] { (0..<count).map { _ in Promise() } }
+
+    // MARK: - All
+
+    @Test(arguments: [0, 1, 2, 10, 1000])
+    func `All the values come in the order of the arguments, whatever the order in which they came`(
+        _ count: Int
+    ) {
+        let promises = promises(count)
+        let all = Async.all(promises.map(\.async))
+        var dice = Dice(seed: UInt64(count))
+        var left = Array(0..<count)
+        while !left.isEmpty {
+            #expect(!all.isCompleted)
+            let index = left.remove(at: dice.roll(left.count))
+            promises[index].succeed(index)
+        }
+        #expect(all.value == Array(0..<count))
+    }
+
+    @Test(arguments: 1...20)
+    func `All mixes what has ended, what has not and one and the same Async in several places`(_ seed: UInt64)
+    {
+        var dice = Dice(seed: seed)
+        let promises = promises(8)
+        for index in 0..<8 where dice.roll(2) == 0 { promises[index].succeed(index) }
+        let places = (0..<20).map { _ in dice.roll(8) }
+        let all = Async.all(places.map { promises[$0].async })
+        for index in 0..<8 { promises[index].succeed(index) }
+        #expect(all.value == places)
+    }
+
+    @Test func `All ends with the first error that comes, and leaves the others`() {
+        let promises = promises(4)
+        promises[3].async.onComplete { _ in }
+        let all = Async.all(promises.map(\.async))
+        promises[1].succeed(1)
+        promises[2].fail(Oops(number: 2))
+        #expect(all.error as? Oops == Oops(number: 2))
+        #expect(promises[0].async.error is CancellationError)
+        #expect(promises[1].async.value == 1)
+        // Somebody else wants this one.
+        #expect(!promises[3].async.isCompleted)
+        promises[3].fail(Oops(number: 3))
+        #expect(all.error as? Oops == Oops(number: 2))
+    }
+
+    @Test func `All leaves those that come after one that has failed already`() {
+        let (before, after) = (Promise<Int>(), Promise<Int>())
+        let all = Async.all([before.async, Async(error: Oops()), after.async])
+        #expect(all.error is Oops)
+        #expect(before.async.error is CancellationError)
+        #expect(after.async.error is CancellationError)
+    }
+
+    @Test func `Law 10: all that failed keeps none of the values that came`() {
+        let sentinels = Sentinels()
+        let last = Promise<Sentinel>()
+        let all = Async.all([Async(value: sentinels.make()), last.async])
+        #expect(sentinels.living == 1)
+        last.fail(Oops())
+        #expect(all.error is Oops)
+        #expect(sentinels.living == 0)
+    }
+
+    @Test func `Law 10: all that was cancelled keeps none of the values that came`() {
+        let sentinels = Sentinels()
+        let last = Promise<Sentinel>()
+        let all = Async.all([Async(value: sentinels.make()), last.async])
+        all.cancel()
+        #expect(sentinels.living == 0)
+        #expect(last.async.error is CancellationError)
+    }
+
+    // MARK: - First
+
+    @Test(arguments: [1, 2, 50], [true, false])
+    func `The first to end decides, be it with a value or an error`(_ count: Int, _ succeeds: Bool) {
+        for winner in 0..<count {
+            let promises = promises(count)
+            let first = Async.first(of: promises.map(\.async))
+            #expect(!first.isCompleted)
+            if succeeds {
+                promises[winner].succeed(winner)
+            } else {
+                promises[winner].fail(Oops(number: winner))
+            }
+            #expect(first.value == (succeeds ? winner : nil))
+            #expect((first.error as? Oops)?.number == (succeeds ? nil : winner))
+            for loser in 0..<count where loser != winner {
+                #expect(promises[loser].async.error is CancellationError)
+            }
+        }
+    }
+
+    @Test func `Of several that have ended the first in the order of the arguments is the first`() {
+        let pending = Promise<Int>()
+        #expect(Async.first(of: [pending.async, Async(value: 1), Async(error: Oops())]).value == 1)
+        #expect(pending.async.error is CancellationError)
+        #expect(Async.firstSuccess(of: [Async(error: Oops()), Async(value: 2), Async(value: 1)]).value == 2)
+    }
+
+    @Test(arguments: [1, 2, 50])
+    func `The first success passes over errors, and leaves the others`(_ count: Int) {
+        for winner in 0..<count {
+            let promises = promises(count + 1)
+            let first = Async.firstSuccess(of: promises.map(\.async))
+            for loser in 0..<winner { promises[loser].fail(Oops(number: loser)) }
+            #expect(!first.isCompleted)
+            promises[winner].succeed(winner)
+            #expect(first.value == winner)
+            for loser in (winner + 1)...count { #expect(promises[loser].async.error is CancellationError) }
+        }
+    }
+
+    @Test func `The first success of none is the last error that came`() {
+        let promises = promises(3)
+        let first = Async.firstSuccess(of: promises.map(\.async))
+        for index in [1, 2, 0] { promises[index].fail(Oops(number: index)) }
+        #expect(first.error as? Oops == Oops(number: 0))
+    }
+
+    @Test func `Law 24: the first of nothing is an error at once, all of nothing an empty array`() {
+        #expect(Async<Int>.first(of: []).error as? AsyncError == .nothingToWaitFor)
+        #expect(Async<Int>.firstSuccess(of: []).error as? AsyncError == .nothingToWaitFor)
+        #expect(Async<Int>.all([]).value == [])
+    }
+
+    // MARK: - Zip
+
+    @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+    func `Zip has values of several types, whatever the order in which they came`(_ order: [Int]) {
+        let (number, text, flag) = (Promise<Int>(), Promise<String>(), Promise<Bool>())
+        let two = number.async.zip(text.async)
+        let three = number.async.zip(text.async, flag.async)
+        for index in order {
+            #expect(three.outcome == nil)
+            switch index {
+            case 0: number.succeed(1)
+            case 1: text.succeed("two")
+            default: flag.succeed(true)
+            }
+        }
+        #expect(two.value.map { $0 == (1, "two") } == true)
+        #expect(three.value.map { $0 == (1, "two", true) } == true)
+    }
+
+    @Test func `Zip ends with the first error, and leaves the others`() {
+        let (number, text, flag) = (Promise<Int>(), Promise<String>(), Promise<Bool>())
+        let three = number.async.zip(text.async, flag.async)
+        text.fail(Oops())
+        #expect(three.error is Oops)
+        #expect(number.async.error is CancellationError)
+        #expect(flag.async.error is CancellationError)
+    }
+
+    @Test func `An Async may be zipped with itself`() {
+        let promise = Promise<Int>()
+        let both = promise.async.zip(promise.async)
+        promise.succeed(1)
+        #expect(both.value.map { $0 == (1, 1) } == true)
+    }
+
+    // MARK: - Many
+
+    @Test func `Law 25: joints may be nested a hundred thousand deep`() async {
+        await offThePool {
+            let promise = Promise<Int>()
+            var end = promise.async
+            for round in 0..<100_000 {
+                end = round % 2 == 0 ? Async.all([end]).map { $0[0] } : Async.first(of: [end])
+            }
+            promise.succeed(1)
+            #expect(end.value == 1)
+        }
+    }
+
+    @Test func `Law 26: cancelling reaches the head of joints nested a hundred thousand deep`() async {
+        await offThePool {
+            let promise = Promise<Int>()
+            var end = promise.async
+            for round in 0..<100_000 {
+                end = round % 2 == 0 ? end.zip(end).map { $0.0 } : Async.firstSuccess(of: [end])
+            }
+            end.cancel()
+            #expect(promise.async.error is CancellationError)
+        }
+    }
+
+    @Test func `A hundred thousand at a time`() async {
+        await offThePool {
+            let promises = promises(100_000)
+            let all = Async.all(promises.map(\.async))
+            let first = Async.first(of: promises.reversed().map(\.async))
+            for (index, promise) in promises.enumerated() { promise.succeed(index) }
+            #expect(all.value?.count == 100_000)
+            #expect(all.value?.last == 99_999)
+            #expect(first.value == 0)
+        }
+    }
+}

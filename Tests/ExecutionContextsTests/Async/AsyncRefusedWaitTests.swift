@@ -1,0 +1,151 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Waits that could never end, or must not be, stop the program with a sentence (law 27).
+@Suite(.timeLimit(.minutes(2)))
+struct AsyncRefusedWaitTests {
+    private func expectRefusal(_ result: ExitTest.Result?, _ part: String) throws {
+        try expectSentence(result, "wait()", "law 27", part)
+    }
+
+    @Test func `Law 27: work on the serial context that the caller keeps busy`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = SerialQueueContext(label: "ledger")
+            _ = try context.sync { try context.submit { 1 }.map { $0 }.wait() }
+        }
+        try expectRefusal(result, "submitted to 'ledger', which the caller keeps busy")
+        try expectRefusal(result, "AsyncRefusedWaitTests.swift")
+    }
+
+    @Test func `Law 27: work that waits for itself`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = GlobalContext().serial("ledger")
+            let work = Box<Async<Int>?>(nil)
+            let isKept = DispatchSemaphore(value: 0)
+            work.value = context.submit {
+                isKept.wait()
+                return try work.value?.wait() ?? 0
+            }
+            isKept.signal()
+            DispatchSemaphore(value: 0).wait()
+        }
+        try expectRefusal(result, "'ledger'")
+    }
+
+    @Test func `Law 27: a function on the serial context that the caller keeps busy`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = SerialQueueContext(label: "ledger").named("book")
+            let promise = Promise<Int>()
+            context.execute {
+                _ = try? promise.async.map(on: context) { $0 }.zip(Async(value: 1)).wait(
+                    timeout: .seconds(1000))
+            }
+            DispatchSemaphore(value: 0).wait()
+        }
+        try expectRefusal(result, "its map must run on 'book', which the caller keeps busy")
+    }
+
+    @Test func `Law 27: a function that waits for what it is to bring`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = SerialQueueContext(label: "ledger")
+            let promise = Promise<Int>()
+            let mapped = Box<Async<Int>?>(nil)
+            mapped.value = promise.async.map(on: context) { value in try mapped.value?.wait() ?? value }
+            promise.succeed(1)
+            DispatchSemaphore(value: 0).wait()
+        }
+        try expectRefusal(result, "'ledger'")
+    }
+
+    @Test(arguments: ["delay", "retry", "traverse"])
+    func `Law 27: what must go on on the serial context that the caller keeps busy`(_ what: String)
+        async throws
+    {
+        let result =
+            switch what {
+            case "delay":
+                await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                    let context = SerialQueueContext(label: "ledger")
+                    _ = try context.sync { try Async(value: 1).delay(.zero, on: context).wait() }
+                }
+            case "retry":
+                await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                    let context = SerialQueueContext(label: "ledger")
+                    _ = try context.sync { try Async.retry(2, on: context) { _ in Async(value: 1) }.wait() }
+                }
+            default:
+                await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                    let context = SerialQueueContext(label: "ledger")
+                    _ = try context.sync {
+                        try Async.traverse([1], atMost: 1, on: context) { Async(value: $0) }.wait()
+                    }
+                }
+            }
+        try expectRefusal(result, "its \(what) must go on on 'ledger'")
+    }
+
+    @Test func `Law 27: main, when main must complete it`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            MainContext().execute { _ = try? MainContext().submit { 1 }.wait() }
+            DispatchSemaphore(value: 0).wait()
+        }
+        try expectRefusal(result, "submitted to 'main', which the caller keeps busy")
+    }
+
+    @Test func `Law 27: a manual context, from its own work`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = ManualContext(name: "by hand")
+            context.execute { _ = try? Async(value: 1).map(on: context) { $0 }.wait() }
+            context.runReady()
+        }
+        try expectRefusal(result, "'by hand'")
+    }
+
+    @Test func `Law 27: what takes its turn behind the callback that waits`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let promise = Promise<Int>()
+            promise.async.onComplete { _ in _ = try? promise.async.map { $0 }.map { $0 }.wait() }
+            promise.succeed(1)
+        }
+        try expectRefusal(result, "inside a callback of what it waits for")
+    }
+
+    @Test func `Law 27: what takes its turn behind the callback that waits, among others`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let promise = Promise<Int>()
+            promise.async.onComplete { _ in
+                _ = try? Async.all([Promise<Int>.undropped(), promise.async.map { $0 }]).wait()
+            }
+            promise.succeed(1)
+        }
+        try expectRefusal(result, "inside a callback of what it waits for")
+    }
+
+    @Test func `Law 27: a thread that runs Swift tasks`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try await Task.detached { try GlobalContext().submit { 1 }.delay(.seconds(1000)).wait() }
+                .value
+        }
+        try expectRefusal(result, "runs Swift tasks")
+    }
+
+    @Test func `Law 27: those who wait for each other in a circle`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (first, second) = (Promise<Int>(), Promise<Int>())
+            first.follow(second.async)
+            second.follow(first.async)
+            await offThePool { _ = try? first.async.wait() }
+        }
+        try expectRefusal(result, "it waits for itself")
+    }
+
+    @Test func `Law 27: a limit of not-a-number seconds`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Async(value: 1).wait(timeout: .nan)
+        }
+        try expectSentence(result, "not-a-number", "AsyncRefusedWaitTests.swift")
+    }
+}

@@ -1,0 +1,240 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Attempts one after the other, with waits between them that pass in the time of the context (law 7).
+@Suite(.timeLimit(.minutes(1)))
+struct AsyncRetryTests {
+    private let context = ManualContext()
+
+    private func at(_ milliseconds: Int64) -> Moment { Moment(nanoseconds: milliseconds * 1_000_000) }
+
+    /// What was attempted, and when.
+    private struct Attempt: Equatable, Sendable {
+        let number: Int
+        let moment: Moment
+        let isOnContext: Bool
+    }
+
+    /// Fails so often, then succeeds with the number of the attempt.
+    private func retry(
+        _ attempts: Int, failing failures: Int, backoff: Backoff = .none, log: Box<[Attempt]> = Box([])
+    ) -> Async<Int> {
+        Async.retry(attempts, backoff: backoff, on: context) { [context] number in
+            let attempt = Attempt(
+                number: number, moment: context.now, isOnContext: context.isCurrent == true)
+            log.withValue { $0.append(attempt) }
+            if number > failures { return Async(value: number) }
+            // As a thrown error and as the error of an Async.
+            if number % 2 == 0 { throw Oops(number: number) }
+            return Async(error: Oops(number: number))
+        }
+    }
+
+    @Test(arguments: 1...6, 0...6)
+    func `The outcome is that of the first attempt that succeeds, or of the last one`(
+        _ attempts: Int, _ failures: Int
+    ) {
+        let log = Box<[Attempt]>([])
+        let retried = retry(attempts, failing: failures, log: log)
+        #expect(log.value.isEmpty, "the first attempt waits for its turn as well")
+        context.runReady()
+        #expect(log.value.map(\.number) == Array(1...min(attempts, failures + 1)))
+        #expect(log.value.allSatisfy { $0.isOnContext && $0.moment == at(0) })
+        if failures < attempts {
+            #expect(retried.value == failures + 1)
+        } else {
+            #expect(retried.error as? Oops == Oops(number: attempts))
+        }
+    }
+
+    @Test func `Law 7: attempts are made at the exact moments that the back-off says`() {
+        let log = Box<[Attempt]>([])
+        let backoff = Backoff.exponential(from: .milliseconds(100), factor: 3, limit: .seconds(2))
+        let retried = retry(6, failing: 5, backoff: backoff, log: log)
+        context.advance(by: .seconds(60))
+        #expect(retried.value == 6)
+        #expect(log.value.map(\.moment) == [0, 100, 400, 1300, 3300, 5300].map(at))
+        #expect(log.value.allSatisfy { $0.isOnContext })
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 7: a wait begins when the attempt has failed`() {
+        let promises = [Promise<Int>(), Promise<Int>()]
+        let retried = Async.retry(2, backoff: .constant(.seconds(1)), on: context) { promises[$0 - 1].async }
+        context.advance(by: .seconds(10))
+        promises[0].fail(Oops())
+        #expect(context.delayedCount == 1)
+        context.advance(by: .milliseconds(999))
+        #expect(promises[1].async.description.contains("nobody waits"))
+        context.advance(by: .milliseconds(1))
+        #expect(promises[1].async.description.contains("retry"))
+        promises[1].succeed(2)
+        #expect(retried.value == 2)
+    }
+
+    @Test func `An error that is not worth another attempt ends it`() {
+        let log = Box<[Int]>([])
+        let retried = Async<Int>.retry(
+            9, on: context, while: { ($0 as? Oops)?.number != 3 }
+        ) { number in
+            log.withValue { $0.append(number) }
+            throw Oops(number: number)
+        }
+        context.runReady()
+        #expect(log.value == [1, 2, 3])
+        #expect(retried.error as? Oops == Oops(number: 3))
+    }
+
+    @Test(arguments: [0, -1])
+    func `No attempt at all stops the program`(_ attempts: Int) async throws {
+        let result =
+            attempts == 0
+            ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Async<Int>.retry(0) { _ in throw Oops() }
+            }
+            : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Async<Int>.retry(-1) { _ in throw Oops() }
+            }
+        try expectSentence(result, "\(attempts) attempts", "at least 1")
+    }
+
+    // MARK: - Cancelling
+
+    @Test func `Law 26: cancelling before the first attempt makes none`() {
+        let log = Box<[Attempt]>([])
+        let retried = retry(3, failing: 3, log: log)
+        #expect(retried.cancel())
+        context.advance(by: .seconds(1))
+        #expect(log.value.isEmpty)
+        #expect(retried.error is CancellationError)
+    }
+
+    @Test func `Law 26: cancelling cancels the attempt that is under way, and makes no other`() {
+        let promise = Promise<Int>()
+        let numbers = Box<[Int]>([])
+        let retried = Async.retry(3, on: context) { number in
+            numbers.withValue { $0.append(number) }
+            return promise.async
+        }
+        context.runReady()
+        #expect(retried.cancel())
+        #expect(promise.async.error is CancellationError)
+        context.advance(by: .seconds(1))
+        #expect(numbers.value == [1])
+    }
+
+    @Test func `Law 26: cancelling from inside an attempt cancels what the attempt brings`() {
+        for attempt in 1...3 {
+            let brought = Promise<Int>()
+            let retried = Box<Async<Int>?>(nil)
+            retried.value = Async.retry(5, on: context) { number in
+                if number < attempt { throw Oops() }
+                #expect(retried.value?.cancel() == true)
+                return brought.async
+            }
+            context.runReady()
+            #expect(brought.async.error is CancellationError)
+            retried.value = nil
+        }
+    }
+
+    @Test
+    func `Law 26: cancelling while the attempt before is still being told leaves the one that is under way`()
+        async
+    {
+        await watched {
+            let (first, last) = (Promise<Int>(), Promise<Int>())
+            let (isHeld, mayGoOn, hasGoneOn) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
+            let turns = Box(0)
+            // Inline, and holds the thread when the third attempt is under way: deep inside the second one's end.
+            let context = ClosureContext { work in
+                let turn = turns.withValue { turns in
+                    turns += 1
+                    return turns
+                }
+                work()
+                if turn != 3 { return }
+                isHeld.signal()
+                mayGoOn.wait()
+            }
+            let retried = Async.retry(5, on: context) { number in
+                number == 1 ? first.async : number == 2 ? Async(error: Oops()) : last.async
+            }
+            retried.onComplete { _ in
+                // It has ended, and has left nothing yet.
+                mayGoOn.signal()
+                hasGoneOn.wait()
+            }
+            onThreads([
+                {
+                    first.fail(Oops())
+                    hasGoneOn.signal()
+                },
+                {
+                    isHeld.wait()
+                    #expect(retried.cancel())
+                },
+            ])
+            #expect(last.async.error is CancellationError)
+            #expect(last.async.description.hasPrefix("Async(failed"))
+        }
+    }
+
+    @Test func `Law 26: cancelling ends the wait, and frees everything at once`() {
+        let sentinels = Sentinels()
+        let retried: Async<Int>
+        do {
+            let sentinel = sentinels.make()
+            retried = Async.retry(3, backoff: .constant(.seconds(1)), on: context) { _ in throw sentinel }
+        }
+        context.runReady()
+        #expect(context.delayedCount == 1)
+        #expect(sentinels.living == 1)
+        #expect(retried.cancel())
+        #expect(context.delayedCount == 0)
+        #expect(sentinels.living == 0)
+    }
+
+    // MARK: - Length
+
+    @Test func `Law 25: a hundred thousand attempts need no more stack than one`() async {
+        await offThePool {
+            let thrown = Async<Int>.retry(100_000, on: .immediate) { throw Oops(number: $0) }
+            #expect(thrown.error as? Oops == Oops(number: 100_000))
+            let brought = Async<Int>.retry(20_000, on: .immediate) { Async(error: Oops(number: $0)) }
+            #expect(brought.error as? Oops == Oops(number: 20_000))
+        }
+    }
+
+    // MARK: - Contexts that lose work
+
+    @Test func `Law 1: on a context that loses work it ends with a refusal`() {
+        let retried = Async.retry(3, on: ClosureContext { _ in }) { _ in Async(value: 1) }
+        #expect((retried.error as? Refusal)?.reason == .abandoned)
+    }
+
+    @Test func `Law 1: on a context that has no room it ends with the refusal`() {
+        let view = context.bounded(1, overflow: .refuse)
+        view.execute {}
+        let retried = Async.retry(3, on: view) { _ in Async(value: 1) }
+        #expect((retried.error as? Refusal)?.reason == .full(capacity: 1))
+    }
+
+    @Test func `A context that runs work twice makes each attempt once`() {
+        let doubling = ClosureContext { work in
+            work()
+            work()
+        }
+        let numbers = Box<[Int]>([])
+        let retried = Async<Int>.retry(3, on: doubling) { number in
+            numbers.withValue { $0.append(number) }
+            throw Oops()
+        }
+        #expect(numbers.value == [1, 2, 3])
+        #expect(retried.error is Oops)
+    }
+}

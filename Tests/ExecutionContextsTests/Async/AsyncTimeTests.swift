@@ -1,0 +1,240 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Delays and time limits pass in the time of their context (law 7).
+@Suite(.timeLimit(.minutes(1)))
+struct AsyncTimeTests {
+    private let context = ManualContext()
+
+    /// When it ended, in the context's time.
+    private func moment(of async: Async<Int>) -> Box<Moment?> {
+        let moment = Box<Moment?>(nil)
+        async.onComplete { [context] _ in moment.value = context.now }
+        return moment
+    }
+
+    private func at(_ milliseconds: Int64) -> Moment { Moment(nanoseconds: milliseconds * 1_000_000) }
+
+    // MARK: - Delay
+
+    @Test func `Law 7: a delay begins when the source has ended, and ends on its context`() {
+        let promise = Promise<Int>()
+        let delayed = promise.async.delay(.milliseconds(500), on: context)
+        let moment = moment(of: delayed)
+        let isOnContext = Box<Bool?>(nil)
+        delayed.onComplete { [context] _ in isOnContext.value = context.isCurrent }
+        context.advance(by: .seconds(10))
+        #expect(!delayed.isCompleted)
+        promise.succeed(1)
+        context.advance(to: at(10_499))
+        #expect(!delayed.isCompleted)
+        context.advance(to: at(10_500))
+        #expect(delayed.value == 1)
+        #expect(moment.value == at(10_500))
+        #expect(isOnContext.value == true)
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 7: errors are delayed as values are`() {
+        let delayed = Async<Int>(error: Oops()).delay(.milliseconds(5), on: context)
+        context.advance(to: at(4))
+        #expect(!delayed.isCompleted)
+        context.advance(to: at(5))
+        #expect(delayed.error is Oops)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
+    func `Law 7: a zero or negative delay means as soon as possible, on the context`(_ delay: Duration) {
+        let delayed = Async(value: 1).delay(delay, on: context)
+        #expect(!delayed.isCompleted)
+        context.advance(by: .zero)
+        #expect(delayed.value == 1)
+        #expect(context.now == at(0))
+    }
+
+    @Test func `Law 7: seconds may be a fraction, negative, huge or infinite`() {
+        let half = moment(of: Async(value: 1).delay(0.5, on: context))
+        let negative = moment(of: Async(value: 1).delay(-3.0, on: context))
+        let endless = [Double.infinity, .greatestFiniteMagnitude, 1e300].map {
+            Async(value: 1).delay($0, on: context)
+        }
+        context.advance(to: Moment(nanoseconds: .max - 1))
+        #expect(half.value == at(500))
+        #expect(negative.value == at(0))
+        for async in endless { #expect(!async.isCompleted) }
+        #expect(context.delayedCount == 0)
+        for async in endless { #expect(async.cancel()) }
+    }
+
+    @Test func `Law 7: a delay of not-a-number seconds stops the program`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Async(value: 1).delay(.nan)
+        }
+        try expectSentence(result, "not-a-number", "law 7", "AsyncTimeTests.swift")
+    }
+
+    @Test func `Law 7: delays that are due together end in the order in which they began`() {
+        let log = Box<[Int]>([])
+        let promises = (0..<100).map { _ in Promise<Int>() }
+        for (number, promise) in promises.enumerated() {
+            promise.async.delay(.seconds(1), on: context).onComplete { _ in
+                log.withValue { $0.append(number) }
+            }
+        }
+        for promise in promises.reversed() { promise.succeed(1) }
+        context.advance(by: .seconds(1))
+        #expect(log.value == (0..<100).reversed())
+    }
+
+    @Test func `Law 7: a delay that is cancelled frees what it holds at once, and withdraws its alarm`() {
+        let sentinels = Sentinels()
+        let promise = Promise<Sentinel>()
+        let before = promise.async.delay(.seconds(1), on: context)
+        before.cancel()
+        #expect(promise.async.error is CancellationError)
+        let during = Async(value: sentinels.make()).delay(.seconds(1), on: context)
+        #expect(context.delayedCount == 1)
+        #expect(sentinels.living == 1)
+        #expect(during.cancel())
+        #expect(context.delayedCount == 0)
+        #expect(sentinels.living == 0)
+    }
+
+    @Test func `Law 10: a delay that nobody keeps ends all the same, and one that never comes is not kept`() {
+        let sentinels = Sentinels()
+        let calls = Box(0)
+        do {
+            Async(value: sentinels.make()).delay(.seconds(1), on: context)
+                .onComplete { _ in calls.withValue { $0 += 1 } }
+            let captured = sentinels.make()
+            Async(value: sentinels.make()).delay(.infinity, on: context).onComplete { _ in _ = captured }
+        }
+        #expect(sentinels.living == 1)
+        context.advance(by: .seconds(1))
+        #expect(calls.value == 1)
+        #expect(sentinels.living == 0)
+    }
+
+    // MARK: - Timeout
+
+    @Test func `Law 7: what ends within the limit ends as it did, and the alarm is withdrawn`() {
+        let promises = [Promise<Int>(), Promise<Int>()]
+        let timed = promises.map { $0.async.timeout(after: .seconds(1), on: context) }
+        #expect(context.delayedCount == 2)
+        context.advance(by: .milliseconds(999))
+        promises[0].succeed(1)
+        promises[1].fail(Oops())
+        #expect(timed[0].value == 1)
+        #expect(timed[1].error is Oops)
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 7: when the limit is reached there is an error that says so, and the source is left`() {
+        let (wanted, unwanted) = (Promise<Int>(), Promise<Int>())
+        wanted.async.onComplete { _ in }
+        let timed = [wanted, unwanted].map { $0.async.timeout(after: .seconds(1), on: context) }
+        let moment = moment(of: timed[1])
+        context.advance(by: .seconds(5))
+        for async in timed { #expect(async.error as? AsyncError == .timedOut(after: .seconds(1))) }
+        #expect(moment.value == at(1000))
+        #expect(!wanted.async.isCompleted)
+        #expect(unwanted.async.error is CancellationError)
+        #expect(wanted.succeed(1))
+        #expect(timed[0].error is AsyncError)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
+    func `Law 7: a zero or negative limit means what has ended already`(_ limit: Duration) {
+        let (wanted, unwanted) = (Promise<Int>(), Promise<Int>())
+        wanted.async.onComplete { _ in }
+        #expect(Async(value: 1).timeout(after: limit, on: context).value == 1)
+        #expect(Async<Int>(error: Oops()).timeout(after: limit, on: context).error is Oops)
+        for promise in [wanted, unwanted] {
+            #expect(
+                promise.async.timeout(after: limit, on: context).error as? AsyncError
+                    == .timedOut(after: limit))
+        }
+        #expect(!wanted.async.isCompleted)
+        #expect(unwanted.async.error is CancellationError)
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 7: infinity and what lies beyond the clock is no limit`() {
+        let promise = Promise<Int>()
+        let timed = [Double.infinity, 1e300].map { promise.async.timeout(after: $0, on: context) }
+        let long = promise.async.timeout(after: .seconds(Int64.max), on: context)
+        #expect(context.delayedCount == 0)
+        context.advance(to: Moment(nanoseconds: .max - 1))
+        promise.succeed(1)
+        for async in timed + [long] { #expect(async.value == 1) }
+    }
+
+    @Test func `Law 7: a limit of not-a-number seconds stops the program, also where it would not matter`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Async(value: 1).timeout(after: .nan)
+        }
+        try expectSentence(result, "not-a-number", "AsyncTimeTests.swift")
+    }
+
+    @Test func `Law 26: cancelling a timed Async withdraws its alarm and leaves the source`() {
+        let promise = Promise<Int>()
+        let timed = promise.async.timeout(after: .seconds(1), on: context)
+        #expect(timed.cancel())
+        #expect(promise.async.error is CancellationError)
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 7: limits within limits end at the shortest`() {
+        let promise = Promise<Int>()
+        let timed = promise.async
+            .timeout(after: .seconds(3), on: context)
+            .timeout(after: .seconds(2), on: context)
+            .delay(.milliseconds(250), on: context)
+            .timeout(after: .seconds(9), on: context)
+        let moment = moment(of: timed)
+        context.advance(by: .seconds(20))
+        #expect(timed.error as? AsyncError == .timedOut(after: .seconds(2)))
+        #expect(moment.value == at(2250))
+        #expect(promise.async.error is CancellationError)
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 7: a value and the limit that come at the same moment are told apart by order`() {
+        let early = Promise<Int>()
+        context.schedule(after: .seconds(1)) { early.succeed(1) }
+        let timed = early.async.timeout(after: .seconds(1), on: context)
+        let late = Promise<Int>()
+        late.async.onComplete { _ in }
+        let timedBefore = late.async.timeout(after: .seconds(1), on: context)
+        context.schedule(after: .seconds(1)) { late.succeed(1) }
+        context.advance(by: .seconds(1))
+        #expect(timed.value == 1)
+        #expect(timedBefore.error is AsyncError)
+        #expect(late.async.value == 1)
+    }
+
+    // MARK: - Contexts that lose work
+
+    @Test func `Law 1: a delay or a limit on a context that loses its turn ends with a refusal`() async {
+        let losing = Losing(time: context.time)
+        let promise = Promise<Int>()
+        let delayed = Async(value: 1).delay(.seconds(1), on: losing)
+        let timed = promise.async.timeout(after: .seconds(1), on: losing)
+        context.advance(by: .seconds(1))
+        for async in [delayed, timed] {
+            #expect((async.error as? Refusal)?.reason == .abandoned)
+            #expect((async.error as? Refusal)?.context == "losing")
+        }
+        #expect(promise.async.error is CancellationError)
+    }
+
+    /// Has a time, and loses everything.
+    private struct Losing: ExecutionContext {
+        let time: any TimeSource
+        var name: String { "losing" }
+        func execute(_ work: @escaping Work) {}
+    }
+}

@@ -1,0 +1,242 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Work for one element after the other, never more than so much at a time.
+@Suite(.timeLimit(.minutes(1)))
+struct AsyncTraverseTests {
+    /// Promises that bodies hand out, and what is known of them.
+    private final class Workshop: Sendable {
+        private struct State {
+            var promises: [Int: Promise<Int>] = [:]
+            var order: [Int] = []
+            var most = 0
+        }
+
+        private let state = Box(State())
+
+        /// Starts work, which ends when the test says so.
+        func start(_ number: Int) -> Async<Int> {
+            let promise = Promise<Int>()
+            state.withValue { state in
+                state.promises[number] = promise
+                state.order.append(number)
+                state.most = max(state.most, state.promises.count)
+            }
+            return promise.async
+        }
+
+        func end(_ number: Int, _ end: (Promise<Int>) -> Void) {
+            if let promise = state.withValue({ $0.promises.removeValue(forKey: number) }) { end(promise) }
+        }
+
+        var underWay: [Int] { state.value.promises.keys.sorted() }
+        /// In which order work was started.
+        var order: [Int] { state.value.order }
+        /// How much was under way at most.
+        var most: Int { state.value.most }
+        func isCancelled(_ number: Int) -> Bool {
+            state.value.promises[number]?.async.error is CancellationError
+        }
+    }
+
+    @Test(arguments: [1, 2, 3, 8, 100], [0, 1, 2, 3, 50])
+    func `Never more than the limit is under way, always as much as it allows, and the values come in order`(
+        _ limit: Int, _ count: Int
+    ) {
+        let workshop = Workshop()
+        let values = Async.traverse(0..<count, atMost: limit) { workshop.start($0) }
+        var dice = Dice(seed: UInt64(limit * 1000 + count))
+        var left = count
+        while left > 0 {
+            #expect(!values.isCompleted)
+            let underWay = workshop.underWay
+            #expect(underWay.count == min(limit, left))
+            let number = underWay[dice.roll(underWay.count)]
+            workshop.end(number) { $0.succeed(number * number) }
+            left -= 1
+        }
+        #expect(values.value == (0..<count).map { $0 * $0 })
+        #expect(workshop.order == Array(0..<count))
+        #expect(workshop.most == min(limit, count))
+    }
+
+    @Test(arguments: [1, 3, 200])
+    func `Elements are started and continued on the context, one at a time`(_ limit: Int) {
+        let context = ManualContext()
+        let workshop = Workshop()
+        let strays = Box(0)
+        let values = Async.traverse(0..<100, atMost: limit, on: context) { [context] number in
+            if context.isCurrent != true { strays.withValue { $0 += 1 } }
+            return workshop.start(number)
+        }
+        #expect(workshop.order.isEmpty)
+        while !values.isCompleted {
+            context.runReady()
+            #expect(workshop.underWay.count <= limit)
+            for number in workshop.underWay { workshop.end(number) { $0.succeed(number) } }
+        }
+        #expect(values.value == Array(0..<100))
+        #expect(strays.value == 0)
+    }
+
+    @Test func `Of no elements it is an empty array, and the body is never called`() {
+        let values = Async<Int>.traverse([Int](), atMost: 1) { _ in
+            Issue.record("called")
+            return Async(value: 1)
+        }
+        #expect(values.value == [])
+    }
+
+    @Test(arguments: [0, 1, 5])
+    func `The first error ends it: nothing is started any more, and what is under way is left`(_ failing: Int)
+    {
+        let workshop = Workshop()
+        let kept = Promise<Int>()
+        kept.async.onComplete { _ in }
+        let values = Async.traverse(0..<100, atMost: 7) { $0 == 6 ? kept.async : workshop.start($0) }
+        workshop.end(failing) { $0.fail(Oops(number: failing)) }
+        #expect(values.error as? Oops == Oops(number: failing))
+        #expect(workshop.order == Array(0..<6))
+        for number in 0..<6 where number != failing { #expect(workshop.isCancelled(number)) }
+        #expect(!kept.async.isCompleted)
+        for number in workshop.underWay { workshop.end(number) { $0.succeed(1) } }
+        #expect(workshop.order == Array(0..<6))
+    }
+
+    @Test func `A body that throws ends it`() {
+        let workshop = Workshop()
+        let values = Async<Int>.traverse(0..<100, atMost: 4) { number in
+            if number == 2 { throw Oops() }
+            return workshop.start(number)
+        }
+        #expect(values.error is Oops)
+        #expect(workshop.order == [0, 1])
+        #expect(workshop.isCancelled(0) && workshop.isCancelled(1))
+    }
+
+    @Test func `Law 26: cancelling cancels what is under way, and starts nothing more`() {
+        let workshop = Workshop()
+        let values = Async.traverse(0..<100, atMost: 3) { workshop.start($0) }
+        workshop.end(1) { $0.succeed(1) }
+        #expect(values.cancel())
+        #expect(workshop.underWay == [0, 2, 3])
+        for number in workshop.underWay { #expect(workshop.isCancelled(number)) }
+        #expect(values.error is CancellationError)
+    }
+
+    @Test func `Law 26: cancelling from inside the body cancels what the body brings, and keeps nothing`() {
+        let sentinels = Sentinels()
+        let brought = Promise<Int>()
+        let context = ManualContext()
+        do {
+            let sentinel = sentinels.make()
+            let values = Box<Async<[Int]>?>(nil)
+            values.value = Async.traverse(0..<3, atMost: 2, on: context) { _ in
+                _ = sentinel
+                #expect(values.value?.cancel() == true)
+                values.value = nil
+                return brought.async
+            }
+            context.runReady()
+        }
+        #expect(brought.async.error is CancellationError)
+        #expect(sentinels.living == 0)
+    }
+
+    @Test(arguments: [0, -1])
+    func `A limit below one stops the program`(_ limit: Int) async throws {
+        let result =
+            limit == 0
+            ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Async.traverse(0..<3, atMost: 0) { Async(value: $0) }
+            }
+            : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Async.traverse(0..<3, atMost: -1) { Async(value: $0) }
+            }
+        try expectSentence(result, "traversal with \(limit)", "at least 1")
+    }
+
+    // MARK: - Many
+
+    @Test(arguments: [1, 1000, 1_000_000])
+    func `Law 25: a hundred thousand bodies that end at once overflow nothing, and do not overlap`(
+        _ limit: Int
+    ) async {
+        await offThePool {
+            let count = rounds(debug: 25_000, release: 100_000)
+            let isInside = Box(false)
+            let overlaps = Box(0)
+            let values = Async.traverse(0..<count, atMost: limit) { number in
+                if isInside.withValue({ isInside in (isInside, isInside = true).0 }) {
+                    overlaps.withValue { $0 += 1 }
+                }
+                defer { isInside.value = false }
+                return Async(value: number)
+            }
+            #expect(values.value == Array(0..<count))
+            #expect(overlaps.value == 0)
+        }
+    }
+
+    @Test func `The sequence may be endless, if an error ends it`() {
+        let values = Async<Int>.traverse(Naturals(), atMost: 10) { number in
+            if number == 1000 { throw Oops() }
+            return Async(value: number)
+        }
+        #expect(values.error is Oops)
+    }
+
+    /// All of them.
+    private struct Naturals: Sequence, Sendable {
+        func makeIterator() -> some IteratorProtocol<Int> { (0...).makeIterator() }
+    }
+
+    @Test(arguments: [1, 4])
+    func `Law 25: bodies on a concurrent context keep the limit and the order`(_ limit: Int) async throws {
+        let counts = Box((now: 0, most: 0))
+        let values = try await Async.traverse(0..<2000, atMost: limit, on: .global) { number in
+            counts.withValue { counts in
+                counts.now += 1
+                counts.most = max(counts.most, counts.now)
+            }
+            return GlobalContext().submit {
+                counts.withValue { $0.now -= 1 }
+                return number
+            }
+        }.get()
+        #expect(values == Array(0..<2000))
+        #expect(counts.value.most <= limit)
+        #expect(counts.value.now == 0)
+    }
+
+    // MARK: - Contexts that lose work
+
+    @Test func `Law 1: on a context that loses work it ends with a refusal, and leaves what is under way`() {
+        let context = ManualContext()
+        let workshop = Workshop()
+        let isFaulty = Box(false)
+        let fragile = ClosureContext { work in if !isFaulty.value { context.execute(work) } }
+        let values = Async.traverse(0..<9, atMost: 2, on: fragile) { workshop.start($0) }
+        context.runReady()
+        isFaulty.value = true
+        workshop.end(0) { $0.succeed(0) }
+        #expect((values.error as? Refusal)?.reason == .abandoned)
+        #expect(workshop.isCancelled(1))
+    }
+
+    @Test func `A context that runs work twice starts each element once`() {
+        let doubling = ClosureContext { work in
+            work()
+            work()
+        }
+        let numbers = Box<[Int]>([])
+        let values = Async.traverse(0..<5, atMost: 2, on: doubling) { number in
+            numbers.withValue { $0.append(number) }
+            return Async(value: number)
+        }
+        #expect(numbers.value == Array(0..<5))
+        #expect(values.value == Array(0..<5))
+    }
+}

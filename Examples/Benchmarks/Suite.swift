@@ -1,6 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
-    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, bytes, simulation
+    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
+    case simulation
 
     var title: String {
         switch self {
@@ -11,6 +12,7 @@ enum Suite: String, CaseIterable {
         case .inline: "The immediate context"
         case .locals: "Thread-local values"
         case .async: "Async beside tasks and continuations"
+        case .virtual: "Virtual time, in seconds for all"
         case .bytes: "Memory"
         case .simulation: "Simulation"
         case .section: "The critical section beside NSRecursiveLock"
@@ -27,6 +29,7 @@ enum Suite: String, CaseIterable {
         case .inline: InlineBenchmarks.run(bench)
         case .locals: ThreadLocalBenchmarks.run(bench)
         case .async: AsyncBenchmarks.run(bench)
+        case .virtual: VirtualBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
         case .simulation: SimulationBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)

@@ -7,21 +7,26 @@ public import ExecutionContexts
 /// ```swift
 /// let cache = Cache(disk: FailingContext { Issue.record("\($0)") })
 /// ```
+///
+/// With XCTest, the report is `{ XCTFail($0) }`. A delay is reported with the place where it was set. Whoever awaits work on
+/// it is told that it was abandoned. To read its time is no use: the clock stands at zero.
 public struct FailingContext: SerialContext {
     public let name: String
     private let report: @Sendable (String) -> Void
+    private let clock: FailingTime
 
-    /// A context that reports its uses. The default report stops the program.
+    /// A context that reports its uses. The default report stops the program, and with it all other tests.
     public init(
         name: String = "failing",
         report: @escaping @Sendable (String) -> Void = { fatalError($0) }
     ) {
         self.name = name
         self.report = report
+        clock = FailingTime(name: name, report: report)
     }
 
     public func execute(_ work: @escaping Work) {
-        report("Work was submitted to '\(name)', which must not be used.")
+        report("Work was submitted to '\(name)', which this test says is not used. It does not run.")
     }
 
     public func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
@@ -31,8 +36,25 @@ public struct FailingContext: SerialContext {
 
     public var isCurrent: Bool? { false }
 
-    public var time: any TimeSource {
-        report("The time of '\(name)' was asked for, which must not be used.")
-        return ManualTime()
+    public var time: any TimeSource { clock }
+}
+
+/// A time that stands still and reports every delay.
+private final class FailingTime: TimeSource {
+    private let name: String
+    private let report: @Sendable (String) -> Void
+
+    init(name: String, report: @escaping @Sendable (String) -> Void) {
+        self.name = name
+        self.report = report
     }
+
+    var now: Moment { Moment(nanoseconds: 0) }
+
+    func add(_ delay: DelayedWork, tolerance: Duration) {
+        let what = delay.place.map { "A delay was set at \($0)" } ?? "A task sleeps"
+        report("\(what) on '\(name)', which this test says is not used. It never comes.")
+    }
+
+    func remove(_ delay: DelayedWork) {}
 }

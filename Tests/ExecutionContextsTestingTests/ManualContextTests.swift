@@ -18,13 +18,13 @@ struct ManualContextTests {
         #expect(context.readyCount == 0)
     }
 
-    @Test func `Work runs in the order of submission, one piece for each runNext`() {
+    @Test func `Work runs in the order of submission, one piece for each step`() {
         for index in 1...3 { context.execute { [log] in log.add(index) } }
-        #expect(context.runNext())
+        #expect(context.step())
         #expect(log.entries == [1])
-        #expect(context.runNext())
-        #expect(context.runNext())
-        #expect(!context.runNext())
+        #expect(context.step())
+        #expect(context.step())
+        #expect(!context.step())
         #expect(log.entries == [1, 2, 3])
     }
 
@@ -81,12 +81,11 @@ struct ManualContextTests {
         #expect(log.entries == [1, 2])
     }
 
-    @Test func `Running what is ready does not move time`() {
+    @Test func `Running what is due now does not move time`() {
         context.schedule(after: .zero) { [log] in log.add(1) }
+        context.schedule(after: .nanoseconds(1)) { [log] in log.add(2) }
         let before = context.now
-        context.runReady()
-        #expect(context.now == before)
-        context.advance(by: .zero)
+        #expect(context.runReady() == 1)
         #expect(log.entries == [1])
         #expect(context.now == before)
     }
@@ -173,6 +172,14 @@ struct FailingContextTests {
         context.executeBarrier { log.add(2) }
         context.enqueue { log.add(2) }
         #expect(log.entries == [1, 1, 1])
+    }
+
+    @Test func `A delay on it is reported with its place, once`() {
+        let messages = Locked<[String]>([])
+        let context = FailingContext(name: "disk") { message in messages.withLock { $0.append(message) } }
+        context.serial("view").schedule(after: .seconds(1)) {}
+        #expect(messages.value.count == 1)
+        #expect(messages.value[0].contains("ManualContextTests.swift:\(#line - 2) on 'disk'"))
     }
 
     @Test func `A delay on it is reported and does not run`() {

@@ -46,6 +46,9 @@ internal import Synchronization
     /// Where it was scheduled, as file and line.
     public var origin: String { unsafe "\(String(cString: fileID)):\(line)" }
 
+    /// The name of the context that it is to run on.
+    public var contextName: String { fatalError("DelayedWork is made by schedule only.") }
+
     /// Whether it has neither started nor been cancelled.
     public var isWaiting: Bool { state.load(ordering: .relaxed) == State.waiting }
 
@@ -116,6 +119,9 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
         guard isWaiting else { return }
         submit(DueTurn(self))
     }
+
+    @inlinable
+    override var contextName: String { context.name }
 
     @inlinable
     override func submit(_ turn: DueTurn) { context.enqueue { turn.run() } }

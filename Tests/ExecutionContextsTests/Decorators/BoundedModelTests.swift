@@ -63,7 +63,7 @@ struct BoundedModelTests {
                 view.enqueue { ran.withValue { $0.append(index) } }
                 ticketed.append(index)
             default:
-                let isRunning = manual.runNext()
+                let isRunning = manual.step()
                 #expect(isRunning == !ticketed.isEmpty)
                 if isRunning {
                     expected.append(ticketed.removeFirst())

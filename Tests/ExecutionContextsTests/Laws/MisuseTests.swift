@@ -43,7 +43,7 @@ struct MisuseTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = ManualContext()
             context.execute {
-                context.execute {}; context.runNext()
+                context.execute {}; context.step()
             }
             context.runReady()
         }

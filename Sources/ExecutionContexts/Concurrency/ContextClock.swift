@@ -1,0 +1,110 @@
+/// The time of a context as a clock, for async code that sleeps.
+///
+/// It is a `Clock` whose instants are moments, so it fits wherever `any Clock<Duration>` is wanted:
+///
+/// ```swift
+/// func announce(on clock: any Clock<Duration>) async throws {
+///     try await clock.sleep(for: .seconds(30))
+/// }
+///
+/// Task { try await announce(on: context.clock) }
+/// ```
+///
+/// Under a context with virtual time a sleep ends when that time is moved on, and waits for no real clock (law 7).
+/// Sleeps are never early; under virtual time those with equal deadlines end in the order in which they began.
+public struct ContextClock: Clock, Sendable {
+    public typealias Duration = Swift.Duration
+
+    private let alarm: Alarm
+
+    /// A clock over a time; `name` stands for it in the lists of what is pending.
+    public init(_ time: any TimeSource, name: String = "clock") {
+        alarm = Alarm(time: time, name: name)
+    }
+
+    public var now: Moment { alarm.time.now }
+
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// Suspends the task until `deadline`, or throws `CancellationError` as soon as the task is cancelled.
+    ///
+    /// A deadline that has passed is due at once, but the task is suspended all the same. A time that forgets the
+    /// sleep, or is let go of with it, cancels it: no task is left hanging (law 1).
+    public func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws {
+        try Task.checkCancellation()
+        let sleep = Sleep()
+        try await withTaskCancellationHandler {
+            // Unsafe only if resumed twice or never; an awakening answers exactly once.
+            try await unsafe withUnsafeThrowingContinuation { continuation in
+                let awakening = Awakening { unsafe continuation.resume(with: $0) }
+                // No place in a source file: who sleeps is not known here.
+                let delay = alarm.schedule(at: deadline, tolerance: tolerance ?? .zero, fileID: "", line: 0) {
+                    awakening.come()
+                }
+                // What never comes is kept by nobody else.
+                sleep.begin(delay, isKept: deadline == .never)
+            }
+        } onCancel: {
+            sleep.cancel()
+        }
+    }
+}
+
+extension ExecutionContext {
+    /// The time of this context as a clock, for async code that sleeps (law 7).
+    public var clock: ContextClock { ContextClock(time, name: name) }
+}
+
+/// Resumes a task on the spot, except on the timer's thread: what resumes it may be anybody's executor (law 7).
+private struct Alarm: ExecutionContext {
+    let time: any TimeSource
+    let name: String
+
+    func execute(_ work: @escaping Work) { work() }
+
+    func enqueue(_ work: @escaping Work) {
+        if SystemTime.isFiring { GlobalContext().enqueue(work) } else { work() }
+    }
+}
+
+/// Brings together the delay, and the cancelling that may come before it.
+private final class Sleep: Sendable {
+    private struct State: ~Copyable {
+        /// Weak, so that a time which forgets the delay frees its body, and so tells who sleeps.
+        weak var delay: DelayedWork?
+        var kept: DelayedWork?
+        var isCancelled = false
+    }
+
+    private let state = Guarded(State())
+
+    func begin(_ delay: DelayedWork, isKept: Bool) {
+        let isCancelled = state.withLock { state in
+            state.delay = delay
+            if isKept { state.kept = delay }
+            return state.isCancelled
+        }
+        if isCancelled { delay.cancel() }
+    }
+
+    func cancel() {
+        let delay = state.withLock { state in
+            state.isCancelled = true
+            return state.delay
+        }
+        // Outside the lock: it frees the awakening, which resumes the task (law 9).
+        delay?.cancel()
+    }
+}
+
+/// What a delay holds: if it dies unused, the sleep has been cancelled.
+private final class Awakening: @unchecked Sendable {
+    // Unchecked: a delay runs its body or frees it, never both, and `deinit` comes last.
+    private var answer: (@Sendable (Result<Void, any Error>) -> Void)?
+
+    init(_ answer: @escaping @Sendable (Result<Void, any Error>) -> Void) { self.answer = answer }
+
+    deinit { answer?(.failure(CancellationError())) }
+
+    func come() { answer.take()?(.success(())) }
+}

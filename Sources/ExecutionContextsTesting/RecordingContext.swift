@@ -1,0 +1,93 @@
+public import ExecutionContexts
+
+/// A context that writes down what is submitted to another one, and what that runs.
+///
+/// ```swift
+/// let context = ManualContext()
+/// let recorder = WorkRecorder()
+/// let service = Service(on: RecordingContext(context, into: recorder))
+/// service.refresh()
+/// #expect(recorder.submitted.count == 1)
+/// ```
+///
+/// It keeps all powers of its base (law 8), and several may write into one recorder: then the order is that over all.
+public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
+    public let base: Base
+    /// What is written down.
+    public let recorder: WorkRecorder
+    private let clock: RecordingTime
+
+    /// Makes a context that records what goes through it.
+    public init(_ base: Base, into recorder: WorkRecorder = WorkRecorder()) {
+        self.base = base
+        self.recorder = recorder
+        clock = RecordingTime(base.time, recorder)
+    }
+
+    public func execute(_ work: @escaping Work) { base.execute(recorded(work, .execute)) }
+
+    public func enqueue(_ work: @escaping Work) { base.enqueue(recorded(work, .enqueue)) }
+
+    public func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        base.execute(recorded(work, .execute), refused: refused)
+    }
+
+    public var time: any TimeSource { clock }
+
+    private func recorded(_ work: @escaping Work, _ kind: RecordedWork.Kind) -> Work {
+        let number = recorder.submit(kind, to: base)
+        return { [recorder, base] in recorder.run(number, on: base, work) }
+    }
+}
+
+extension RecordingContext: BarrierContext where Base: BarrierContext {
+    public func executeBarrier(_ work: @escaping Work) { base.executeBarrier(recorded(work, .barrier)) }
+}
+
+extension RecordingContext: SerialContext where Base: SerialContext {}
+
+extension RecordingContext: RefusingContext where Base: RefusingContext {
+    public func tryExecute(_ work: @escaping Work) throws(Refusal) {
+        try base.tryExecute(recorded(work, .execute))
+    }
+}
+
+extension RecordingContext: SynchronousContext where Base: SynchronousContext {
+    public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        let number = recorder.submit(.sync, to: base)
+        return try base.sync { () throws(Failure) -> Value in try recorder.run(number, on: base, body) }
+    }
+}
+
+extension RecordingContext: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    public func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let number = recorder.submit(.sync, to: base)
+        return try base.syncBarrier { () throws(Failure) -> Value in try recorder.run(number, on: base, body)
+        }
+    }
+}
+
+/// Writes down the delays that go through it.
+private final class RecordingTime: TimeSource {
+    private let base: any TimeSource
+    private let recorder: WorkRecorder
+
+    init(_ base: any TimeSource, _ recorder: WorkRecorder) {
+        self.base = base
+        self.recorder = recorder
+    }
+
+    var now: Moment { base.now }
+
+    func add(_ delay: DelayedWork, tolerance: Duration) {
+        recorder.delay(delay)
+        base.add(delay, tolerance: tolerance)
+    }
+
+    func remove(_ delay: DelayedWork) {
+        recorder.cancel(delay)
+        base.remove(delay)
+    }
+}

@@ -1,0 +1,220 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Manual contexts on bad days.
+@Suite(.timeLimit(.minutes(2)))
+struct ManualBadDayTests {
+    let context = ManualContext()
+    let log = Log()
+
+    // MARK: Odd advances
+
+    @Test(arguments: [Duration.seconds(-5), .seconds(Int64.min), .zero])
+    func `An advance that is not positive runs what is ready, and moves nothing`(_ duration: Duration) {
+        context.advance(by: .seconds(1))
+        context.execute { [log] in log.add(1) }
+        context.schedule(after: .nanoseconds(1)) { [log] in log.add(2) }
+        context.advance(by: duration)
+        #expect(log.entries == [1])
+        #expect(context.now == Moment(nanoseconds: 1_000_000_000))
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .nanoseconds(Int64.max)])
+    func `A huge advance ends at the end of time`(_ duration: Duration) {
+        context.schedule(after: .seconds(9_000_000_000)) { [log] in log.add(1) }
+        context.advance(by: duration)
+        context.advance(by: duration)
+        #expect(context.now == .never)
+        #expect(log.entries == [1])
+        context.schedule(after: .zero) { [log] in log.add(2) }
+        context.execute { [log] in log.add(3) }
+        context.advance(by: duration)
+        #expect(log.entries == [1, 3])
+    }
+
+    // MARK: From within
+
+    @Test func `Law 9: work may submit, schedule, cancel and ask, from within`() {
+        let cancelled = context.schedule(after: .seconds(1)) { [log] in log.add(-1) }
+        let due = Locked<DelayedWork?>(nil)
+        context.schedule(after: .milliseconds(500)) { [context, log] in
+            log.add(cancelled.cancel() ? 1 : -2)
+            log.add(context.pending.count)
+            context.execute { log.add(3) }
+            context.schedule(after: .seconds(-1)) { log.add(4) }
+            // It is due as well, submitted already, and is cancelled all the same.
+            log.add(due.value?.cancel() == true ? 5 : -3)
+        }
+        due.value = context.schedule(after: .milliseconds(500)) { [log] in log.add(-4) }
+        context.advance(by: .seconds(2))
+        #expect(log.entries == [1, 1, 5, 3, 4])
+        #expect(context.pending.isEmpty)
+    }
+
+    @Test func `Law 9: what a cancelled delay held may use the context when it is freed`() {
+        let farewell = Farewell { [context] in context.execute {} }
+        let delay = context.schedule(after: .seconds(1)) { _ = farewell }
+        _ = consume farewell
+        delay.cancel()
+        #expect(context.readyCount >= 0)
+        context.execute { [log] in log.add(1) }
+        context.runReady()
+        #expect(log.entries == [1])
+    }
+
+    @Test(arguments: Telling.allCases)
+    func `Law 2: a context is not told to run from within its own work`(_ telling: Telling) async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) { [telling] in
+            let context = ManualContext(name: "busy")
+            context.execute { telling.tell(context) }
+            context.runReady()
+        }
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(text.contains("'busy' was told to run from within its own work"), "\(text)")
+        #expect(text.contains("law 2"))
+    }
+
+    @Test func `Law 2: a context is not told to run by two threads at a time`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let context = ManualContext(name: "busy")
+            context.execute {
+                let end = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    context.advance(by: .seconds(1))
+                    end.signal()
+                }
+                end.wait()
+            }
+            context.advance(by: .seconds(1))
+        }
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(text.contains("'busy' was told to run by two threads at a time"), "\(text)")
+    }
+
+    @Test func `Work without end in one call stops the program with a sentence, it does not hang`()
+        async throws
+    {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let context = ManualContext(name: "endless", time: ManualTime(limit: 5_000))
+            _ = context.repeat(every: .nanoseconds(1)) {}
+            context.advance(by: .seconds(Int64.max))
+        }
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(text.contains("'endless' ran 5000 pieces"), "\(text)")
+        #expect(text.contains("ManualBadDayTests.swift:"), "\(text)")
+    }
+
+    // MARK: Many threads
+
+    @Test func `Law 1: sixteen threads submit while one advances, and everything runs once`() async {
+        let context = context
+        let (threads, each) = (16, 400)
+        let runs = Locked([Int](repeating: 0, count: threads * each))
+        await withCheckedContinuation { done in
+            let left = Locked(threads)
+            for thread in 0..<threads {
+                Thread.detachNewThread {
+                    for index in 0..<each {
+                        let number = thread * each + index
+                        let note: Work = { runs.withLock { $0[number] += 1 } }
+                        switch index % 4 {
+                        case 0: context.execute(note)
+                        case 1: context.schedule(after: .microseconds(index % 7), note)
+                        case 2: context.serial("view").execute(note)
+                        default:
+                            let delay = context.schedule(after: .seconds(index), note)
+                            if delay.cancel() { note() }
+                        }
+                    }
+                    left.withLock { $0 -= 1 }
+                }
+            }
+            Thread.detachNewThread {
+                while left.value > 0 { context.advance(by: .microseconds(1)) }
+                context.advance(by: .milliseconds(1))
+                done.resume()
+            }
+        }
+        #expect(runs.value.allSatisfy { $0 == 1 })
+        #expect(context.pending.isEmpty)
+    }
+
+    @Test func `Law 7: delays from many threads come in the order of their deadlines`() async {
+        let context = context
+        let moments = Locked<[Moment]>([])
+        await withTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for index in 0..<500 {
+                        context.schedule(after: .microseconds((index * 37 + task) % 499)) {
+                            moments.withLock { $0.append(context.now) }
+                        }
+                    }
+                }
+            }
+        }
+        context.advance(by: .seconds(1))
+        #expect(moments.value.count == 4_000)
+        #expect(moments.value == moments.value.sorted())
+    }
+
+    @Test func `A million pieces and delays, cancelled ones among them, leave nothing`() {
+        let context = context
+        let count = 100_000
+        var delays: [DelayedWork] = []
+        for index in 0..<count {
+            delays.append(context.schedule(after: .microseconds((index * 7_919) % count), {}))
+        }
+        for (index, delay) in delays.enumerated() where index % 3 != 0 { delay.cancel() }
+        #expect(context.delayedCount == (count + 2) / 3)
+        context.advance(by: .seconds(1))
+        #expect(context.pending.isEmpty)
+    }
+}
+
+/// The ways to tell a context to run.
+enum Telling: String, CaseIterable, Codable {
+    case step, runReady, advance, runUntilIdle, drive
+
+    func tell(_ context: ManualContext) {
+        switch self {
+        case .step: context.step()
+        case .runReady: context.runReady()
+        case .advance: context.advance(by: .seconds(1))
+        case .runUntilIdle: _ = try? context.runUntilIdle()
+        case .drive: try? context.drive {}
+        }
+    }
+}
+
+/// Says something at its end.
+final class Farewell: Sendable {
+    private let say: Work
+    init(_ say: @escaping Work) { self.say = say }
+    deinit { say() }
+}
+
+/// A value that several threads use.
+final class Locked<Value>: @unchecked Sendable {
+    // Unchecked: `stored` is reached only under `lock`.
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value {
+        get { lock.withLock { stored } }
+        set { lock.withLock { stored = newValue } }
+    }
+
+    func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&stored) } }
+}

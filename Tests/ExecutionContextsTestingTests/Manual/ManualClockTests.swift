@@ -1,0 +1,132 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Tasks that sleep in a manual time.
+@Suite(.timeLimit(.minutes(1)))
+struct ManualClockTests {
+    let context = ManualContext()
+    let log = Log()
+
+    @Test func `Law 7: a sleep ends at its own moment, not a nanosecond before`() throws {
+        let answer = context.submitTask { [context, log] in
+            try await context.clock.sleep(for: .seconds(1))
+            log.add(Int(context.now.nanoseconds))
+        }
+        context.advance(by: .seconds(1) - .nanoseconds(1))
+        #expect(context.delayedCount == 1)
+        #expect(log.entries.isEmpty)
+        context.advance(by: .nanoseconds(1))
+        #expect(log.entries == [1_000_000_000])
+        #expect(answer.isCompleted)
+    }
+
+    @Test func `Law 7: sleeps with one deadline end in the order in which they began`() {
+        for index in 0..<100 {
+            context.submitTask { [context, log] in
+                try await context.clock.sleep(until: Moment(nanoseconds: 7))
+                log.add(index)
+            }
+        }
+        context.advance(by: .nanoseconds(7))
+        #expect(log.entries == Array(0..<100))
+    }
+
+    @Test func `A clock fits wherever any clock is wanted`() throws {
+        @Sendable func nap(on clock: any Clock<Duration>) async throws {
+            try await clock.sleep(for: .seconds(8 * 3_600))
+        }
+        let clock = context.clock
+        let passed = try context.drive { try await clock.measure { try await nap(on: clock) } }
+        #expect(passed == .seconds(8 * 3_600))
+    }
+
+    @Test func `A task that is cancelled wakes at once, and leaves nothing behind`() {
+        let answer = context.submitTask { [context, log] in
+            do { try await context.clock.sleep(for: .seconds(60)) } catch is CancellationError {
+                log.add(Int(context.now.nanoseconds))
+            }
+        }
+        context.runReady()
+        #expect(context.delayedCount == 1)
+        answer.cancel()
+        #expect(context.delayedCount == 0)
+        context.runReady()
+        #expect(log.entries == [0])
+    }
+
+    @Test func `A task that was cancelled before does not sleep`() {
+        context.submitTask { [context, log] in
+            // Unsafe only if the handle escaped; it is used on the spot.
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            do { try await context.clock.sleep(for: .seconds(60)) } catch { log.add(1) }
+        }
+        context.runReady()
+        #expect(log.entries == [1])
+        #expect(context.pending.isEmpty)
+    }
+
+    @Test(arguments: [Moment(nanoseconds: -5), Moment(nanoseconds: 0)])
+    func `A deadline that has passed is due at once`(_ deadline: Moment) {
+        let answer = context.submitTask { [context] in try await context.clock.sleep(until: deadline) }
+        context.runReady()
+        #expect(answer.isCompleted)
+    }
+
+    @Test func `A sleep without end can be cancelled`() throws {
+        let answer = context.submitTask { [context] in try await context.clock.sleep(until: .never) }
+        context.advance(by: .seconds(Int64.max))
+        #expect(!answer.isCompleted)
+        #expect(context.pending.isEmpty)
+        answer.cancel()
+        #expect(context.runReady() == 1)
+    }
+
+    @Test func `A sleep that is pending says so, by the name of its context`() {
+        let named = context.named("nap")
+        context.submitTask { try await named.clock.sleep(for: .seconds(1)) }
+        context.runReady()
+        #expect(context.pending.map(\.description) == ["a sleep on 'nap', due at 1.0 seconds"])
+        context.advance(by: .seconds(1))
+    }
+
+    @Test func `Law 1: a time that is let go of cancels the sleep`() async throws {
+        let (sleeps, begin) = AsyncStream.makeStream(of: Void.self)
+        let task: Task<Void, any Error>
+        do {
+            let time = Forgetful(begin)
+            let clock = ContextClock(time)
+            task = Task { try await clock.sleep(for: .seconds(1)) }
+            for await _ in sleeps { break }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `Two sleeps of one task group race in virtual time`() throws {
+        let winner = try context.drive { [context] in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for seconds in [3, 1, 2] {
+                    group.addTask {
+                        try await context.clock.sleep(for: .seconds(seconds))
+                        return seconds
+                    }
+                }
+                defer { group.cancelAll() }
+                return try await group.next()
+            }
+        }
+        #expect(winner == 1)
+        #expect(context.now == Moment(nanoseconds: 1_000_000_000))
+        #expect(context.pending.isEmpty)
+    }
+}
+
+/// A time that lets go of what it is given, and says so.
+private final class Forgetful: TimeSource {
+    private let said: AsyncStream<Void>.Continuation
+    init(_ said: AsyncStream<Void>.Continuation) { self.said = said }
+    var now: Moment { Moment(nanoseconds: 0) }
+    func add(_ delay: DelayedWork, tolerance: Duration) { said.yield() }
+    func remove(_ delay: DelayedWork) {}
+}

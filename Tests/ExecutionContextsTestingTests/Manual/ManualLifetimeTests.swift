@@ -1,0 +1,105 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Law 10 for manual contexts: who keeps whom.
+@Suite(.timeLimit(.minutes(1)))
+struct ManualLifetimeTests {
+    @Test func `Law 10: a context dies with its last reference, and a time with its last context`() {
+        weak var context: ManualContext?
+        weak var time: ManualTime?
+        do {
+            let (kept, shared) = (ManualTime(), ManualTime())
+            let first = ManualContext(time: shared)
+            first.execute {}
+            first.schedule(after: .seconds(1)) {}
+            first.advance(by: .seconds(1))
+            (context, time) = (first, shared)
+            _ = kept
+        }
+        #expect(context == nil)
+        #expect(time == nil)
+    }
+
+    @Test func `Law 10: ready work does not keep its context`() {
+        weak var context: ManualContext?
+        weak var capture: Farewell?
+        do {
+            let manual = ManualContext()
+            let farewell = Farewell {}
+            manual.execute { _ = farewell }
+            (context, capture) = (manual, farewell)
+        }
+        #expect(context == nil)
+        #expect(capture == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `Law 10: nothing is kept once pending work is finished or cancelled`(_ isCancelled: Bool) {
+        weak var context: ManualContext?
+        weak var capture: Farewell?
+        do {
+            let manual = ManualContext()
+            let farewell = Farewell {}
+            let delay = manual.serial("view").schedule(after: .seconds(1)) { _ = (farewell, manual) }
+            let repetition = manual.repeat(every: .seconds(1)) { _ = (farewell, manual) }
+            manual.execute { _ = (farewell, manual) }
+            if isCancelled {
+                delay.cancel()
+                repetition.cancel()
+                manual.runReady()
+            } else {
+                #expect(throws: ManualFailure.self) { try manual.finish() }
+            }
+            (context, capture) = (manual, farewell)
+        }
+        #expect(context == nil)
+        #expect(capture == nil)
+    }
+
+    @Test func `Law 10: a drive leaves nothing alive, whether it ends or is stuck`() {
+        weak var context: ManualContext?
+        weak var capture: Farewell?
+        do {
+            let manual = ManualContext()
+            let farewell = Farewell {}
+            try? manual.drive {
+                async let other: Void = manual.clock.sleep(for: .seconds(1))
+                try await other
+                _ = farewell
+            }
+            let gate = Gate()
+            try? manual.drive {
+                await gate.wait()
+                _ = farewell
+            }
+            gate.open()
+            manual.runReady()
+            (context, capture) = (manual, farewell)
+        }
+        #expect(context == nil)
+        #expect(capture == nil)
+    }
+
+    @Test func `Law 10: a closure is freed on the context that ran it, before the next one starts`() {
+        let context = ManualContext()
+        let log = Log()
+        let farewell = Farewell { log.add(context.isCurrent == true ? 1 : -1) }
+        context.execute { [farewell] in _ = farewell }
+        context.execute { log.add(2) }
+        _ = consume farewell
+        context.runReady()
+        #expect(log.entries == [1, 2])
+    }
+
+    @Test func `Law 1: a task whose context has finished is not lost, the system's executor runs it`() async {
+        let task: Task<Int, Never>
+        do {
+            let context = ManualContext()
+            task = Task(executorPreference: context.taskExecutor) { 2 }
+            #expect(throws: ManualFailure.self) { try context.finish() }
+        }
+        #expect(await task.value == 2)
+    }
+}

@@ -1,0 +1,85 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+struct RecordingContextTests {
+    let manual = ManualContext(name: "base")
+    let recorder = WorkRecorder()
+
+    @Test func `It says what was submitted, and what has run, in which order`() {
+        let context = RecordingContext(manual, into: recorder)
+        context.execute {}
+        context.executeBarrier {}
+        context.schedule(after: .seconds(1)) {}
+        #expect(recorder.submitted.map(\.kind) == [.execute, .barrier])
+        #expect(recorder.started.isEmpty)
+        manual.step()
+        #expect(recorder.started.map(\.number) == [1])
+        manual.advance(by: .seconds(1))
+        #expect(recorder.submitted.map(\.kind) == [.execute, .barrier, .enqueue])
+        #expect(recorder.started.map(\.number) == [1, 2, 3])
+        #expect(recorder.started.map(\.context) == ["base", "base", "base"])
+        #expect(recorder.started.last?.finished == Moment(nanoseconds: 1_000_000_000))
+    }
+
+    @Test func `Delays have their place, and say when they were cancelled`() {
+        let context = RecordingContext(manual, into: recorder)
+        context.serial("view").schedule(after: .seconds(1)) {}
+        let line = #line - 1
+        context.schedule(after: .seconds(2)) {}.cancel()
+        #expect(recorder.delays.map(\.context) == ["view", "base"])
+        #expect(recorder.delays.map(\.isCancelled) == [false, true])
+        #expect(recorder.delays[0].origin?.hasSuffix("/RecordingContextTests.swift:\(line)") == true)
+        #expect(recorder.delays[0].deadline == Moment(nanoseconds: 1_000_000_000))
+        manual.advance(by: .seconds(2))
+        #expect(recorder.delays.map(\.isCancelled) == [false, true])
+    }
+
+    @Test func `Several contexts write into one recorder, in one order`() {
+        let time = ManualTime()
+        let contexts = ["disk", "main"].map {
+            RecordingContext(ManualContext(name: $0, time: time), into: recorder)
+        }
+        contexts[0].execute { contexts[1].execute {} }
+        contexts[0].execute {}
+        time.runReady()
+        #expect(recorder.started.map(\.context) == ["disk", "disk", "main"])
+    }
+
+    @Test func `What never started is missing among what has`() async throws {
+        let context = RecordingContext(manual, into: recorder)
+        context.submit { 1 }.cancel()
+        context.execute {}
+        #expect(recorder.submitted.count == 2)
+        manual.step()
+        #expect(recorder.started.count == 1)
+        #expect(recorder.submitted.last?.started == nil)
+    }
+
+    @Test func `Law 8: it keeps the powers of its base`() async {
+        let queue = RecordingContext(SerialQueueContext(label: "queue"), into: recorder)
+        #expect(queue.sync { queue.isCurrent } == true)
+        #expect(recorder.submitted.map(\.kind) == [.sync])
+        #expect(queue.name == "queue")
+        let full = RecordingContext(manual, into: recorder).bounded(1, overflow: .refuse)
+        #expect(throws: Never.self) { try full.tryExecute {} }
+        #expect(throws: Refusal.self) { try full.tryExecute {} }
+    }
+
+    @Test func `It keeps every law over every kind of base`() async {
+        // Others may keep the threads of the pool busy for long.
+        let patience = Duration.seconds(60)
+        let serial = await Laws.check(
+            RecordingContext(SerialQueueContext(label: "recorded")), patience: patience)
+        #expect(serial.isEmpty, "\(serial)")
+        let barrier = await Laws.check(
+            RecordingContext(BarrierQueueContext(label: "recorded")), patience: patience)
+        #expect(barrier.isEmpty, "\(barrier)")
+        let global = await Laws.check(RecordingContext(GlobalContext()), patience: patience)
+        #expect(global.isEmpty, "\(global)")
+        let context = RecordingContext(manual, into: recorder)
+        let driven = await Laws.check(
+            context, patience: patience, drive: { [manual] in manual.advance(by: .milliseconds(1)) })
+        #expect(driven.isEmpty, "\(driven)")
+    }
+}

@@ -1,0 +1,57 @@
+import Dispatch
+import ExecutionContexts
+import Foundation
+import Testing
+
+/// The clock of contexts whose time is real.
+@Suite(.timeLimit(.minutes(1)))
+struct ContextClockTests {
+    @Test(arguments: [Duration.milliseconds(2), .microseconds(300), .zero, .seconds(-1)])
+    func `Law 7: a sleep on a real clock is not early`(_ duration: Duration) async throws {
+        let clock = GlobalContext().clock
+        let start = clock.now
+        try await clock.sleep(for: duration)
+        #expect(start.duration(to: clock.now) >= duration)
+    }
+
+    @Test func `Cancelling a sleep wakes its task and frees its delay`() async {
+        let start = Box(SystemTime.shared.now)
+        let task = Task {
+            try await GlobalContext().serial("view").clock.sleep(for: .seconds(3_600))
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(start.value.duration(to: SystemTime.shared.now) < .seconds(3_600))
+    }
+
+    @Test func `Cancelling and waking race, and each sleep ends once`() async {
+        let clock = GlobalContext().clock
+        await withTaskGroup { group in
+            for index in 0..<500 {
+                let task = Task { try await clock.sleep(for: .microseconds(index % 50)) }
+                group.addTask { _ = await task.result }
+                if index % 2 == 0 { group.addTask { task.cancel() } }
+            }
+        }
+    }
+
+    @Test func `Law 7: no task is resumed on the timer's thread`() async throws {
+        // An executor that runs its jobs on whoever enqueues them.
+        final class Inline: TaskExecutor {
+            let wasFiring = Box(false)
+            func enqueue(_ job: consuming ExecutorJob) {
+                if SystemTime.isFiring { wasFiring.value = true }
+                let job = UnownedJob(job)
+                DispatchQueue.global().async { [self] in
+                    // Unsafe only if run twice; a queue runs a block once.
+                    unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+                }
+            }
+        }
+        let executor = Inline()
+        try await Task(executorPreference: executor) {
+            try await GlobalContext().clock.sleep(for: .milliseconds(1))
+        }.value
+        #expect(!executor.wasFiring.value)
+    }
+}

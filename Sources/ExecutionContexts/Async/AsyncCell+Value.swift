@@ -67,7 +67,7 @@ extension AsyncCell {
     final func load<Value>() -> Value {
         // A reading access, since many may read at a time; and a raw one, since the words are declared as something else.
         // What is read is counted while the cell still lives, which the pointer does not say.
-        unsafe withExtendedLifetime(self) {
+        withExtendedLifetime(self) {
             unsafe withUnsafePointer(to: words) { words in
                 let words = unsafe UnsafeRawPointer(words)
                 if Self.fits(Value.self) { return unsafe words.load(as: Value.self) }

@@ -38,7 +38,7 @@ struct ReadWriteScheduleTests {
 
     /// Simulates each of so many programs, which `make` gives for a number, under some schedules.
     private func explore(
-        _ name: String, schedules: Int = rounds(debug: 400, release: 4_000), programs: Int = 1,
+        _ name: String, schedules: Int = rounds(debug: 400, release: 800), programs: Int = 1,
         _ make:
             @escaping @Sendable (_ program: UInt64, SimulatedWorld) -> (ReadWriteRoom, [@Sendable () -> Void])
     ) async {
@@ -138,7 +138,7 @@ struct ReadWriteScheduleTests {
     @Test func `Laws 15, 17, 33: under every schedule a writer that gives up harms no other`()
         async
     {
-        await explore("giving up", schedules: rounds(debug: 500, release: 10_000)) { _, sim in
+        await explore("giving up", schedules: rounds(debug: 500, release: 1_500)) { _, sim in
             let room = ReadWriteRoom { sim.step() }
             let pump = Pump(for: 4)
             let coordinator = ReadWriteCoordinator(carrier: pump.context)
@@ -177,8 +177,8 @@ struct ReadWriteScheduleTests {
         async
     {
         await explore(
-            "mixed bag \(isTimed)", schedules: rounds(debug: 600, release: 20_000),
-            programs: rounds(debug: 40, release: 400)
+            "mixed bag \(isTimed)", schedules: rounds(debug: 600, release: 3_000),
+            programs: rounds(debug: 40, release: 200)
         ) { seed, sim in
             let count = 3 + Int(seed % 2)
             let room = ReadWriteRoom(writers: count) { sim.step() }

@@ -162,14 +162,16 @@ struct AsyncCancelTests {
     }
 
     @Test(arguments: Visitor.all)
-    func `Law 26: a callback keeps the promise whatever others do`(_ visitor: Visitor) {
-        let promise = Promise<Int>()
-        let calls = Box(0)
-        promise.async.onComplete { _ in calls.withValue { $0 += 1 } }
-        visitor.visit(promise.async)()
-        #expect(!promise.async.isCompleted)
-        promise.succeed(1)
-        #expect(calls.value == 1)
+    func `Law 26: a callback keeps the promise whatever others do`(_ visitor: Visitor) async {
+        await watched {
+            let promise = Promise<Int>()
+            let calls = Box(0)
+            promise.async.onComplete { _ in calls.withValue { $0 += 1 } }
+            visitor.visit(promise.async)()
+            #expect(!promise.async.isCompleted)
+            promise.succeed(1)
+            #expect(calls.value == 1)
+        }
     }
 
     @Test(arguments: Visitor.all)

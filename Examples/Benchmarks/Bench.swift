@@ -4,6 +4,8 @@ import Foundation
 /// Runs two ways of doing the same thing in turn, and prints the medians and their ratio.
 struct Bench {
     let isQuick: Bool
+    /// What the name of a line must contain to be measured.
+    var only: String?
 
     var rounds: Int { isQuick ? 3 : 9 }
 
@@ -30,6 +32,7 @@ struct Bench {
     func compareMeasured(
         _ name: String, operations: Int, bar: String = "", ours: () -> UInt64, theirs: () -> UInt64
     ) {
+        if let only, !name.contains(only) { return }
         _ = ours()
         _ = theirs()
         var mine: [Double] = []

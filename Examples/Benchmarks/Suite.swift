@@ -1,7 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
-    case simulation
+    case simulation, pool
 
     var title: String {
         switch self {
@@ -15,6 +15,7 @@ enum Suite: String, CaseIterable {
         case .virtual: "Virtual time, in seconds for all"
         case .bytes: "Memory"
         case .simulation: "Simulation"
+        case .pool: "The pool beside the global queue"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
         }
@@ -32,6 +33,7 @@ enum Suite: String, CaseIterable {
         case .virtual: VirtualBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
         case .simulation: SimulationBenchmarks.run(bench)
+        case .pool: PoolBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)
         }

@@ -1,15 +1,21 @@
 import Foundation
 
-let arguments = Set(CommandLine.arguments.dropFirst())
+var words = Array(CommandLine.arguments.dropFirst())
+var only: String?
+if let flag = words.firstIndex(of: "--only"), flag + 1 < words.count {
+    only = words.remove(at: flag + 1)
+    words.remove(at: flag)
+}
+let arguments = Set(words)
 let known: Set<String> = ["--quick", "--help"]
 guard arguments.isSubset(of: known.union(Suite.allCases.map(\.rawValue))), !arguments.contains("--help")
 else {
-    print("usage: Benchmarks [--quick] [\(Suite.allCases.map(\.rawValue).joined(separator: " | "))] ...")
-    print("Without a name, all run. Every line compares two ways in one process, round by round in turn.")
+    print("usage: Benchmarks [--quick] [--only TEXT] [\(Suite.allCases.map(\.rawValue).joined(separator: " | "))] ...")
+    print("Without a name, all run; with a text, the lines that contain it. Every line compares two ways in one process, round by round in turn.")
     exit(arguments.contains("--help") ? 0 : 2)
 }
 
-let bench = Bench(isQuick: arguments.contains("--quick"))
+let bench = Bench(isQuick: arguments.contains("--quick"), only: only)
 let chosen = Suite.allCases.filter { arguments.contains($0.rawValue) }
 
 // On a thread of its own, as code on hot paths is: a program with one thread gets cheaper locks from the C library,

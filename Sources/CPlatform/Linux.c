@@ -7,6 +7,7 @@
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -37,6 +38,17 @@ void ec_barrier_prepare(void) {
 void ec_barrier(void) {
     if (ec_mode() & EC_MODE_PORTABLE) return;
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+int64_t ec_thread_clock(void) {
+    clockid_t clock;
+    return pthread_getcpuclockid(pthread_self(), &clock) == 0 ? clock : -1;
+}
+
+int64_t ec_thread_time(int64_t clock) {
+    struct timespec time;
+    if (clock == -1 || clock_gettime((clockid_t)clock, &time) != 0) return -1;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 void ec_pin(uint32_t number) {

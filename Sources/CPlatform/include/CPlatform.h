@@ -62,6 +62,7 @@ EC_THREAD_LOCAL uint32_t ec_depth_storage;
 EC_THREAD_LOCAL const void *_Nullable ec_tail_storage;
 EC_THREAD_LOCAL void *_Nullable ec_errands_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
+EC_THREAD_LOCAL const void *_Nullable ec_worker_storage;
 
 /// The innermost frame of the calling thread.
 static inline ec_frame *_Nullable ec_frame_top(void) { return ec_frame_storage; }
@@ -79,6 +80,34 @@ static inline const void *_Nullable ec_tail(void) { return ec_tail_storage; }
 static inline void ec_set_tail(const void *_Nullable tail) { ec_tail_storage = tail; }
 static inline void *_Nullable ec_errands(void) { return ec_errands_storage; }
 static inline void ec_set_errands(void *_Nullable errands) { ec_errands_storage = errands; }
+
+/// The worker of a pool that the calling thread is.
+static inline const void *_Nullable ec_worker(void) { return ec_worker_storage; }
+static inline void ec_set_worker(const void *_Nullable worker) { ec_worker_storage = worker; }
+
+/// Two words that one thread writes while another reads them in vain; each is read and written as a whole.
+typedef struct ec_words {
+    uintptr_t first;
+    uintptr_t second;
+} ec_words;
+
+static inline ec_words ec_words_load(const ec_words *_Nonnull slot) {
+    // Relaxed: what orders them is how the reader claims the slot.
+    ec_words words = {__atomic_load_n(&slot->first, __ATOMIC_RELAXED),
+                      __atomic_load_n(&slot->second, __ATOMIC_RELAXED)};
+    return words;
+}
+
+static inline void ec_words_store(ec_words *_Nonnull slot, ec_words words) {
+    __atomic_store_n(&slot->first, words.first, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->second, words.second, __ATOMIC_RELAXED);
+}
+
+/// By which others ask for the processor time of the calling thread, as long as it lives.
+int64_t ec_thread_clock(void);
+
+/// The processor time that a thread has used, in nanoseconds, or -1 where it is not known.
+int64_t ec_thread_time(int64_t clock);
 
 /// The record of the calling thread, or null before its first use.
 static inline ec_thread *_Nullable ec_thread_current(void) { return ec_thread_storage; }

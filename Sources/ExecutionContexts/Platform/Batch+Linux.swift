@@ -1,0 +1,7 @@
+#if os(Linux) || os(Android)
+/// Runs one piece of work of a thread that runs many.
+enum Batch {
+    @inline(__always)
+    static func run(_ work: Work) { work() }
+}
+#endif

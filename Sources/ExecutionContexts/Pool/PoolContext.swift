@@ -1,0 +1,46 @@
+internal import Dispatch
+
+/// Runs work on a pool that the whole program shares.
+///
+/// It is what `global` is, many pieces at a time and no order among them, with the library's own workers instead of
+/// the system's: see ``WorkerPool``. It is never shut down, and refuses nothing.
+@safe public struct PoolContext: ExecutionContext {
+    // The pool lives as long as the program, so nobody need count references to it.
+    private let reference: Unmanaged<PoolCore>
+    private let priority: WorkPriority
+
+    /// The shared pool, for work of one priority.
+    public init(_ priority: WorkPriority = .medium) {
+        unsafe reference = .passUnretained(Self.shared)
+        self.priority = priority
+    }
+
+    public func execute(_ work: @escaping Work) {
+        unsafe reference._withUnsafeGuaranteedRef { _ = $0.submit(work, priority) }
+    }
+
+    /// Yes in the shared pool's work, no elsewhere; the one exception is law 4's.
+    public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(core)) }
+
+    public var runsAnywhere: Bool { true }
+
+    public var name: String { priority == .medium ? core.name : "\(core.name)(\(priority))" }
+
+    /// The same pool for work of another priority.
+    public func prioritized(_ priority: WorkPriority) -> PoolContext { PoolContext(priority) }
+
+    /// What the pool is doing, and what it has done.
+    public var statistics: PoolStatistics { PoolStatistics(of: core) }
+
+    private var core: PoolCore { unsafe reference._withUnsafeGuaranteedRef { $0 } }
+
+    private static let shared = PoolCore(
+        name: "pool", width: Processors.count, limit: max(64, Processors.count), quality: .default)
+}
+
+extension PoolContext: ReliableContext {}
+
+extension ExecutionContext where Self == PoolContext {
+    /// The library's own workers, shared by the whole program.
+    public static var pool: PoolContext { PoolContext() }
+}

@@ -1,0 +1,157 @@
+internal import CPlatform
+internal import Synchronization
+
+// What a worker does while it has a thread.
+extension PoolCore {
+    /// Runs what there is; called on the worker's thread, once for each call of it. It comes as one that searches.
+    func work(_ worker: PoolWorker) {
+        roster.withLock { _ in unsafe worker.place.clock = ec_thread_clock() }
+        worker.occupy {
+            unsafe Frame.enter(Frame.owner(self)) {
+                while let work = search(worker) {
+                    run(work, worker)
+                    guard runOwn(worker) else { return }
+                    // Relaxed: see `callIfShort`.
+                    searching.add(1, ordering: .relaxed)
+                }
+            }
+        }
+    }
+
+    /// Runs what is before the worker until there is nothing; false if it has gone to rest, to make room.
+    private func runOwn(_ worker: PoolWorker) -> Bool {
+        while true {
+            // Relaxed, both: read again under the roster's lock.
+            if worker.isToReport.load(ordering: .relaxed) { report(worker) }
+            if vacancies.load(ordering: .relaxed) < 0, leave(worker) { return false }
+            guard let work = next(worker) else { return true }
+            run(work, worker)
+        }
+    }
+
+    @inline(__always)
+    private func run(_ work: Work, _ worker: PoolWorker) {
+        worker.beginPiece()
+        Batch.run(work)
+    }
+
+    /// The worker's next piece: what is urgent, then its own, then what comes from outside.
+    @inline(__always)
+    private func next(_ worker: PoolWorker) -> Work? {
+        unsafe worker.turns &+= 1
+        // Now and then those who wait outside come first, or a worker that feeds itself would never see them.
+        if unsafe worker.turns % 64 == 0, let work = takeFromOutside(worker) { return work }
+        if !urgent.isEmpty, let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
+        let waiting = worker.ring.count
+        unsafe worker.isLone = waiting == 1
+        if waiting > 1 { callIfShort() }
+        // Not by `??`: a function that goes through a generic one comes back in a thunk.
+        if let work = worker.ring.take() { return work }
+        return line.take(into: worker.ring, sharedBy: width)
+    }
+
+    @inline(never)
+    private func takeFromOutside(_ worker: PoolWorker) -> Work? {
+        unsafe worker.isLone = false
+        // A quarter of these times for those who are patient.
+        let patientFirst = unsafe worker.turns % 256 == 0
+        return (patientFirst ? patient.take(into: worker.ring, sharedBy: .max) : nil)
+            ?? line.take(into: worker.ring, sharedBy: width)
+    }
+
+    // MARK: - Searching
+
+    /// Looks for work everywhere, for a moment; nil if the worker has gone to rest.
+    private func search(_ worker: PoolWorker) -> Work? {
+        unsafe worker.isLone = false
+        repeat {
+            for look in 0..<Self.looks {
+                if let work = find(worker, takesLast: look == Self.looks - 1) {
+                    found()
+                    return work
+                }
+                ec_relax()
+            }
+        } while !rest(worker)
+        return nil
+    }
+
+    /// About a microsecond: what comes later is worth a call, what comes sooner is not.
+    private static var looks: Int { 24 }
+
+    private func find(_ worker: PoolWorker, takesLast: Bool) -> Work? {
+        if let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
+        if let work = line.take(into: worker.ring, sharedBy: width) { return work }
+        let count = count
+        unsafe worker.turns &+= 1
+        for step in 0..<count {
+            let other = unsafe self.worker((Int(worker.turns) + step) % count)
+            if other === worker || other.ring.count == 0 { continue }
+            if let work = other.ring.steal(into: worker.ring, takesLast: takesLast && isHeldUp(other)) {
+                return work
+            }
+        }
+        return patient.take(into: worker.ring, sharedBy: .max)
+    }
+
+    /// A searcher has found something. If it was the only one, and there is more, the next one is called.
+    private func found() {
+        // In one order with what the others submit and then read, so that one of the two sees the other.
+        let before = searching.subtract(1, ordering: .sequentiallyConsistent).oldValue
+        if before == 1, vacancies.load(ordering: .relaxed) > 0, hasWork() { callWorker() }
+    }
+
+    // MARK: - Leaving
+
+    /// A searcher gives its thread back (true), unless there is work after all and it is to go on.
+    private func rest(_ worker: PoolWorker) -> Bool {
+        roster.withLock { roster in
+            roster.end(worker)
+            publish(roster)
+        }
+        searching.subtract(1, ordering: .relaxed)
+        // Either who submits sees that nobody looks any more, or this thread sees the work.
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        if hasWork() {
+            let goesOn = roster.withLock { roster in
+                guard roster.takeBack(worker) else { return false }
+                publish(roster)
+                searching.add(1, ordering: .relaxed)
+                return true
+            }
+            if goesOn { return false }
+        }
+        tellOfTheEnd()
+        return true
+    }
+
+    /// One of more workers than there may be lays down what is before it, and gives its thread back (true).
+    @inline(never)
+    private func leave(_ worker: PoolWorker) -> Bool {
+        line.append(contentsOf: worker.ring)
+        let leaves = roster.withLock { roster in
+            guard roster.vacancies < 0 else { return false }
+            roster.end(worker)
+            publish(roster)
+            return true
+        }
+        guard leaves else { return false }
+        // Those who go on may have looked before its work was there.
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        if hasWork() { callIfShort() }
+        tellOfTheEnd()
+        return true
+    }
+
+    /// Calls `waiter` as soon as nothing runs and nothing waits.
+    func whenDone(_ waiter: @escaping @Sendable () -> Void) {
+        roster.withLock { $0.waiters.append(waiter) }
+        tellOfTheEnd()
+    }
+
+    private func tellOfTheEnd() {
+        guard !hasWork() else { return }
+        let waiters = roster.withLock { $0.takeWaiters() }
+        for waiter in waiters { waiter() }
+    }
+}

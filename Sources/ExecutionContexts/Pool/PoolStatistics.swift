@@ -1,0 +1,27 @@
+/// What a pool is doing, and what it has done since it was made.
+///
+/// Each figure is right at some moment of the call, and not all at the same.
+public struct PoolStatistics: Hashable, Sendable {
+    /// How many pieces may be getting on at a time.
+    public let width: Int
+    /// How many workers have a thread.
+    public let active: Int
+    /// How many of those wait, as far as is known.
+    public let waiting: Int
+    /// How many workers there are, with a thread or without.
+    public let workers: Int
+    /// How many pieces have been submitted and not begun.
+    public let pending: Int
+    /// How many pieces have been begun.
+    public let begun: Int
+
+    init(of core: PoolCore) {
+        width = core.width
+        (active, waiting) = core.roster.withLock { ($0.active, $0.active - $0.running) }
+        workers = core.count
+        let all = (0..<core.count).map { core.worker($0) }
+        pending =
+            all.reduce(core.urgent.count + core.line.count + core.patient.count) { $0 + $1.ring.count }
+        begun = all.reduce(0) { $0 + $1.pieces }
+    }
+}

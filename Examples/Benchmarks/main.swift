@@ -10,8 +10,12 @@ let arguments = Set(words)
 let known: Set<String> = ["--quick", "--help"]
 guard arguments.isSubset(of: known.union(Suite.allCases.map(\.rawValue))), !arguments.contains("--help")
 else {
-    print("usage: Benchmarks [--quick] [--only TEXT] [\(Suite.allCases.map(\.rawValue).joined(separator: " | "))] ...")
-    print("Without a name, all run; with a text, the lines that contain it. Every line compares two ways in one process, round by round in turn.")
+    print(
+        "usage: Benchmarks [--quick] [--only TEXT] [\(Suite.allCases.map(\.rawValue).joined(separator: " | "))] ..."
+    )
+    print(
+        "Without a name, all run; with a text, the lines that contain it. Every line compares two ways in one process, round by round in turn."
+    )
     exit(arguments.contains("--help") ? 0 : 2)
 }
 

@@ -9,7 +9,7 @@ _Thread_local uint32_t ec_depth_storage = 0;
 _Thread_local const void *ec_tail_storage = 0;
 _Thread_local void *ec_errands_storage = 0;
 _Thread_local ec_thread *ec_thread_storage = 0;
-_Thread_local const void *ec_worker_storage = 0;
+_Thread_local const void *ec_lender_storage = 0;
 
 uint32_t ec_mode_storage = EC_MODE_PORTABLE;
 

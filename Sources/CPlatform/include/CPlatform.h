@@ -62,7 +62,7 @@ EC_THREAD_LOCAL uint32_t ec_depth_storage;
 EC_THREAD_LOCAL const void *_Nullable ec_tail_storage;
 EC_THREAD_LOCAL void *_Nullable ec_errands_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
-EC_THREAD_LOCAL const void *_Nullable ec_worker_storage;
+EC_THREAD_LOCAL const void *_Nullable ec_lender_storage;
 
 /// The innermost frame of the calling thread.
 static inline ec_frame *_Nullable ec_frame_top(void) { return ec_frame_storage; }
@@ -81,9 +81,9 @@ static inline void ec_set_tail(const void *_Nullable tail) { ec_tail_storage = t
 static inline void *_Nullable ec_errands(void) { return ec_errands_storage; }
 static inline void ec_set_errands(void *_Nullable errands) { ec_errands_storage = errands; }
 
-/// The worker of a pool that the calling thread is.
-static inline const void *_Nullable ec_worker(void) { return ec_worker_storage; }
-static inline void ec_set_worker(const void *_Nullable worker) { ec_worker_storage = worker; }
+/// Whoever has lent the calling thread: the worker of a pool.
+static inline const void *_Nullable ec_lender(void) { return ec_lender_storage; }
+static inline void ec_set_lender(const void *_Nullable lender) { ec_lender_storage = lender; }
 
 /// Two words that one thread writes while another reads them in vain; each is read and written as a whole.
 typedef struct ec_words {

@@ -19,7 +19,7 @@ enum Beacon: Sendable {
 
     func wait() {
         switch self {
-        case .real(let semaphore): semaphore.wait()
+        case .real(let semaphore): LentThread.waiting { semaphore.wait() }
         case .simulated(let state): _ = state.wait(until: Parker.never)
         }
     }
@@ -29,7 +29,9 @@ enum Beacon: Sendable {
         switch self {
         case .real(let semaphore):
             let left = max(deadline.subtractingReportingOverflow(MonotonicClock.nanoseconds).partialValue, 0)
-            return semaphore.wait(timeout: .now() + .nanoseconds(Int(clamping: left))) == .success
+            return LentThread.waiting {
+                semaphore.wait(timeout: .now() + .nanoseconds(Int(clamping: left))) == .success
+            }
         case .simulated(let state): return state.wait(until: deadline)
         }
     }

@@ -34,10 +34,12 @@ internal import Synchronization
             expected: Self.empty, desired: Self.asleep, successOrdering: .acquiring,
             failureOrdering: .acquiring
         ).exchanged {
-            repeat {
-                unsafe ec_wait(word, Self.asleep, deadline)
-            } while unsafe word.pointee.load(ordering: .acquiring) == Self.asleep
-                && Seam.now(thread) < deadline
+            LentThread.waiting {
+                repeat {
+                    unsafe ec_wait(word, Self.asleep, deadline)
+                } while unsafe word.pointee.load(ordering: .acquiring) == Self.asleep
+                    && Seam.now(thread) < deadline
+            }
         }
         // Takes the token, if there is one.
         _ = unsafe word.pointee.exchange(Self.empty, ordering: .acquiring)

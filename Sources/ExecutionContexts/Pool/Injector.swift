@@ -2,12 +2,7 @@ internal import Synchronization
 
 /// The line of those who submit from outside a pool, and of what the workers' rings have no room for.
 @safe struct Injector: ~Copyable {
-    private struct Line: ~Copyable {
-        var queue = WorkQueue()
-        var isClosed = false
-    }
-
-    private let line = Guarded(Line())
+    private let line = Guarded(InjectorLine())
     /// How much waits, for those who only look.
     private let waiting = Atomic<Int>(0)
 
@@ -64,4 +59,9 @@ internal import Synchronization
     func close() { line.withLock { $0.isClosed = true } }
 
     var isClosed: Bool { line.withLock { $0.isClosed } }
+}
+
+struct InjectorLine: ~Copyable {
+    var queue = WorkQueue()
+    var isClosed = false
 }

@@ -22,14 +22,3 @@ extension PoolCore {
         }
     }
 }
-
-/// Lets the pool of the calling thread know of its waits.
-enum PoolWait {
-    /// Runs `body`, which may put the calling thread to sleep.
-    static func during<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        guard let worker = PoolWorker.current else { return try body() }
-        worker.core.beginWait(worker)
-        defer { worker.core.endWait(worker) }
-        return try body()
-    }
-}

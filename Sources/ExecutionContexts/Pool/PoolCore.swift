@@ -55,7 +55,7 @@ internal import Synchronization
     /// Takes a piece of work; false if the pool has been shut down and the work has not been accepted before.
     @inline(__always)
     func submit(_ work: @escaping Work, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
-        if priority == .medium, isAccepted || !isClosed, let worker = unsafe ec_worker() {
+        if priority == .medium, isAccepted || !isClosed, let worker = unsafe ec_lender() {
             let isIn = unsafe Unmanaged<PoolWorker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
                 worker.isOf(self) && add(work, to: worker)
             }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// One of those who run a pool's work: a ring of work, and a lane by which it gets a thread while there is any.
 ///
 /// A worker is active, with a thread, or at rest, without one. The pool's roster says which.
-@safe final class PoolWorker: @unchecked Sendable {
+@safe final class PoolWorker: LentThread, @unchecked Sendable {
     // Unchecked: `isLone` and `turns` are the thread's that has this worker; the roster's part is reached under the
     // lock of the pool only, which makes the run-time exclusivity checks superfluous.
 
@@ -46,6 +46,7 @@ internal import Synchronization
         unsafe owner = .passUnretained(core)
         // A serial queue of its own gets a thread at once, also where the shared threads are busy.
         lane = DispatchQueue(label: "\(core.name).\(number)", qos: core.quality)
+        super.init()
     }
 
     var core: PoolCore { unsafe owner._withUnsafeGuaranteedRef { $0 } }
@@ -56,7 +57,9 @@ internal import Synchronization
         lane.async { core.work(self) }
     }
 
-    func isOf(_ core: PoolCore) -> Bool { unsafe owner.toOpaque() == Unmanaged.passUnretained(core).toOpaque() }
+    func isOf(_ core: PoolCore) -> Bool {
+        unsafe owner.toOpaque() == Unmanaged.passUnretained(core).toOpaque()
+    }
 
     /// The pieces it has begun.
     var pieces: Int { begun.load(ordering: .relaxed) }  // Relaxed: a figure.
@@ -65,18 +68,17 @@ internal import Synchronization
     @inline(__always)
     func beginPiece() { begun.store(begun.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
-    // MARK: - The thread's worker
+    // MARK: - The thread that has it
 
-    /// The worker that the calling thread is.
-    static var current: PoolWorker? {
-        unsafe ec_worker().map { unsafe Unmanaged<PoolWorker>.fromOpaque($0).takeUnretainedValue() }
-    }
+    override func beginWait() { core.beginWait(self) }
+
+    override func endWait() { core.endWait(self) }
 
     /// Runs `body` on the calling thread as this worker.
     func occupy(_ body: () -> Void) {
-        let outer = unsafe ec_worker()
-        unsafe ec_set_worker(Unmanaged.passUnretained(self).toOpaque())
+        let outer = unsafe ec_lender()
+        unsafe ec_set_lender(Unmanaged.passUnretained(self).toOpaque())
         body()
-        unsafe ec_set_worker(outer)
+        unsafe ec_set_lender(outer)
     }
 }

@@ -5,7 +5,7 @@ public import Dispatch
 /// ```swift
 /// let pool = WorkerPool(name: "thumbnails", width: 2)
 /// pool.execute { draw() }
-/// await pool.shutDown()
+/// try await pool.shutDown().get()
 /// ```
 ///
 /// At most `width` pieces are getting on at a time. A piece that waits for something makes room for another one: at once
@@ -81,6 +81,6 @@ public final class WorkerPool: RefusingContext {
     public static func blocking<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try PoolWait.during(body)
+        try LentThread.waiting(body)
     }
 }

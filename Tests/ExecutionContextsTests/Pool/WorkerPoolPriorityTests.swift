@@ -1,0 +1,54 @@
+import Dispatch
+import ExecutionContexts
+import Testing
+
+/// What is urgent begins first, and what is patient begins in the end.
+@Suite(.timeLimit(.minutes(1)))
+struct WorkerPoolPriorityTests {
+    @Test func `Work of a higher priority begins before what waits already`() async {
+        await watched {
+            let pool = WorkerPool(width: 1)
+            let (isBusy, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            pool.execute {
+                isBusy.signal()
+                // Computes, for all the pool knows.
+                while mayGoOn.wait(timeout: .now()) != .success {}
+            }
+            isBusy.wait()
+            let order = Box<[WorkPriority]>([])
+            for priority in [WorkPriority.low, .medium, .high] {
+                for _ in 0..<10 {
+                    pool.prioritized(priority).execute { order.withValue { $0.append(priority) } }
+                }
+            }
+            mayGoOn.signal()
+            try! pool.drained().wait()
+            #expect(order.value.prefix(10).allSatisfy { $0 == .high })
+            #expect(order.value.suffix(10).allSatisfy { $0 == .low })
+        }
+    }
+
+    @Test(arguments: [WorkPriority.low, .medium])
+    func `Work of a lower priority begins though more urgent work never ends`(_ priority: WorkPriority) async
+    {
+        await watched {
+            let pool = WorkerPool(width: 1)
+            let hasRun = Box(false)
+            let urgent: any ExecutionContext =
+                priority == .low ? pool : pool.prioritized(.high)
+            @Sendable func goOn() { if !hasRun.value { urgent.execute(goOn) } }
+            goOn()
+            pool.prioritized(priority).execute { hasRun.value = true }
+            try! pool.drained().wait()
+            #expect(hasRun.value)
+        }
+    }
+
+    @Test func `Priorities compare and have names`() {
+        #expect(WorkPriority.low < .medium && WorkPriority.medium < .high)
+        let pool = WorkerPool(name: "thumbnails")
+        #expect(pool.name == "thumbnails")
+        #expect(pool.prioritized(.high).name == "thumbnails(high)")
+        #expect(PoolContext(.low).name == "pool(low)")
+    }
+}

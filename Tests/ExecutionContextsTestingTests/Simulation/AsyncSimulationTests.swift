@@ -1,0 +1,55 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Simulations in async tests.
+@Suite(.timeLimit(.minutes(2)))
+struct AsyncSimulationTests {
+    @Sendable private static func balance(_ sim: SimulatedWorld) {
+        let balance = Tracked(100, "balance")
+        for name in ["alice", "bob"] {
+            sim.spawn(name) { if balance.value >= 80 { balance.value -= 80 } }
+        }
+        sim.finally("never below zero") { balance.value >= 0 }
+    }
+
+    /// In a synchronous function it is the synchronous one.
+    private func searchSynchronously() -> SimulationReport { search("balance", Self.balance) }
+
+    @Test func `Law 33: an awaited simulation finds what a synchronous one finds`() async throws {
+        let awaited = try #require(await search("balance", Self.balance).failure)
+        let plain = try #require(searchSynchronously().failure)
+        #expect(awaited.description == plain.description)
+        let error = await #expect(throws: SimulationFailure.self) {
+            try await simulate("balance", Self.balance)
+        }
+        #expect(error?.description == plain.description)
+        try await simulate("nothing", schedules: 10) { _ in }
+    }
+
+    @Test func `Law 33: an awaited simulation leaves the threads of tasks to others`() async throws {
+        // More searches than there are threads; each goes on when a task has run beside all of them.
+        let count = 16
+        let isOpen = Box(false)
+        await withTaskGroup { group in
+            for index in 0..<count {
+                group.addTask {
+                    let report = await search("patient \(index)", schedules: 2, patience: .seconds(60)) {
+                        sim in
+                        sim.spawn("waiter") { while !isOpen.value { _ = isOpen.value } }
+                    }
+                    #expect(report.failure == nil, "\(report)")
+                }
+            }
+            group.addTask { isOpen.change { $0 = true } }
+        }
+    }
+
+    @Test func `Law 33: an awaited simulation inside a simulation is refused`() async {
+        let report = await search("outer", schedules: 1) { sim in
+            sim.task("x") { try await simulate("inner") { _ in } }
+        }
+        #expect(report.failure?.kind == .threw)
+        #expect(report.failure?.happened.contains("inside another simulation") == true, "\(report)")
+    }
+}

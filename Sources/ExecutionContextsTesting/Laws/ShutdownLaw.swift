@@ -27,6 +27,7 @@ extension Laws {
     /// Whoever asks after the end is answered: the work runs, or is refused.
     static func answersAfterTheEnd(_ context: some ExecutionContext, _ trial: Trial) {
         oneAnswer(context, trial)
+        guard trial.breaches.isEmpty else { return }
         let end = Signal()
         Task.detached {
             _ = try? await context.run {}

@@ -1,3 +1,4 @@
+import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
@@ -28,20 +29,22 @@ struct AsyncSimulationTests {
     }
 
     @Test func `Law 33: an awaited simulation leaves the threads of tasks to others`() async throws {
-        // More searches than there are threads; each goes on when a task has run beside all of them.
-        let count = 16
-        let isOpen = Box(false)
+        // More searches than there are threads, each of which ends when a task has run beside all of them.
+        let gate = DispatchSemaphore(value: 0)
         await withTaskGroup { group in
-            for index in 0..<count {
+            for index in 0..<16 {
                 group.addTask {
                     let report = await search("patient \(index)", schedules: 2, patience: .seconds(60)) {
                         sim in
-                        sim.spawn("waiter") { while !isOpen.value { _ = isOpen.value } }
+                        sim.spawn("waiter") {
+                            gate.wait()
+                            gate.signal()
+                        }
                     }
                     #expect(report.failure == nil, "\(report)")
                 }
             }
-            group.addTask { isOpen.change { $0 = true } }
+            group.addTask { gate.signal() }
         }
     }
 

@@ -93,6 +93,8 @@ public final class History<Model: SequentialModel>: Sendable {
 
     /// Records that an operation begins, for one whose end comes elsewhere: in a callback, or never.
     public func begin(_ operation: Model.Operation, by caller: String? = nil) -> Call {
+        // First, and seen: a thread that has not been asked its number before gets one that another had.
+        let caller = caller.map(HistoryCaller.named) ?? .current
         Unseen.begin()
         defer { Unseen.end() }
         if let thread = LaneThread.current, let lane = thread.lane, let stage = thread.stage,
@@ -100,7 +102,6 @@ public final class History<Model: SequentialModel>: Sendable {
         {
             stage.point(lane)
         }
-        let caller = caller.map(HistoryCaller.named) ?? .current
         return Call(history: self, number: log.withLock { $0.begin(operation, by: caller) })
     }
 

@@ -31,6 +31,10 @@ let package = Package(
             name: "Birds",
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
             path: "Examples/Birds"),
+        .executableTarget(
+            name: "BugHunt",
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            path: "Examples/BugHunt"),
 
         .testTarget(
             name: "ExecutionContextsTests",
@@ -53,6 +57,9 @@ let package = Package(
         .testTarget(
             name: "BirdsTests",
             dependencies: ["Birds", "ExecutionContexts", "ExecutionContextsTesting"]),
+        .testTarget(
+            name: "BugHuntTests",
+            dependencies: ["BugHunt", "ExecutionContextsTesting"]),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",

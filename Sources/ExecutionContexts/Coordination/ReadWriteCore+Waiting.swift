@@ -26,7 +26,9 @@ extension ReadWriteCore {
             case .giveUp: return false
             case .help: if unsafe help(waiter) { return true }
             case .read(let read): unsafe runCounted(read, thread)
-            case .park(let end): unsafe waiter.pointee.parker.park(until: end)
+            case .park(let end):
+                unsafe Seam.waits(for: state, writer, carrier.name)
+                unsafe waiter.pointee.parker.park(until: end)
             }
         }
     }

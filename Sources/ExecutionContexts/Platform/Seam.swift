@@ -23,6 +23,10 @@ package protocol Simulation: AnyObject {
     /// What has this word is new, and people call it so.
     func didMake(_ word: UnsafeRawPointer, _ name: String)
 
+    /// The calling thread is about to sleep until it may be inside of what has the word `state`: who is inside alone has
+    /// its number in `writer`, and `carrier` runs what stands before it.
+    func willWait(_ state: UnsafeRawPointer, _ writer: UnsafeRawPointer, _ carrier: String)
+
     /// Puts the calling thread to sleep until it is woken, or time is up: true if it was woken.
     func park(until deadline: Int64) -> Bool
 
@@ -112,6 +116,20 @@ package enum Seam {
 
     static func handedOver(_ owner: UnsafeRawPointer) {
         if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.didHandOver(owner) }
+    }
+
+    /// Says what the calling thread is about to sleep for. Only a simulation is interested.
+    static func waits(
+        for state: UnsafeRawPointer, _ writer: UnsafeRawPointer, _ carrier: @autoclosure () -> String
+    ) {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.willWait(state, writer, carrier()) }
+    }
+
+    /// Whether the thread of this number reads what has the word; for a simulator, while nobody else runs.
+    package static func isReading(_ state: UInt, thread: UInt32) -> Bool {
+        unsafe Threads.contains { record in
+            unsafe record.pointee.identifier == thread && HeldSlots.holds(record, state)
+        }
     }
 
     /// The word that the calling thread would sleep on if it were not simulated: who wakes it from outside leaves 1

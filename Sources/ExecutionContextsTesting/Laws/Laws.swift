@@ -27,14 +27,21 @@ public enum Laws {
     ///   - laws: which laws to check.
     ///   - patience: how long to wait for what never happens, before saying so. What does happen is noticed
     ///     at once.
+    ///   - shutDown: ends the context, if it can end. It is called last, and once; then the kit checks that what was accepted
+    ///     still runs, that whoever asks is answered, and that tasks which prefer the context come to their ends. The actors
+    ///     of a context that has ended are not checked: to stop the program is right there.
     ///   - drive: runs some of the work of a context that runs nothing by itself; it is called on a thread of
     ///     its own, over and over while the kit waits. For a context with a time of its own it moves that on.
     public static func check(
         _ context: some ExecutionContext, laws: Set<Int> = all, patience: Duration = .seconds(5),
-        drive: (@Sendable () -> Void)? = nil
+        shutDown: (@Sendable () -> Void)? = nil, drive: (@Sendable () -> Void)? = nil
     ) async -> [LawBreach] {
         let trial = Trial(of: context.name, patience: patience, drive: drive)
-        await trial.onThread { checkAll(context, laws, trial) }
+        await trial.onThread {
+            checkAll(context, laws, trial)
+            guard let shutDown, trial.breaches.isEmpty else { return }
+            checkAfter(shutDown, context, laws, trial)
+        }
         return trial.breaches
     }
 
@@ -62,6 +69,7 @@ public enum Laws {
             (10, { releases(context, trial) }),
             (10, { if let context = context as? any SerialContext { releasesAtOnce(context, trial) } }),
             (13, { runsTasks(context, trial) }),
+            (13, { if let executor = context as? any TaskExecutor { runsJobs(executor, "a task", trial) } }),
             (13, { cancelsBeforeTheStart(context, trial) }),
             (13, { if let context = context as? any SerialContext { backsAnActor(context, trial) } }),
             (13, { if let context = context as? any SerialContext { cancelsWaiting(context, trial) } }),
@@ -69,6 +77,22 @@ public enum Laws {
         for (law, check) in checks where laws.contains(law) {
             trial.attempt(law, check)
             if trial.breaches.contains(where: { [1, 2, 9, 10].contains($0.law) }) { return }
+        }
+    }
+
+    private static func checkAfter(
+        _ shutDown: @escaping @Sendable () -> Void, _ context: some ExecutionContext, _ laws: Set<Int>,
+        _ trial: Trial
+    ) {
+        // It ends whichever laws are asked for, and what it accepted is law 1.
+        trial.attempt(1) { ends(context, shutDown, trial) }
+        let checks: [(law: Int, check: @Sendable () -> Void)] = [
+            (1, { answersAfterTheEnd(context, trial) }),
+            (1, { turnsAfterTheEnd(context, trial) }),
+            (13, { tasksAfterTheEnd(context, trial) }),
+        ]
+        for (law, check) in checks where laws.contains(law) && trial.breaches.isEmpty {
+            trial.attempt(law, check)
         }
     }
 }

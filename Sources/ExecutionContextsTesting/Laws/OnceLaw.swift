@@ -19,7 +19,7 @@ extension Laws {
     }
 
     /// Work is run or refused, never both and never neither.
-    private static func oneAnswer(_ context: some ExecutionContext, _ trial: Trial) {
+    static func oneAnswer(_ context: some ExecutionContext, _ trial: Trial) {
         for _ in 0..<5 {
             let ledger = Ledger()
             let refusals = Locked(0)
@@ -29,7 +29,7 @@ extension Laws {
             _ = ledger.close(trial)
             let answers = fate.runs + refusals.withLock { $0 }
             if answers != 1 {
-                trial.report(
+                return trial.report(
                     1, "ran work \(fate.runs) times and refused it \(answers - fate.runs) times",
                     "In execute(_:refused:) either run the work once or call refused once.")
             }

@@ -51,7 +51,32 @@ struct Diagnosis {
                 return "'\(lane.name)' waits for '\(name)', which is free"
             }
             return "'\(lane.name)' waits for '\(name)', which '\(holder.name)' holds"
+        case .coordinator(let word, let writer, let carrier):
+            return "'\(lane.name)' waits for '\(stage.names.name(of: word) ?? "a coordinator")', "
+                + inside(word, writer, carrier)
         }
+    }
+
+    /// Who is inside a coordinator, or what its writes wait for.
+    private func inside(_ word: Word, _ writer: Word, _ carrier: String) -> String {
+        let readers = readers(of: word)
+        if let holder = self.writer(writer) { return "in which '\(holder.name)' writes" }
+        guard readers.isEmpty else {
+            let names = readers.map { "'\($0.name)'" }
+            return names.count == 1
+                ? "which \(names[0]) reads"
+                : "which \(names.dropLast().joined(separator: ", ")) and \(names.last!) read"
+        }
+        return "in which nobody is: writes before it wait for their turn on '\(carrier)'"
+    }
+
+    private func writer(_ word: Word) -> Lane? {
+        let holder = word.holder
+        return stage.lanes.first { $0.thread.identifier == holder && holder != 0 && !$0.isDone }
+    }
+
+    private func readers(of word: Word) -> [Lane] {
+        stage.lanes.filter { !$0.isDone && word.isRead(by: $0.thread.identifier) }
     }
 
     /// Who would have to go on, for this one to go on.
@@ -62,6 +87,11 @@ struct Diagnosis {
         case .lock(let word):
             let holder = word.holder
             return stage.lanes.filter { $0.thread.identifier == holder && holder != 0 }
+        case .coordinator(let word, let writer, let carrier):
+            if let holder = self.writer(writer) { return [holder] }
+            let readers = readers(of: word)
+            return readers.isEmpty
+                ? stage.lanes.filter { $0.line?.name == carrier && !$0.isDone } : readers
         }
     }
 

@@ -14,6 +14,8 @@ final class Lane: @unchecked Sendable {
         case nothing
         case lock(Word)
         case context(JobLine)
+        /// A coordinator, with the word that names its writer and the context that runs its writes.
+        case coordinator(Word, writer: Word, carrier: String)
     }
 
     /// One piece of a context's work that the lane is running.
@@ -43,6 +45,8 @@ final class Lane: @unchecked Sendable {
     var hasToken = false
     var wasWoken = false
     var wait = Wait.nothing
+    /// What it has said it will wait for when it sleeps next.
+    var awaited: Wait?
     /// The locks that it holds, by their owners' words.
     var held: [Word] = []
     /// The lock that it tried last and found taken.

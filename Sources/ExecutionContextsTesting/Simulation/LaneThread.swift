@@ -100,6 +100,12 @@ final class LaneThread: Simulation, @unchecked Sendable {
         Unseen.end()
     }
 
+    func willWait(_ state: UnsafeRawPointer, _ writer: UnsafeRawPointer, _ carrier: String) {
+        Unseen.begin()
+        unsafe lane?.awaited = .coordinator(Word(state), writer: Word(writer), carrier: carrier)
+        Unseen.end()
+    }
+
     func park(until deadline: Int64) -> Bool {
         Unseen.begin()
         var wasWoken = true

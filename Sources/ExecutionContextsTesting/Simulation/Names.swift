@@ -1,3 +1,4 @@
+internal import ExecutionContexts
 internal import Synchronization
 
 /// What people call the things of one schedule, by their words: unlike things have unlike names.
@@ -24,6 +25,9 @@ struct Word: Hashable {
     private let address: UInt
 
     init(_ pointer: UnsafeRawPointer) { address = UInt(bitPattern: pointer) }
+
+    /// Whether the thread of this number reads there, if it is the word of a coordinator.
+    func isRead(by thread: UInt32) -> Bool { Seam.isReading(address, thread: thread) }
 
     /// What stands there, if it is the owner's word of a lock: the number of the thread that holds it, or zero.
     ///

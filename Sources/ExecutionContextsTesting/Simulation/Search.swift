@@ -96,10 +96,13 @@ final class Search: Sendable {
             finding: finding, inversion: stage.inversion, schedule: Schedule(switches: stage.switches),
             fingerprint: stage.fingerprint, story: chronicle?.story ?? [], operations: operations)
         let (over, lost) = (stage.lanes.filter(\.isDone), stage.lanes.filter { !$0.isDone })
-        stage.close()
+        let leftovers = stage.close()
         crew.replace(lost)
         Unseen.end()
         for lane in over { lane.edge.follow() }
+        // Letting go of work may tell others, as a view does whose turn is lost.
+        for job in leftovers { job.edge.follow() }
+        withExtendedLifetime(leftovers) {}
         return outcome
     }
 

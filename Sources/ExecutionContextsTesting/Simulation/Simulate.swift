@@ -27,7 +27,8 @@ internal import Foundation
 /// sanitizer the simulation hides no race: it passes the turn in a way that the sanitizer does not see, and orders only what
 /// the program itself orders.
 ///
-/// The caller is blocked until the end. All that runs, the body included, runs on threads of the simulation's own.
+/// The caller is blocked until the end, which async code must not be: there `simulate` is the awaited twin of this, and wants
+/// `try await`. All that runs, the body included, runs on threads of the simulation's own.
 ///
 /// - Parameters:
 ///   - name: what the simulation is called, in messages; a token belongs to a name.

@@ -4,6 +4,8 @@ internal import ExecutionContexts
 final class SimulatedTaskExecutor: TaskExecutor {
     private let stage: Stage
     private let core: SimulatedCore
+    /// What the task of a simulation is called that the caller is part of.
+    @TaskLocal static var name: String?
 
     init(_ stage: Stage) {
         self.stage = stage
@@ -23,7 +25,7 @@ final class SimulatedTaskExecutor: TaskExecutor {
         Unseen.end()
         Task(executorPreference: self) { [stage] in
             var failure: (any Error)?
-            do { try await body() } catch { failure = error }
+            do { try await Self.$name.withValue(name) { try await body() } } catch { failure = error }
             stage.taskDidEnd(name, failure)
         }
     }

@@ -16,6 +16,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         case leftover = "leftover work"
         /// Something that must hold does not.
         case invariant = "a broken invariant"
+        /// No order of the operations of a `History` explains what they answered.
+        case history = "a history that is not linearizable"
         /// A body has thrown an error.
         case threw = "an error"
         /// Something simulated was used by a thread that the simulation does not control (law 33).

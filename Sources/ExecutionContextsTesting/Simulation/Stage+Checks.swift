@@ -43,6 +43,9 @@ extension Stage {
             if try !condition.holds() {
                 wrong = (.invariant, "'\(condition.name)' does not hold at the end.")
             }
+        } catch let error as HistoryFailure {
+            // Not to have found out is no fault of the program.
+            wrong = (error.kind == .notLinearizable ? .history : .misuse, error.description)
         } catch {
             wrong = (.threw, "'\(condition.name)' threw \(error) at the end.")
         }

@@ -32,7 +32,7 @@ extension Stage {
         if !lane.hasToken {
             lane.wasWoken = false
             lane.deadline = deadline
-            lane.wait = lane.refused.map { .lock($0) } ?? .nothing
+            lane.wait = lane.awaited ?? lane.refused.map { .lock($0) } ?? .nothing
             chronicle?.add(lane, .sleeps)
             rest(lane, .asleep)
             if deadline != .max { timed |= 1 << UInt64(lane.id) }
@@ -43,6 +43,7 @@ extension Stage {
             }
             lane.wait = .nothing
         }
+        lane.awaited = nil
         let wasWoken = lane.hasToken || lane.wasWoken
         lane.hasToken = false
         return wasWoken

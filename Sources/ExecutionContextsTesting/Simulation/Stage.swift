@@ -220,8 +220,8 @@ final class Stage: @unchecked Sendable {
         if phase != .settingUp { phase = .draining }
     }
 
-    /// Breaks the circles between the stage and what it made.
-    func close() {
+    /// Breaks the circles between the stage and what it made, and returns the work that has not begun.
+    func close() -> [JobLine.Job] {
         phase = .over
         for lane in lanes where lane.isDone {
             lane.body = nil
@@ -229,8 +229,8 @@ final class Stage: @unchecked Sendable {
         }
         conditions = []
         lastConditions = []
-        for line in lines { line.close() }
         clock.close()
+        return lines.flatMap { $0.close() }
     }
 }
 

@@ -44,6 +44,22 @@ struct LawKitTests {
         }
     }
 
+    @Test(arguments: Closable.Fault.allCases)
+    func `A context that can end is checked after its end`(fault: Closable.Fault) async {
+        let context = Closable(fault)
+        let patience: Duration = fault == .none ? .seconds(5) : .seconds(1)
+        let breaches = await Laws.check(context, patience: patience, shutDown: { context.shutDown() })
+        #expect(breaches.map(\.law) == fault.law.map { [$0] } ?? [], "\(fault): \(breaches)")
+        #expect(
+            breaches.allSatisfy { [.drops, .isSilent].contains(fault) || "\($0)".contains("shutdown") },
+            "\(breaches)")
+    }
+
+    @Test func `Without a shutdown nothing is asked of the end`() async {
+        let breaches = await Laws.check(Closable(.dropsJobs))
+        #expect(breaches.isEmpty, "\(breaches)")
+    }
+
     @Test func `Only the laws that are asked for are checked`() async {
         let breaches = await Laws.check(Broken(answer: { true }, submit: Fault.global), laws: [1, 7])
         #expect(breaches.isEmpty, "\(breaches)")

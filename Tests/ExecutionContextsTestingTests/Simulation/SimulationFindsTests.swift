@@ -42,6 +42,49 @@ struct SimulationFindsTests {
         #expect(failure.happened.contains("'left' waits for its turn on 'right', on which 'right' is busy"))
     }
 
+    @Test(arguments: [false, true])
+    func `Law 33: a deadlock over a coordinator says who writes, and who reads`(isAtWork: Bool) throws {
+        let report = search("crossed coordinator") { sim in
+            let seats = ReadWriteCoordinator(name: "seats", carrier: sim.serial("writes"))
+            let section = CriticalSection(name: "section")
+            sim.spawn("alice") {
+                isAtWork
+                    ? seats.blockingWrite { section.execute {} } : seats.reading.sync { section.execute {} }
+            }
+            sim.spawn("bob") {
+                section.execute { isAtWork ? seats.reading.sync {} : seats.blockingWrite {} }
+            }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .deadlock)
+        #expect(failure.happened.contains("'alice' waits for 'section', which 'bob' holds"), "\(failure)")
+        let place = isAtWork ? "in which 'alice' writes" : "which 'alice' reads"
+        #expect(failure.happened.contains("'bob' waits for 'seats', \(place)"), "\(failure)")
+    }
+
+    @Test func `Law 33: a deadlock over a coordinator names the context that its writes wait for`() throws {
+        let report = search("busy carrier") { sim in
+            let writes = sim.serial("writes")
+            let seats = ReadWriteCoordinator(name: "seats", carrier: writes)
+            let section = CriticalSection(name: "section")
+            sim.spawn("alice") {
+                section.execute {
+                    writes.execute { section.execute {} }
+                    seats.enqueueWrite {}
+                    seats.read {}
+                }
+            }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .deadlock)
+        #expect(
+            failure.happened.contains(
+                "'alice' waits for 'seats', in which nobody is: writes before it wait for their turn on 'writes'"
+            ),
+            "\(failure)")
+        #expect(failure.happened.contains("'writes' waits for 'section', which 'alice' holds"), "\(failure)")
+    }
+
     @Test func `Law 33: a thread that nobody will wake is a lost wake-up`() throws {
         let report = search("forgotten") { sim in
             let promise = Promise<Int>()

@@ -1,0 +1,55 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+
+/// Sells each seat once; that is what it is meant to do.
+protocol TicketOffice: Sendable {
+    /// Reserves a seat; false if it is taken.
+    func reserve(_ seat: Int) -> Bool
+}
+
+/// Looks whether a seat is free, and then takes it.
+struct CarelessOffice: TicketOffice {
+    let taken: LockedResource<Set<Int>>
+
+    func reserve(_ seat: Int) -> Bool {
+        if taken.read({ $0.contains(seat) }) { return false }
+        taken.write { _ = $0.insert(seat) }
+        return true
+    }
+}
+
+/// Looks and takes in one access.
+struct CarefulOffice: TicketOffice {
+    let taken: LockedResource<Set<Int>>
+
+    func reserve(_ seat: Int) -> Bool { taken.write { $0.insert(seat).inserted } }
+}
+
+/// What an office does with one customer at a time.
+struct OfficeModel: SequentialModel, Hashable {
+    enum Operation: Sendable { case reserve(Int) }
+    private var taken: Set<Int> = []
+    init() {}
+
+    mutating func apply(_ operation: Operation) -> Bool {
+        switch operation {
+        case .reserve(let seat): taken.insert(seat).inserted
+        }
+    }
+}
+
+/// Three customers and two seats, under one schedule after another.
+func hunt(isMended: Bool, replay token: String? = nil) throws(SimulationFailure) {
+    try simulate("ticket office", replay: token) { sim in
+        let seats = ReadWriteCoordinator(name: "seats", carrier: sim.serial("writes"))
+        let taken = LockedResource<Set<Int>>([], lockedBy: .coordinator(seats))
+        let office: any TicketOffice = isMended ? CarefulOffice(taken: taken) : CarelessOffice(taken: taken)
+        let history = History(of: OfficeModel())
+        for (name, seats) in [("alice", [7, 8]), ("bob", [8, 7]), ("carol", [7])] {
+            sim.spawn(name) {
+                for seat in seats { history.record(.reserve(seat)) { office.reserve(seat) } }
+            }
+        }
+        sim.expectLinearizable(history)
+    }
+}

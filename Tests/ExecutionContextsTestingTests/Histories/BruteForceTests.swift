@@ -1,0 +1,98 @@
+import ExecutionContextsTesting
+import Testing
+
+/// The checker says of small histories what trying every order says.
+struct BruteForceTests {
+    private struct Entry {
+        let operation: Int
+        let answer: Int?
+        let begin: Int
+        let end: Int
+    }
+
+    /// Small histories by chance: each answer is right for some order, or a bit off.
+    private static func entries<Model: SequentialModel>(
+        _ model: Model, _ operations: [Model.Operation], _ random: inout some RandomNumberGenerator
+    ) -> (events: [(index: Int, isEnd: Bool)], operations: [Model.Operation], answers: [Model.Answer?]) {
+        let count = Int.random(in: 1...5, using: &random)
+        let chosen = (0..<count).map { _ in operations.randomElement(using: &random)! }
+        var events: [(Int, Bool)] = []
+        for index in 0..<count {
+            let begin = Int.random(in: 0...events.count, using: &random)
+            events.insert((index, false), at: begin)
+            let end = Int.random(in: begin + 1...min(begin + 3, events.count), using: &random)
+            events.insert((index, true), at: end)
+        }
+        var answers: [Model.Answer?] = Array(repeating: nil, count: count)
+        var state = model
+        for index in (0..<count).shuffled(using: &random) where Int.random(in: 0..<6, using: &random) > 0 {
+            answers[index] = state.apply(chosen[index])
+        }
+        events.removeAll { $0.1 && answers[$0.0] == nil }
+        return (events, chosen, answers)
+    }
+
+    /// Whether an order of all that have an answer, and of some of the others, is right.
+    private static func hasOrder<Model: SequentialModel>(
+        _ state: Model, _ done: Set<Int>, _ events: [(index: Int, isEnd: Bool)],
+        _ operations: [Model.Operation], _ answers: [Model.Answer?]
+    ) -> Bool {
+        let left = operations.indices.filter { !done.contains($0) }
+        if left.allSatisfy({ answers[$0] == nil }) { return true }
+        func precedes(_ first: Int, _ second: Int) -> Bool {
+            guard let end = events.firstIndex(where: { $0 == (first, true) }) else { return false }
+            return end < events.firstIndex { $0 == (second, false) }!
+        }
+        return left.contains { next in
+            if left.contains(where: { $0 != next && precedes($0, next) }) { return false }
+            var state = state
+            let answer = state.apply(operations[next])
+            if let wanted = answers[next], wanted != answer { return false }
+            return hasOrder(state, done.union([next]), events, operations, answers)
+        }
+    }
+
+    private func compare<Model: SequentialModel>(
+        _ model: Model, _ operations: [Model.Operation], seed: UInt64
+    ) {
+        var random = Random(seed: seed)
+        var verdicts = [true: 0, false: 0]
+        for _ in 0..<1_500 {
+            let (events, chosen, answers) = Self.entries(model, operations, &random)
+            let history = History(of: model)
+            var calls: [Int: History<Model>.Call] = [:]
+            for (index, isEnd) in events {
+                if isEnd {
+                    calls[index]!.end(answers[index]!)
+                } else {
+                    calls[index] = history.begin(chosen[index], by: "\(index)")
+                }
+            }
+            let expected = Self.hasOrder(model, [], events, chosen, answers)
+            let found = (try? expectLinearizable(history)) != nil
+            verdicts[found]! += 1
+            #expect(found == expected, "\(events) \(chosen) \(answers)")
+        }
+        #expect(verdicts[true]! > 100 && verdicts[false]! > 100, "\(verdicts)")
+    }
+
+    @Test(arguments: 0..<3)
+    func `The checker agrees with trying every order`(seed: UInt64) {
+        compare(RegisterModel(), [.read, .read, .write(1), .write(2)], seed: seed)
+        compare(QueueModel(), [.enqueue(1), .enqueue(2), .dequeue, .dequeue], seed: seed)
+        compare(StackModel(), [.push(1), .push(2), .pop, .pop], seed: seed)
+        compare(Unhashable(CounterModel()), [0, 1, 2], seed: seed)
+    }
+}
+
+/// Numbers that are the same for the same seed.
+struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return (state ^ state >> 29) &* 0xBF58_476D_1CE4_E5B9
+    }
+}

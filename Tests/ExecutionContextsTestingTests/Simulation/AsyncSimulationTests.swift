@@ -1,0 +1,58 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Simulations in async tests.
+@Suite(.timeLimit(.minutes(2)))
+struct AsyncSimulationTests {
+    @Sendable private static func balance(_ sim: SimulatedWorld) {
+        let balance = Tracked(100, "balance")
+        for name in ["alice", "bob"] {
+            sim.spawn(name) { if balance.value >= 80 { balance.value -= 80 } }
+        }
+        sim.finally("never below zero") { balance.value >= 0 }
+    }
+
+    /// In a synchronous function it is the synchronous one.
+    private func searchSynchronously() -> SimulationReport { search("balance", Self.balance) }
+
+    @Test func `Law 33: an awaited simulation finds what a synchronous one finds`() async throws {
+        let awaited = try #require(await search("balance", Self.balance).failure)
+        let plain = try #require(searchSynchronously().failure)
+        #expect(awaited.description == plain.description)
+        let error = await #expect(throws: SimulationFailure.self) {
+            try await simulate("balance", Self.balance)
+        }
+        #expect(error?.description == plain.description)
+        try await simulate("nothing", schedules: 10) { _ in }
+    }
+
+    @Test func `Law 33: an awaited simulation leaves the threads of tasks to others`() async throws {
+        // More searches than there are threads, each of which ends when a task has run beside all of them.
+        let gate = DispatchSemaphore(value: 0)
+        await withTaskGroup { group in
+            for index in 0..<16 {
+                group.addTask {
+                    let report = await search("patient \(index)", schedules: 2, patience: .seconds(60)) {
+                        sim in
+                        sim.spawn("waiter") {
+                            gate.wait()
+                            gate.signal()
+                        }
+                    }
+                    #expect(report.failure == nil, "\(report)")
+                }
+            }
+            group.addTask { gate.signal() }
+        }
+    }
+
+    @Test func `Law 33: an awaited simulation inside a simulation is refused`() async {
+        let report = await search("outer", schedules: 1) { sim in
+            sim.task("x") { try await simulate("inner") { _ in } }
+        }
+        #expect(report.failure?.kind == .threw)
+        #expect(report.failure?.happened.contains("inside another simulation") == true, "\(report)")
+    }
+}

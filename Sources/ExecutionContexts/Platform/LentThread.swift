@@ -3,16 +3,16 @@ internal import CPlatform
 /// Whoever has lent the calling thread for a while, and wants to know when it waits.
 ///
 /// A class, since the thread keeps its address, and the way from there must be short: the library's own waits ask.
-package class LentThread: @unchecked Sendable {
+class LentThread: @unchecked Sendable {
     // Unchecked because it can be inherited from; it has no state of its own.
 
-    package init() {}
+    init() {}
 
     /// The calling thread is about to sleep until another one wakes it.
-    package func beginWait() {}
+    func beginWait() {}
 
     /// It goes on.
-    package func endWait() {}
+    func endWait() {}
 
     /// Who has lent the calling thread.
     static var current: LentThread? {

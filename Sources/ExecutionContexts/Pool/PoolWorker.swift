@@ -10,7 +10,7 @@ internal import Synchronization
     // lock of the pool only, which makes the run-time exclusivity checks superfluous.
 
     /// The work that the others may take from it.
-    let ring = WorkRing()
+    let ring: WorkRing
     /// How many pieces it has begun; written by its thread, read by those who watch.
     private let begun = Atomic<Int>(0)
     /// Whether the roster must be asked, after the piece under way, if this one still counts.
@@ -43,6 +43,7 @@ internal import Synchronization
     private let lane: DispatchQueue
 
     init(of core: PoolCore, number: Int) {
+        ring = WorkRing()
         unsafe owner = .passUnretained(core)
         // A serial queue of its own gets a thread at once, also where the shared threads are busy.
         lane = DispatchQueue(label: "\(core.name).\(number)", qos: core.quality)

@@ -6,16 +6,16 @@ internal import Synchronization
 /// A ring of closures, two words each. Who takes reads the words first and claims them after, by moving the front; a
 /// claim that fails forgets what was read. The words are read and written atomically for that reason only: what was
 /// read in vain may be half of one closure and half of the next.
-@safe struct WorkRing: ~Copyable {
+@safe package struct WorkRing: ~Copyable {
     // The front is everybody's, the end only the owner's to change: a line of memory each.
     private let front = Atomic<UInt32>(0)
     private let padding: (Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0)
     private let end = Atomic<UInt32>(0)
     private let slots: UnsafeMutablePointer<ec_words>
 
-    static var capacity: UInt32 { 256 }
+    package static var capacity: UInt32 { 256 }
 
-    init() {
+    package init() {
         unsafe slots = .allocate(capacity: Int(Self.capacity))
         unsafe slots.initialize(repeating: ec_words(), count: Int(Self.capacity))
     }
@@ -27,7 +27,7 @@ internal import Synchronization
     }
 
     /// How much waits; for others than the owner it may be out of date at once.
-    var count: Int {
+    package var count: Int {
         // Front first: seen from outside the end may run ahead, and never lies behind.
         let front = front.load(ordering: .acquiring)
         return Int(Int32(bitPattern: end.load(ordering: .acquiring) &- front))
@@ -35,14 +35,14 @@ internal import Synchronization
 
     /// Whether there is room for another piece; for the owner, whose room the others only make larger.
     @inline(__always)
-    var hasRoom: Bool {
+    package var hasRoom: Bool {
         // Acquiring: who took what stood in the slot has read it. Relaxed: the owner's own.
         end.load(ordering: .relaxed) &- front.load(ordering: .acquiring) < Self.capacity
     }
 
     /// Adds a piece, for the owner, who has seen that there is room. Returns how many wait then.
     @inline(__always)
-    func append(_ work: consuming @escaping Work) -> UInt32 {
+    package func append(_ work: consuming @escaping Work) -> UInt32 {
         // Relaxed: the owner's own; and the front only for the figure.
         let end = end.load(ordering: .relaxed)
         unsafe Self.put(work, slot(end))
@@ -54,7 +54,7 @@ internal import Synchronization
 
     /// Takes the first piece; for the owner.
     @inline(__always)
-    func take() -> Work? {
+    package func take() -> Work? {
         // Acquiring: see `append`. Relaxed: the owner's own.
         var first = front.load(ordering: .acquiring)
         let end = end.load(ordering: .relaxed)
@@ -73,7 +73,7 @@ internal import Synchronization
     /// Takes half of what waits here and adds all but the first piece of it to `other`, whose owner calls.
     ///
     /// Leaves alone who has a single piece, unless `takesLast`.
-    func steal(into other: borrowing WorkRing, takesLast: Bool) -> Work? {
+    package func steal(into other: borrowing WorkRing, takesLast: Bool) -> Work? {
         var first = front.load(ordering: .acquiring)
         while true {
             let waiting = end.load(ordering: .acquiring) &- first

@@ -1,0 +1,24 @@
+import Testing
+
+/// Every run of a pool's coming and going ends with all work done.
+@Suite(.timeLimit(.minutes(2)))
+struct PoolModelTests {
+    @Test(arguments: [
+        PoolModel(), PoolModel(submitters: 1, each: 3), PoolModel(submitters: 3),
+        PoolModel(submitters: 2, workers: 3),
+    ])
+    func `Law 1: in no order of steps is work left, or a worker that could run it`(_ model: PoolModel) async {
+        let result = await model.explored()
+        #expect(result.failure == nil, "\(result.failure?.trace ?? [])")
+        #expect(result.states > 100)
+    }
+
+    @Test(arguments: PoolModel.Omission.allCases)
+    func `Law 1: without any part of it, some order leaves work`(_ omission: PoolModel.Omission) async {
+        var isFound = false
+        for model in [PoolModel(each: 2, omission: omission), PoolModel(workers: 3, omission: omission)] {
+            isFound = await model.explored().failure != nil || isFound
+        }
+        #expect(isFound)
+    }
+}

@@ -191,8 +191,8 @@ final class Search: Sendable {
         guard again.finding == outcome.finding && again.fingerprint == outcome.fingerprint else {
             return unlike(outcome, again, number)
         }
-        let shrunk = Shrinker { self.play(ReplayingChooser($0)) }.shrink(
-            outcome, keeping: { $0.finding?.kind == kind })
+        var shrinker = Shrinker(outcome, { self.play($0) }, keeping: { $0.finding?.kind == kind })
+        let shrunk = shrinker.shrink()
         let told = play(ReplayingChooser(shrunk), telling: true)
         guard told.finding?.kind == kind else { return unlike(outcome, told, number) }
         return failure(told, number, schedule: shrunk)
@@ -200,8 +200,8 @@ final class Search: Sendable {
 
     private func tellInversion(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
         guard outcome.inversion != nil, !settings.ignoring.contains(.lockOrder) else { return nil }
-        let shrunk = Shrinker { self.play(ReplayingChooser($0)) }.shrink(
-            outcome, keeping: { $0.inversion != nil })
+        var shrinker = Shrinker(outcome, { self.play($0) }, keeping: { $0.inversion != nil })
+        let shrunk = shrinker.shrink()
         var told = play(ReplayingChooser(shrunk), telling: true)
         told.finding = told.inversion ?? outcome.inversion
         return failure(told, number, schedule: shrunk)

@@ -1,5 +1,6 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import SeededBugs
 import Testing
 
 /// A simulation that is asked for what it cannot do says so in a sentence.

@@ -45,7 +45,7 @@ let package = Package(
             path: "Tests/SeededBugs"),
         .executableTarget(
             name: "Corpus",
-            dependencies: ["ExecutionContextsTesting", "SeededBugs"],
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "SeededBugs"],
             path: "Tests/Corpus"),
         .testTarget(
             name: "AsyncFunctionsTests",

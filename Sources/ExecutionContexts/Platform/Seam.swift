@@ -29,6 +29,9 @@ package protocol Simulation: AnyObject {
     /// Wakes the thread of this number, or lets its next `park` return at once.
     func unpark(_ thread: UInt32)
 
+    /// Runs `work` on a thread of its own: one that a pool has not to spare.
+    func lend(_ work: @escaping @Sendable () -> Void)
+
     /// The simulated monotonic clock, in nanoseconds.
     var now: Int64 { get }
 }
@@ -66,6 +69,13 @@ package enum Seam {
     static func simulation(of thread: ThreadRecord) -> (any Simulation)? {
         guard let box = unsafe thread.pointee.simulation else { return nil }
         return unsafe Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().simulation
+    }
+
+    /// Has the simulator of the calling thread run `work` on another one; false where there is none, who could.
+    static func lend(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard let simulation = current else { return false }
+        simulation.lend(work)
+        return true
     }
 
     static func now(_ thread: ThreadRecord) -> Int64 {

@@ -109,6 +109,12 @@ final class LaneThread: Simulation, @unchecked Sendable {
         return wasWoken
     }
 
+    func lend(_ work: @escaping @Sendable () -> Void) {
+        Unseen.begin()
+        if let lane, let stage { stage.lend(work, by: lane) }
+        Unseen.end()
+    }
+
     func unpark(_ thread: UInt32) {
         Unseen.begin()
         let woken = if let lane, let stage { stage.willUnpark(thread, by: lane) } else { nil as Lane? }

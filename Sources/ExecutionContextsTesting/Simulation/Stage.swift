@@ -39,6 +39,7 @@ final class Stage: @unchecked Sendable {
     var conditions: [Condition] = []
     var lastConditions: [Condition] = []
     var lines: [JobLine] = []
+    var lender: JobLine?
     var tasks: [String] = []
     private(set) var clock: SimulatedTime!
 

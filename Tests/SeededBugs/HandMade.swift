@@ -14,12 +14,13 @@ extension SeededBug {
         let (isReady, waiters) = (Tracked(false, "ready"), Tracked<[Promise<Void>]>([], "waiters"))
         sim.spawn("waiter") {
             let promise = Promise<Void>()
-            let look = { @Sendable () -> Bool in
-                if isReady.value { return true }
-                waiters.value += [promise]
-                return false
+            let join = { @Sendable in waiters.value += [promise] }
+            let isThere = section.execute {
+                if isMended && !isReady.value { join() }
+                return isReady.value
             }
-            if isMended ? section.execute(look) : look() { return }
+            if isThere { return }
+            if !isMended { section.execute(join) }
             try promise.async.wait()
         }
         sim.spawn("signaller") {

@@ -75,6 +75,12 @@ final class LaneThread: Simulation, @unchecked Sendable {
         Unseen.end()
     }
 
+    func willStep() {
+        Unseen.begin()
+        if let lane, let stage { stage.willStep(lane) }
+        Unseen.end()
+    }
+
     func willEnter(_ owner: UnsafeRawPointer) {
         Unseen.begin()
         if let lane, let stage { unsafe stage.willEnter(Word(owner), by: lane) }

@@ -24,7 +24,7 @@ extension AsyncCell {
                 unsafe waiting.wait(for: self, continuation)
             }
         } onCancel: {
-            waiting.cancel(on: self)
+            Seam.undivided { waiting.cancel(on: self) }
         }
     }
 }

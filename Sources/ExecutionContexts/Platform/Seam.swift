@@ -35,6 +35,9 @@ package protocol Simulation: AnyObject {
     /// Runs `work` on a thread of its own: one that a pool has not to spare.
     func lend(_ work: @escaping @Sendable () -> Void)
 
+    /// Runs `body` with no scheduling point in it, but where it has to wait.
+    func undivided(_ body: () -> Void)
+
     /// The simulated monotonic clock, in nanoseconds.
     var now: Int64 { get }
 }
@@ -72,6 +75,14 @@ package enum Seam {
     static func simulation(of thread: ThreadRecord) -> (any Simulation)? {
         guard let box = unsafe thread.pointee.simulation else { return nil }
         return unsafe Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().simulation
+    }
+
+    /// Runs what the language calls under a lock of its own, as it does a task's cancellation handler.
+    ///
+    /// A simulated thread that lost its turn in there would keep the lock from those who get the turn.
+    package static func undivided(_ body: () -> Void) {
+        guard let simulation = current else { return body() }
+        simulation.undivided(body)
     }
 
     /// Has the simulator of the calling thread run `work` on another one; false where there is none, who could.

@@ -115,6 +115,12 @@ final class LaneThread: Simulation, @unchecked Sendable {
         return wasWoken
     }
 
+    func undivided(_ body: () -> Void) {
+        lane?.undivided += 1
+        body()
+        lane?.undivided -= 1
+    }
+
     func lend(_ work: @escaping @Sendable () -> Void) {
         Unseen.begin()
         if let lane, let stage { stage.lend(work, by: lane) }

@@ -92,6 +92,12 @@ package enum Seam {
         return true
     }
 
+    /// The monotonic clock, or the simulated one.
+    static var now: Int64 {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, let simulation = current { return simulation.now }
+        return MonotonicClock.nanoseconds
+    }
+
     static func now(_ thread: ThreadRecord) -> Int64 {
         unsafe simulation(of: thread)?.now ?? MonotonicClock.nanoseconds
     }

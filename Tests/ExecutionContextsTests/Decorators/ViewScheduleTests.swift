@@ -185,4 +185,27 @@ struct ViewScheduleTests {
             }
         }
     }
+
+    @Test func `Law 33: how long a piece takes in real time does not show in the schedule`() async {
+        // More than the millisecond for which a view keeps a thread, in one run of a schedule and not in the next.
+        let slow = Box(true)
+        await underEverySchedule("slow pieces", schedules: 20) { sim, onlooker in
+            let isSlow = slow.withValue { slow in
+                slow.toggle()
+                return slow
+            }
+            let view = sim.global.serial("view")
+            sim.spawn("a") {
+                for _ in 0..<6 {
+                    view.execute {
+                        let start = ContinuousClock.now
+                        while isSlow, ContinuousClock.now - start < .milliseconds(2) {}
+                        onlooker.note("ran")
+                    }
+                }
+            }
+            sim.spawn("b") { view.execute { onlooker.note("ran") } }
+            sim.finally("all") { onlooker.count("ran") == 7 }
+        }
+    }
 }

@@ -162,6 +162,8 @@ final class Search: Sendable {
     // MARK: Telling
 
     private func unlike(_ first: Outcome, _ second: Outcome, _ number: Int) -> SimulationFailure {
+        // A stranger that came in time once says why the two differ.
+        if second.finding?.kind == .foreign { return failure(second, number, schedule: nil) }
         func end(_ outcome: Outcome) -> String {
             outcome.finding.map { "with \($0.kind.rawValue)" } ?? "well"
         }

@@ -41,7 +41,16 @@ let package = Package(
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting"]),
         .testTarget(
             name: "ExecutionContextsTestingTests",
-            dependencies: ["ExecutionContextsTesting"]),
+            dependencies: ["ExecutionContextsTesting", "SeededBugs"]),
+        // Programs with known faults, for the tests of the simulator, and the command that measures it by them.
+        .target(
+            name: "SeededBugs",
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            path: "Tests/SeededBugs"),
+        .executableTarget(
+            name: "Corpus",
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "SeededBugs"],
+            path: "Tests/Corpus"),
         .testTarget(
             name: "AsyncFunctionsTests",
             dependencies: ["AsyncFunctions", "ExecutionContextsTesting"]),

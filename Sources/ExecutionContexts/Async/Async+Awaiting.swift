@@ -24,7 +24,7 @@ extension AsyncCell {
                 unsafe waiting.wait(for: self, continuation)
             }
         } onCancel: {
-            waiting.cancel(on: self)
+            Seam.undivided { waiting.cancel(on: self) }
         }
     }
 }
@@ -63,7 +63,8 @@ private enum State { static let idle: UInt8 = 0, waits: UInt8 = 1, cancelled: UI
 
     // Acquiring and releasing: who comes second sees that the other has joined, or cancelled.
     private func move(to next: UInt8) -> Bool {
-        state.compareExchange(expected: State.idle, desired: next, ordering: .acquiringAndReleasing)
+        Seam.point()
+        return state.compareExchange(expected: State.idle, desired: next, ordering: .acquiringAndReleasing)
             .exchanged
     }
 }

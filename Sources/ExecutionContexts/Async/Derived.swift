@@ -89,7 +89,8 @@ private final class Hopping: Derived, Traveller, @unchecked Sendable {
 
     // Acquiring and releasing: who claims the step sees it whole, and no other touches it.
     private func claim(as next: UInt8) -> Bool {
-        stage.compareExchange(expected: Stage.waits, desired: next, ordering: .acquiringAndReleasing)
+        Seam.point()
+        return stage.compareExchange(expected: Stage.waits, desired: next, ordering: .acquiringAndReleasing)
             .exchanged
     }
 

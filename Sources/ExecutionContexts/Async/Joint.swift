@@ -41,6 +41,7 @@ final class Joint: AsyncCell, @unchecked Sendable {
 
     private func count(_ source: AsyncCell) {
         // Acquiring and releasing: who decides sees the outcomes of all that have ended before.
+        Seam.point()
         let isLast = missing.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
         let decides =
             switch goal {
@@ -56,7 +57,10 @@ final class Joint: AsyncCell, @unchecked Sendable {
     }
 
     /// Whether the caller is the one who takes the step, or frees it.
-    private func decide() -> Bool { !isDecided.exchange(true, ordering: .acquiringAndReleasing) }
+    private func decide() -> Bool {
+        Seam.point()
+        return !isDecided.exchange(true, ordering: .acquiringAndReleasing)
+    }
 
     override func didEnd() {
         let members = members.withLock { members in

@@ -62,7 +62,10 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
     }
 
     // Acquiring and releasing: who claims the body sees it whole, and no other touches it.
-    private func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
+    private func claim() -> Bool {
+        Seam.point()
+        return !isClaimed.exchange(true, ordering: .acquiringAndReleasing)
+    }
 
     override var label: String { "a callback on '\(hop?.name ?? "immediate")' with a token" }
 }

@@ -45,7 +45,7 @@ public struct ContextClock: Clock, Sendable {
                 sleep.begin(delay, isKept: deadline == .never)
             }
         } onCancel: {
-            sleep.cancel()
+            Seam.undivided { sleep.cancel() }
         }
     }
 }

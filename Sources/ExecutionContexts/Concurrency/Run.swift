@@ -19,7 +19,7 @@ extension ExecutionContext {
                 submission.send(to: self) { unsafe continuation.resume(with: $0) }
             }
         } onCancel: {
-            submission.cancel()
+            Seam.undivided { submission.cancel() }
         }
     }
 

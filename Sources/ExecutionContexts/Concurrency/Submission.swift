@@ -71,7 +71,8 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     }
 
     private func move(from old: UInt8, to new: UInt8) -> Bool {
-        state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
+        Seam.point()
+        return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
     }
 
     /// What the context holds: if it dies unused, the context has let go of the work.

@@ -97,6 +97,7 @@ final class Counted<Base: ExecutionContext>: ContextDecorator, RefusingContext {
         // Acquiring and releasing: the work sees what its submitter wrote, whatever the base does.
         @discardableResult
         func end() -> Bool {
+            Seam.point()
             guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing) else { return false }
             view.leave()
             return true

@@ -38,6 +38,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
 
         init(waiting view: InlineIfCurrent) {
             self.view = view
+            Seam.point()
             view.waiting.add(1, ordering: .acquiringAndReleasing)
         }
 
@@ -53,6 +54,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
         // Relaxed: only that it happens once matters. The count's own changes acquire and release.
         func end() {
             guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
+            Seam.point()
             view.waiting.subtract(1, ordering: .acquiringAndReleasing)
         }
     }

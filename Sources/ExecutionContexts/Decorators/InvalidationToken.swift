@@ -16,12 +16,16 @@ public final class InvalidationToken: Sendable {
     public init() {}
 
     /// Whether work is still wanted.
-    public var isValid: Bool { !invalidated.load(ordering: .acquiring) }
+    public var isValid: Bool {
+        Seam.point()
+        return !invalidated.load(ordering: .acquiring)
+    }
 
     /// Ends it: no work that has not started will start, and callbacks that wait for an `Async` are let go of.
     ///
     /// Called on the context that runs the work (a serial one), nothing of it starts after the call.
     public func invalidate() {
+        Seam.point()
         invalidated.store(true, ordering: .releasing)
         let watchers = watchers.withLock { $0.take() }
         for watcher in watchers?.values ?? [:].values { watcher.tokenWasInvalidated() }

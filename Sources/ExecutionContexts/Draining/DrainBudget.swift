@@ -9,7 +9,7 @@ struct DrainBudget {
         // The clock costs as much as a small piece of work, so it is asked at every eighth, and also early on, for
         // pieces that are slow; a drain of a single piece never asks.
         guard pieces & 7 == 0 || pieces == 2 || pieces == 4 else { return false }
-        let now = MonotonicClock.nanoseconds
+        let now = Seam.now
         guard let start else {
             self.start = now
             return false

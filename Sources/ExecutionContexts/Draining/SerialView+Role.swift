@@ -59,7 +59,8 @@ extension SerialView {
             if isMyTurn(waiter) { return }
             // Work waits before the caller, who has the role. It is not run here: to that work the caller's
             // queue, actor, task and thread would be its own (law 4). It runs on a thread that no pool has to spare.
-            DispatchQueue(label: name).async { self.drainTaken() }
+            let drain: Work = { self.drainTaken() }
+            if !Seam.lend(drain) { DispatchQueue(label: name).async(execute: drain) }
             hasRole = false
         }
     }

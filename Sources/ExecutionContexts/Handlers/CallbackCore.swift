@@ -83,7 +83,8 @@ class CallbackCore: @unchecked Sendable {
 
     // Acquiring and releasing: who takes the handler sees what was written by who wrapped it.
     private func move(from old: UInt8, to new: UInt8) -> Bool {
-        state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
+        Seam.point()
+        return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
     }
 }
 

@@ -25,6 +25,7 @@ final class CallbackPromise: @unchecked Sendable {
     /// It is taken out: who keeps a handler that was called does not keep the value (law 10).
     @usableFromInline
     func take() -> PromiseCell? {
+        Seam.point()
         // Acquiring and releasing: the caller sees the cell as it was made.
         guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else { return cell.take() }
         onFault(CallbackFault(.calledAgain, context: nil, origin: origin.description))

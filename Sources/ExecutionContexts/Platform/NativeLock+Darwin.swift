@@ -16,7 +16,7 @@ enum NativeLock {
 
     @inline(__always)
     static func lock(_ storage: UnsafeMutablePointer<Storage>) {
-        if unsafe ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe wait(storage) { return }
+        if unsafe ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe lockInTurn(storage) { return }
         unsafe os_unfair_lock_lock(storage)
     }
 
@@ -25,11 +25,12 @@ enum NativeLock {
         unsafe os_unfair_lock_unlock(storage)
     }
 
-    /// Takes the lock under a simulator; false where none is at work.
+    /// Takes the lock for a thread of a simulation; false for any other.
     @inline(never)
-    private static func wait(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
-        unsafe os_unfair_lock_trylock(storage)
-            || Seam.wait(storage, until: { unsafe os_unfair_lock_trylock(storage) })
+    private static func lockInTurn(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
+        // Whose thread it is that holds it the system does not tell.
+        unsafe Seam.lock(
+            storage, try: { unsafe os_unfair_lock_trylock(storage) }, isHeldInTurn: { false })
     }
 
     static func destroy(_ storage: UnsafeMutablePointer<Storage>) {

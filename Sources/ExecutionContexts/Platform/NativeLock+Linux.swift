@@ -16,20 +16,24 @@ enum NativeLock {
     /// Held, and somebody sleeps or is about to: whoever unlocks must wake one.
     private static let contended: UInt32 = 2
 
+    /// Held by a thread of a simulation, which goes on only when it gets the turn.
+    private static let heldInTurn: UInt32 = 3
+
     static func create(at storage: UnsafeMutablePointer<Storage>) {
         unsafe storage.initialize(to: Storage(free))
     }
 
     @inline(__always)
     static func lock(_ storage: UnsafeMutablePointer<Storage>) {
-        if unsafe !take(storage) { unsafe wait(storage) }
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe lockInTurn(storage) { return }
+        if unsafe !take(storage, as: held) { unsafe wait(storage) }
     }
 
     @inline(__always)
-    private static func take(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
+    private static func take(_ storage: UnsafeMutablePointer<Storage>, as mark: UInt32) -> Bool {
         // Acquiring: what the last holder wrote is seen.
         unsafe storage.pointee.compareExchange(
-            expected: free, desired: held, successOrdering: .acquiring, failureOrdering: .relaxed
+            expected: free, desired: mark, successOrdering: .acquiring, failureOrdering: .relaxed
         ).exchanged
     }
 
@@ -47,17 +51,27 @@ enum NativeLock {
     /// sleep over it costs its waker a call to the system.
     @inline(never)
     private static func wait(_ storage: UnsafeMutablePointer<Storage>) {
-        if unsafe Seam.wait(storage, until: { unsafe take(storage) }) { return }
         for _ in 0..<60 {
             ec_relax()
             ec_relax()
             // Relaxed looks first, so that waiting does not take the line from the holder.
-            if unsafe storage.pointee.load(ordering: .relaxed) == free, unsafe take(storage) { return }
+            if unsafe storage.pointee.load(ordering: .relaxed) == free, unsafe take(storage, as: held) {
+                return
+            }
         }
         // From here on the word says contended, also when this thread gets it: others may sleep still.
         while unsafe storage.pointee.exchange(contended, ordering: .acquiring) != free {
             unsafe ec_wait(storage, contended, .max)
         }
+    }
+
+    /// Takes the lock for a thread of a simulation; false for any other.
+    @inline(never)
+    private static func lockInTurn(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
+        unsafe Seam.lock(
+            storage, try: { unsafe take(storage, as: heldInTurn) },
+            // Relaxed: who holds it does not go on meanwhile.
+            isHeldInTurn: { unsafe storage.pointee.load(ordering: .relaxed) == heldInTurn })
     }
 
     static func destroy(_ storage: UnsafeMutablePointer<Storage>) {

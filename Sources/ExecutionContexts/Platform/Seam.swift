@@ -10,6 +10,9 @@ package protocol Simulation: AnyObject {
     /// The calling thread is about to read or change a word that others read or change.
     func willTouch(_ word: UnsafeRawPointer)
 
+    /// The same, of what has no name.
+    func willStep()
+
     /// The calling thread is about to try to take the lock with this owner's word, which holds zero or the number of
     /// the thread that has it. A scheduling point, too.
     func willEnter(_ owner: UnsafeRawPointer)
@@ -32,6 +35,12 @@ package protocol Simulation: AnyObject {
 
     /// Wakes the thread of this number, or lets its next `park` return at once.
     func unpark(_ thread: UInt32)
+
+    /// Runs `work` on a thread of its own: one that a pool has not to spare.
+    func lend(_ work: @escaping @Sendable () -> Void)
+
+    /// Runs `body` with no scheduling point in it, but where it has to wait.
+    func undivided(_ body: () -> Void)
 
     /// The simulated monotonic clock, in nanoseconds.
     var now: Int64 { get }
@@ -72,6 +81,27 @@ package enum Seam {
         return unsafe Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().simulation
     }
 
+    /// Runs what the language calls under a lock of its own, as it does a task's cancellation handler.
+    ///
+    /// A simulated thread that lost its turn in there would keep the lock from those who get the turn.
+    package static func undivided(_ body: () -> Void) {
+        guard let simulation = current else { return body() }
+        simulation.undivided(body)
+    }
+
+    /// Has the simulator of the calling thread run `work` on another one; false where there is none, who could.
+    static func lend(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard let simulation = current else { return false }
+        simulation.lend(work)
+        return true
+    }
+
+    /// The monotonic clock, or the simulated one.
+    static var now: Int64 {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, let simulation = current { return simulation.now }
+        return MonotonicClock.nanoseconds
+    }
+
     static func now(_ thread: ThreadRecord) -> Int64 {
         unsafe simulation(of: thread)?.now ?? MonotonicClock.nanoseconds
     }
@@ -83,16 +113,32 @@ package enum Seam {
         unsafe simulation(of: thread)?.willTouch(word)
     }
 
-    /// Waits for a lock of `NativeLock` under a simulator, where its holder goes on only when it gets the turn.
+    /// Takes a lock of `NativeLock` for a thread of a simulation, after a scheduling point; false for any other.
+    static func lock(_ word: UnsafeRawPointer, try take: () -> Bool, isHeldInTurn: () -> Bool) -> Bool {
+        guard let simulation = current else { return false }
+        simulation.willStep()
+        if take() { return true }
+        // Some of the simulation's own stop inside, at the coordinator's handshakes.
+        return unsafe wait(for: simulation, word, until: take, isHeldInTurn)
+    }
+
+    /// Waits for a lock under a simulator, where its holder may go on only when it gets the turn.
     ///
     /// Calls `take` until it returns true; false where no simulator is at work.
     static func wait(_ word: UnsafeRawPointer, until take: () -> Bool) -> Bool {
         guard let thread = unsafe ec_thread_current(), let simulation = unsafe simulation(of: thread) else {
             return false
         }
-        // No thread of the simulation stops while it holds such a lock, so the holder is a stranger that goes on by
-        // itself. That this thread has met it must not show in the schedule.
+        return unsafe wait(for: simulation, word, until: take) { false }
+    }
+
+    private static func wait(
+        for simulation: any Simulation, _ word: UnsafeRawPointer, until take: () -> Bool,
+        _ isHeldInTurn: () -> Bool
+    ) -> Bool {
+        // A holder of no simulation goes on by itself. That this thread has met it must not show in the schedule.
         for _ in 0..<100_000 {
+            if isHeldInTurn() { break }
             ec_relax()
             if take() { return true }
         }
@@ -183,6 +229,15 @@ package enum Seam {
     static func point(_ word: UnsafeRawPointer, mode: UInt32) {
         if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
     }
+
+    /// A scheduling point before an operation on a word that people have no name for.
+    @inlinable @inline(__always)
+    static func point() {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { pointOfSimulation() }
+    }
+
+    @usableFromInline @inline(never)
+    static func pointOfSimulation() { current?.willStep() }
 
     /// A scheduling point before a lock is tried, if a simulator is at work anywhere.
     @inlinable @inline(__always)

@@ -85,6 +85,7 @@ internal import Synchronization
     fileprivate final func abandon() { _ = claim(State.cancelled) }
 
     private func claim(_ new: UInt8) -> Work? {
+        Seam.point()
         // Acquiring and releasing: the winner reads what the maker wrote, and a loser's reader of
         // `isWaiting` decides nothing.
         let (won, _) = state.compareExchange(

@@ -40,6 +40,8 @@ final class Lane: @unchecked Sendable {
     var operations = 0
     /// How many points it has passed without losing the turn.
     var run = 0
+    /// How often it is inside of what must not lose the turn.
+    var undivided = 0
     var deadline = Int64.max
     /// Woken before it slept.
     var hasToken = false

@@ -75,6 +75,12 @@ final class LaneThread: Simulation, @unchecked Sendable {
         Unseen.end()
     }
 
+    func willStep() {
+        Unseen.begin()
+        if let lane, let stage { stage.willStep(lane) }
+        Unseen.end()
+    }
+
     func willEnter(_ owner: UnsafeRawPointer) {
         Unseen.begin()
         if let lane, let stage { unsafe stage.willEnter(Word(owner), by: lane) }
@@ -113,6 +119,18 @@ final class LaneThread: Simulation, @unchecked Sendable {
         Unseen.end()
         wakes.follow()
         return wasWoken
+    }
+
+    func undivided(_ body: () -> Void) {
+        lane?.undivided += 1
+        body()
+        lane?.undivided -= 1
+    }
+
+    func lend(_ work: @escaping @Sendable () -> Void) {
+        Unseen.begin()
+        if let lane, let stage { stage.lend(work, by: lane) }
+        Unseen.end()
     }
 
     func unpark(_ thread: UInt32) {

@@ -165,6 +165,8 @@ final class Search: Sendable {
     // MARK: Telling
 
     private func unlike(_ first: Outcome, _ second: Outcome, _ number: Int) -> SimulationFailure {
+        // A stranger that came in time once says why the two differ.
+        if second.finding?.kind == .foreign { return failure(second, number, schedule: nil) }
         func end(_ outcome: Outcome) -> String {
             outcome.finding.map { "with \($0.kind.rawValue)" } ?? "well"
         }
@@ -194,8 +196,8 @@ final class Search: Sendable {
         guard again.finding == outcome.finding && again.fingerprint == outcome.fingerprint else {
             return unlike(outcome, again, number)
         }
-        let shrunk = Shrinker { self.play(ReplayingChooser($0)) }.shrink(
-            outcome, keeping: { $0.finding?.kind == kind })
+        var shrinker = Shrinker(outcome, { self.play($0) }, keeping: { $0.finding?.kind == kind })
+        let shrunk = shrinker.shrink()
         let told = play(ReplayingChooser(shrunk), telling: true)
         guard told.finding?.kind == kind else { return unlike(outcome, told, number) }
         return failure(told, number, schedule: shrunk)
@@ -203,8 +205,8 @@ final class Search: Sendable {
 
     private func tellInversion(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
         guard outcome.inversion != nil, !settings.ignoring.contains(.lockOrder) else { return nil }
-        let shrunk = Shrinker { self.play(ReplayingChooser($0)) }.shrink(
-            outcome, keeping: { $0.inversion != nil })
+        var shrinker = Shrinker(outcome, { self.play($0) }, keeping: { $0.inversion != nil })
+        let shrunk = shrinker.shrink()
         var told = play(ReplayingChooser(shrunk), telling: true)
         told.finding = told.inversion ?? outcome.inversion
         return failure(told, number, schedule: shrunk)

@@ -95,7 +95,7 @@ public struct SimulatedClock: Clock {
         try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { unsafe sleep.begin($0, deadline) }
         } onCancel: {
-            sleep.cancel()
+            Seam.undivided { sleep.cancel() }
         }
     }
 }

@@ -19,6 +19,15 @@ extension Stage {
         return nil
     }
 
+    /// Runs work on one of the threads that the system lends where a pool has none to spare.
+    func lend(_ work: @escaping () -> Void, by lane: Lane) {
+        point(lane)
+        let line = lender ?? JobLine(names.unique("the system"), width: 16, on: self)
+        lender = line
+        chronicle?.add(lane, .submits(line.name))
+        line.submit(.init(run: work, isBarrier: false, caller: nil, edge: .preceded()))
+    }
+
     /// Starts a thread of the program.
     func spawn(_ name: String, _ body: @escaping () -> Void) {
         Unseen.begin()

@@ -11,6 +11,11 @@ extension Stage {
         }
     }
 
+    func willStep(_ lane: Lane) {
+        lane.refused = nil
+        point(lane)
+    }
+
     func willEnter(_ owner: Word, by lane: Lane) {
         if !lane.held.isEmpty, phase == .playing { noteOrder(owner, lane) }
         point(lane)

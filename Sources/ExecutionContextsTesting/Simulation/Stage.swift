@@ -39,6 +39,7 @@ final class Stage: @unchecked Sendable {
     var conditions: [Condition] = []
     var lastConditions: [Condition] = []
     var lines: [JobLine] = []
+    var lender: JobLine?
     var tasks: [String] = []
     private(set) var clock: SimulatedTime!
 
@@ -105,7 +106,7 @@ final class Stage: @unchecked Sendable {
 
     /// A point at which another lane may have its turn.
     func point(_ lane: Lane, yields: Bool = false) {
-        guard phase == .playing || phase == .draining else { return }
+        guard phase == .playing || phase == .draining, lane.undivided == 0 || yields else { return }
         step(lane)
         pass(from: lane, choose(lane, stays: true, yields: yields))
     }

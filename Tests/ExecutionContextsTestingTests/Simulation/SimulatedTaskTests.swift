@@ -92,4 +92,21 @@ struct SimulatedTaskTests {
         }
         #expect(report.failure == nil, "\(report)")
     }
+
+    @Test func `Law 33: a cancellation handler of the library's keeps its turn, as Swift's lock does`() {
+        let report = search("cancelled tasks", schedules: 1_000) { sim in
+            let (main, never, ends) = (sim.main, Promise<Void>(), Tracked(0))
+            sim.spawn("canceller") {
+                let waits = sim.global.submitTask { try await never.async.get() }
+                let runs = sim.global.submitTask { try await main.run { sim.step() } }
+                let sleeps = sim.global.submitTask { try await sim.clock.sleep(for: .seconds(50)) }
+                for task in [waits, runs, sleeps] {
+                    task.onComplete(on: main) { _ in ends.value += 1 }
+                    task.cancel()
+                }
+            }
+            sim.finally("all have ended") { withExtendedLifetime(never) { ends.value == 3 } }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import SeededBugs
 import Testing
 
 /// Each kind of failure is found, told with names, and replayed.

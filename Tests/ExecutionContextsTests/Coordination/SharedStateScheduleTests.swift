@@ -1,0 +1,157 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// The shipped ways of sharing state under hundreds of schedules, each of which a token would replay.
+@Suite(.timeLimit(.minutes(5)))
+struct SharedStateScheduleTests {
+    /// Two halves that belong together; a change and a read of it let others have their turns in between.
+    private struct Pair: Sendable {
+        var left = 0
+        var right = 0
+
+        mutating func grow(_ sim: SimulatedWorld) {
+            left += 1
+            sim.step()
+            right += 1
+        }
+
+        /// The size; nil where the halves differ.
+        func size(_ sim: SimulatedWorld) -> Int? {
+            let seen = left
+            sim.step()
+            return seen == left && left == right ? seen : nil
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Laws 17, 30, 33: under every schedule a locked resource is whole, and loses no write`(
+        isSection: Bool
+    ) async {
+        await underEverySchedule("locked resource, by \(isSection ? "section" : "coordinator")") {
+            sim, onlooker in
+            let carrier = sim.global.serial("carrier")
+            let pair =
+                isSection
+                ? LockedResource(Pair(), lockedBy: .section(CriticalSection(), writesOn: carrier))
+                : LockedResource(Pair(), lockedBy: .coordinator(ReadWriteCoordinator(carrier: carrier)))
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    pair.write { $0.grow(sim) }
+                    pair.enqueueWrite { $0.grow(sim) }
+                    let size = pair.read { $0.size(sim) }
+                    onlooker.expect(size != nil, "half a pair was read")
+                    onlooker.expect((size ?? 0) >= (isSection ? 1 : 2), "\(name) does not see what it wrote")
+                }
+            }
+            sim.finally("all writes") { pair.read { $0.size(sim) } == 4 }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Laws 28, 29, 33: under every schedule each change of a property is one transaction`(isView: Bool)
+        async
+    {
+        await underEverySchedule("property, on a \(isView ? "view" : "context")") { sim, onlooker in
+            let pair: TransactionWrapper<Pair>
+            if isView {
+                let view: some SynchronousBarrierContext = sim.global.serial("view")
+                pair = TransactionWrapper(wrappedValue: Pair(), on: view)
+            } else {
+                pair = TransactionWrapper(wrappedValue: Pair(), on: sim.barrier("context"))
+            }
+            sim.spawn("in place") { pair.wrappedValue.grow(sim) }
+            sim.spawn("by a copy") { pair.mutate { $0.grow(sim) } }
+            sim.spawn("in vain") {
+                try? pair.mutate {
+                    $0.left += 1
+                    sim.step()
+                    throw CancellationError()
+                }
+            }
+            sim.spawn("reader") {
+                onlooker.expect(pair.wrappedValue.size(sim) != nil, "half a pair was read")
+            }
+            sim.finally("both changes, and no half one") { pair.wrappedValue.size(sim) == 2 }
+        }
+    }
+
+    @Test func `Laws 28, 33: under every schedule two transactions on one context exclude each other`() async
+    {
+        await underEverySchedule("transactions") { sim, onlooker in
+            let context = sim.barrier("context")
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    Transaction(on: context).exclusively { onlooker.visit("change") }
+                    Transaction(on: context).write { onlooker.visit("\(name) wrote") }
+                    Transaction(on: context).read {
+                        onlooker.visit(atMost: 2, "read")
+                        onlooker.expect(
+                            onlooker.count("\(name) wrote") == 1, "\(name) does not see what it wrote")
+                    }
+                }
+            }
+            sim.finally("all") { onlooker.log.count == 6 }
+        }
+    }
+
+    /// Says when it goes.
+    private final class Value: Sendable {
+        private let onlooker: Onlooker
+        init(_ onlooker: Onlooker) {
+            self.onlooker = onlooker
+            onlooker.note("made")
+        }
+        deinit { onlooker.note("freed") }
+    }
+
+    @Test
+    func
+        `Laws 22, 23, 33: under every schedule each thread has its own value, made once and freed at its end`()
+        async
+    {
+        await underEverySchedule("thread-locals") { sim, onlooker in
+            let shared = Box<ThreadLocalValue<Value>?>(ThreadLocalValue<Value> { _ in Value(onlooker) })
+            for name in ["a", "b", "c"] {
+                sim.spawn(name) {
+                    // The last one to leave lets go of it, with values of others behind.
+                    guard let local = shared.value else { return }
+                    onlooker.expect(local.cachedValue() == nil, "\(name) has a value of somebody else's")
+                    let mine = local.value()
+                    sim.step()
+                    onlooker.expect(local.value() === mine, "\(name) has lost its value")
+                    if name == "b" { local.set(nil) }
+                    sim.step()
+                    if name == "c" { shared.value = nil }
+                    sim.step()
+                }
+            }
+            sim.finally("none is left behind") { onlooker.count("made") == onlooker.count("freed") }
+            sim.finally("one a thread at most") { onlooker.count("made") <= 3 }
+        }
+    }
+
+    @Test func `Laws 9, 33: under every schedule who stays is visited, and who leaves leaves once`() async {
+        await underEverySchedule("registry") { sim, onlooker in
+            let registry = Registry<String>()
+            let (first, last) = (registry.register("first"), registry.register("last"))
+            let leaving = registry.register("leaving") { onlooker.note("left") }
+            sim.spawn("visitor") {
+                registry.forEach { name in
+                    sim.step()
+                    onlooker.note(name)
+                    if name == "first" { registry.register("more").deregister() }
+                }
+            }
+            for name in ["a", "b"] { sim.spawn(name) { leaving.deregister() } }
+            sim.finally("those who stay, once and in order") {
+                onlooker.log.filter { $0 == "first" || $0 == "last" } == ["first", "last"]
+            }
+            sim.finally("it left once, for good") {
+                onlooker.count("left") == 1 && onlooker.count("leaving") <= 1
+                    && registry.registrants == ["first", "last"]
+            }
+            sim.finally("kept") { withExtendedLifetime((first, last)) { true } }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// The shipped views under hundreds of schedules, each of which a token would replay.
+@Suite(.timeLimit(.minutes(5)))
+struct ViewScheduleTests {
+    @Test
+    func `Laws 2, 33: under every schedule a serial view runs one piece at a time, those who wait in turn`()
+        async
+    {
+        await underEverySchedule("serial view") { sim, onlooker in
+            let view = sim.global.serial("view")
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    view.execute { onlooker.visit("\(name)1") }
+                    view.sync { onlooker.visit("\(name)2") }
+                    onlooker.expect(onlooker.count("\(name)1") == 1, "sync has overtaken")
+                    view.execute { onlooker.visit("\(name)3") }
+                }
+                sim.finally("\(name) in order") {
+                    onlooker.log.filter { $0.hasPrefix(name) } == (1...3).map { "\(name)\($0)" }
+                }
+            }
+        }
+    }
+
+    @Test func `Laws 2, 33: under every schedule a hold keeps a serial view to its holder`() async {
+        await underEverySchedule("hold") { sim, onlooker in
+            let view = sim.global.serial("view")
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    view.execute { onlooker.visit("piece") }
+                    let hold = view.hold()
+                    view.sync { onlooker.visit("inside") }
+                    onlooker.visit("held")
+                    hold.release()
+                }
+            }
+            sim.finally("all") { onlooker.log.count == 6 }
+        }
+    }
+
+    @Test func `Laws 1, 32, 33: under every schedule a limited view runs all, and never more at a time`()
+        async
+    {
+        await underEverySchedule("limited view") { sim, onlooker in
+            let view = sim.global.limited(to: 2)
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    view.execute {
+                        onlooker.visit(atMost: 2)
+                        view.execute { onlooker.visit(atMost: 2) }
+                    }
+                    view.execute { onlooker.visit(atMost: 2) }
+                }
+            }
+            sim.finally("all") { onlooker.log.count == 6 }
+        }
+    }
+
+    @Test
+    func `Laws 3, 33: under every schedule nothing runs beside a barrier of a view, and nothing passes it`()
+        async
+    {
+        await underEverySchedule("barrier view") { sim, onlooker in
+            let view = sim.global.barrier("view")
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    view.execute { onlooker.visit(atMost: 2, "\(name) before") }
+                    view.executeBarrier { onlooker.visit("\(name) alone") }
+                    view.execute { onlooker.visit(atMost: 2, "\(name) after") }
+                }
+                sim.finally("\(name) in order") {
+                    onlooker.log.filter { $0.hasPrefix(name) }
+                        == ["before", "alone", "after"].map { "\(name) \($0)" }
+                }
+            }
+        }
+    }
+
+    @Test func `Laws 1, 33: under every schedule a bounded view runs what it accepts, within its room`() async
+    {
+        await underEverySchedule("bounded view, refusing") { sim, onlooker in
+            let view = sim.global.bounded(2, overflow: .refuse)
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    for _ in 0..<3 {
+                        do {
+                            try view.tryExecute { onlooker.note("ran") }
+                            onlooker.note("accepted")
+                        } catch {
+                            onlooker.note("refused")
+                        }
+                    }
+                }
+            }
+            sim.invariant("no more wait than there is room for") {
+                onlooker.count("accepted") - onlooker.count("ran") <= 2
+            }
+            sim.finally("each is accepted and runs, or is refused") {
+                onlooker.count("ran") == onlooker.count("accepted")
+                    && onlooker.count("ran") + onlooker.count("refused") == 6
+            }
+        }
+    }
+
+    @Test
+    func `Laws 1, 33: under every schedule what makes room for newer work is named, and the newest runs`()
+        async
+    {
+        await underEverySchedule("bounded view, dropping") { sim, onlooker in
+            let view = sim.serial("base").bounded(1, overflow: .dropOldest { _ in onlooker.note("dropped") })
+            sim.spawn("a") { for index in 1...4 { view.execute { onlooker.visit("\(index)") } } }
+            sim.finally("each ran or was dropped") { onlooker.log.count == 4 && onlooker.count("4") == 1 }
+            sim.finally("in order") {
+                let ran = onlooker.log.filter { $0 != "dropped" }
+                return ran == ran.sorted()
+            }
+        }
+    }
+
+    @Test(arguments: [Overflow.wait, .callerRuns])
+    func `Laws 1, 33: under every schedule a bounded view answers everybody`(overflow: Overflow) async {
+        await underEverySchedule("bounded view, patient") { sim, onlooker in
+            let view = sim.global.bounded(1, overflow: overflow)
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    let answers = (0..<3).map { _ in view.submit { onlooker.note("ran") } }
+                    for answer in answers { onlooker.expect((try? answer.wait()) != nil, "no answer") }
+                }
+            }
+            sim.finally("all, once") { onlooker.count("ran") == 6 }
+        }
+    }
+
+    @Test
+    func `Laws 1, 25, 33: under every schedule nothing runs once a token was invalidated on its context`()
+        async
+    {
+        await underEverySchedule("token") { sim, onlooker in
+            let (main, token) = (sim.main, InvalidationToken())
+            let view = main.while(token)
+            sim.spawn("worker") {
+                let answers = (0..<3).map { _ in
+                    view.submit {
+                        onlooker.visit("ran")
+                        onlooker.expect(onlooker.count("gone") == 0, "ran when gone")
+                    }
+                }
+                for answer in answers {
+                    do {
+                        try answer.wait()
+                        onlooker.note("answered")
+                    } catch {
+                        onlooker.expect((error as? Refusal)?.reason == .invalidated, "\(error)")
+                    }
+                }
+            }
+            sim.spawn("screen") {
+                main.execute {
+                    token.invalidate()
+                    onlooker.note("gone")
+                }
+            }
+            sim.finally("an answer is the truth") { onlooker.count("ran") == onlooker.count("answered") }
+        }
+    }
+
+    @Test func `Laws 6, 33: under every schedule inline work overtakes nothing that was accepted before`()
+        async
+    {
+        await underEverySchedule("inline") { sim, onlooker in
+            let view = sim.main.inlineIfCurrent()
+            let hasArrived = Tracked(false, "arrived")
+            sim.spawn("network") {
+                view.execute { onlooker.visit("first") }
+                hasArrived.value = true
+            }
+            sim.spawn("user") {
+                view.execute { if hasArrived.value { view.execute { onlooker.visit("second") } } }
+            }
+            sim.finally("in order") {
+                onlooker.place(of: "first") < onlooker.place(of: "second") || onlooker.count("second") == 0
+            }
+        }
+    }
+
+    @Test func `Law 33: how long a piece takes in real time does not show in the schedule`() async {
+        // More than the millisecond for which a view keeps a thread, in one run of a schedule and not in the next.
+        let slow = Box(true)
+        await underEverySchedule("slow pieces", schedules: 20) { sim, onlooker in
+            let isSlow = slow.withValue { slow in
+                slow.toggle()
+                return slow
+            }
+            let view = sim.global.serial("view")
+            sim.spawn("a") {
+                for _ in 0..<6 {
+                    view.execute {
+                        let start = ContinuousClock.now
+                        while isSlow, ContinuousClock.now - start < .milliseconds(2) {}
+                        onlooker.note("ran")
+                    }
+                }
+            }
+            sim.spawn("b") { view.execute { onlooker.note("ran") } }
+            sim.finally("all") { onlooker.count("ran") == 7 }
+        }
+    }
+}

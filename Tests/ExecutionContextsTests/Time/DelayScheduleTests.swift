@@ -1,0 +1,41 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// The shipped delays under hundreds of schedules in which time races with work.
+@Suite(.timeLimit(.minutes(5)))
+struct DelayScheduleTests {
+    @Test func `Laws 7, 33: under every schedule a delay runs or is cancelled, and one caller hears of it`()
+        async
+    {
+        await underEverySchedule("delay against cancel", time: .racing) { sim, onlooker in
+            let context = sim.global.serial("context")
+            let delay = context.schedule(after: .seconds(1)) {
+                onlooker.note("ran")
+                onlooker.expect(sim.time.now.nanoseconds >= 1_000_000_000, "it was early")
+            }
+            for name in ["a", "b"] { sim.spawn(name) { if delay.cancel() { onlooker.note("cancelled") } } }
+            sim.finally("one of the two") { onlooker.count("ran") + onlooker.count("cancelled") == 1 }
+        }
+    }
+
+    @Test
+    func `Laws 7, 33: under every schedule what repeats does not run once it was cancelled on its context`()
+        async
+    {
+        await underEverySchedule("repeat against cancel", time: .racing) { sim, onlooker in
+            let context = sim.serial("context")
+            let repetition = context.repeat(every: .seconds(1)) {
+                onlooker.visit("tick")
+                onlooker.expect(onlooker.count("cancelled") == 0, "ran when cancelled")
+            }
+            sim.spawn("user") {
+                context.execute {
+                    repetition.cancel()
+                    onlooker.note("cancelled")
+                }
+            }
+            sim.finally("it was cancelled") { onlooker.count("cancelled") == 1 }
+        }
+    }
+}

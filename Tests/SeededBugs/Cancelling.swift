@@ -1,0 +1,113 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+
+/// What ends twice, or goes on after it was ended.
+extension SeededBug {
+    static let cancelling: [SeededBug] = [
+        doubleCompletion, lateHop, forgottenWatchdog, lostCancel, replacedCaller,
+    ]
+
+    /// A cache and the network both answer, and each looks whether the other has.
+    static let doubleCompletion = SeededBug("double completion", .invariant, depth: 1) { sim, isMended in
+        let (answer, completions) = (Promise<String>(), Tracked(0, "completions"))
+        let calls = CriticalSection(name: "calls")
+        for source in ["cache", "network"] {
+            sim.spawn(source) {
+                if isMended {
+                    guard answer.succeed(source) else { return }
+                } else {
+                    if answer.async.isCompleted { return }
+                    answer.succeed(source)
+                }
+                calls.execute { completions.value += 1 }
+            }
+        }
+        sim.invariant("one completion") { completions.value <= 1 }
+    }
+
+    /// The token is looked at where the work is sent on, and not where it arrives.
+    static let lateHop = SeededBug("work after the invalidation", .invariant, depth: 1) { sim, isMended in
+        let (main, decoding) = (sim.main, sim.serial("decoding"))
+        let (token, isGone) = (InvalidationToken(), Tracked(false, "cell reused"))
+        let isWrong = Tracked(false, "picture in a wrong cell")
+        sim.spawn("list") {
+            main.execute {
+                token.invalidate()
+                isGone.value = true
+            }
+        }
+        sim.spawn("loader") {
+            decoding.while(token).execute {
+                let show: Work = { if isGone.value { isWrong.value = true } }
+                if isMended { main.while(token).execute(show) } else { main.execute(show) }
+            }
+        }
+        sim.invariant("no picture for a cell that has gone") { !isWrong.value }
+    }
+
+    /// A watchdog is set after that which it guards has ended, and taken back before.
+    static let forgottenWatchdog = SeededBug("watchdog left behind", .leftover, depth: 1) { sim, isMended in
+        let (timers, section) = (sim.serial("timers"), CriticalSection(name: "request"))
+        let (watchdog, isDone) = (Tracked<DelayedWork?>(nil, "watchdog"), Tracked(false, "done"))
+        sim.spawn("request") {
+            section.execute {
+                if isMended && isDone.value { return }
+                watchdog.value = timers.schedule(after: .seconds(7_200)) {}
+            }
+        }
+        sim.spawn("answer") {
+            section.execute {
+                isDone.value = true
+                watchdog.value?.cancel()
+            }
+        }
+    }
+
+    /// A cancel that comes while the work is being sent finds nothing to cancel.
+    static let lostCancel = SeededBug("cancel before the start is lost", .invariant, depth: 1) {
+        sim, isMended in
+        let (network, section) = (sim.serial("network"), CriticalSection(name: "request"))
+        let (handle, isCancelled) = (Tracked<Async<Void>?>(nil, "handle"), Tracked(false, "cancelled"))
+        let (isUnwanted, isWrong) = (Tracked(false, "unwanted"), Tracked(false, "sent when unwanted"))
+        sim.spawn("request") {
+            section.execute {
+                if isMended && isCancelled.value { return }
+                handle.value = network.submit { if isUnwanted.value { isWrong.value = true } }
+            }
+        }
+        sim.spawn("user") {
+            network.execute {
+                section.execute {
+                    isCancelled.value = true
+                    handle.value?.cancel()
+                }
+                isUnwanted.value = true
+            }
+        }
+        sim.invariant("what was cancelled is not sent") { !isWrong.value }
+    }
+
+    /// One slot for who waits: a second caller takes it, and the promise of the first is dropped.
+    static let replacedCaller = SeededBug("promise dropped on one path", .threw, depth: 1) { sim, isMended in
+        let section = CriticalSection(name: "slot")
+        let (waiting, stored) = (Tracked<[Promise<Int>]>([], "waiting"), Tracked<Int?>(nil, "stored"))
+        sim.spawn("loader") {
+            let told = section.execute {
+                stored.value = 7
+                return waiting.value
+            }
+            for promise in told { promise.succeed(7) }
+        }
+        for name in ["alice", "bob"] {
+            sim.spawn(name) {
+                let answer = section.execute { () -> Async<Int> in
+                    if let value = stored.value { return Async(value: value) }
+                    let promise = Promise<Int>()
+                    waiting.value = isMended ? waiting.value + [promise] : [promise]
+                    return promise.async
+                }
+                _ = try answer.wait()
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+
+/// Reads and writes that are whole each, and wrong together; and barriers that were forgotten.
+extension SeededBug {
+    static let coordinators: [SeededBug] = [
+        .checkThenAct, splitTransaction, forgottenBarrier, removedWhileTold, skippedObserver, lateWrite,
+    ]
+
+    /// Two look whether there is room, and then take it.
+    package static let checkThenAct = SeededBug("check, then act", .invariant, depth: 1) { sim, isMended in
+        let seats = ReadWriteCoordinator(name: "seats", carrier: sim.serial("writes"))
+        let taken = Tracked(0, "taken")
+        for name in ["alice", "bob"] {
+            sim.spawn(name) {
+                if isMended {
+                    seats.blockingWrite { if taken.value < 1 { taken.value += 1 } }
+                } else if seats.read({ taken.value < 1 }) {
+                    seats.blockingWrite { taken.value += 1 }
+                }
+            }
+        }
+        sim.invariant("no seat is taken twice") { taken.value <= 1 }
+    }
+
+    /// What was read in one transaction is written in the next.
+    static let splitTransaction = SeededBug("read and write in two transactions", .invariant, depth: 0) {
+        sim, isMended in
+        let (transaction, balance) = (Transaction(on: sim.serial("account")), Tracked(0, "balance"))
+        for name in ["salary", "bonus"] {
+            sim.spawn(name) {
+                if isMended { return transaction.exclusively { balance.value += 50 } }
+                let read = transaction.read { balance.value }
+                transaction.exclusively { balance.value = read + 50 }
+            }
+        }
+        sim.finally("both came in") { balance.value == 100 }
+    }
+
+    /// A change of two halves is submitted as a read would be.
+    static let forgottenBarrier = SeededBug("forgotten barrier", .invariant, depth: 1) { sim, isMended in
+        let settings = sim.barrier("settings")
+        let (host, port) = (Tracked("old", "host"), Tracked("old", "port"))
+        let isMixed = Tracked(false, "mixed")
+        sim.spawn("editor") {
+            let change: Work = {
+                host.value = "new"
+                port.value = "new"
+            }
+            if isMended { settings.executeBarrier(change) } else { settings.execute(change) }
+        }
+        sim.spawn("client") { settings.sync { if host.value != port.value { isMixed.value = true } } }
+        sim.invariant("host and port belong together") { !isMixed.value }
+    }
+
+    /// An observer is told from a copy of the list after it has been taken off it.
+    static let removedWhileTold = SeededBug("observer told after its removal", .invariant, depth: 1) {
+        sim, isMended in
+        let observers = ReadWriteCoordinator(name: "observers", carrier: sim.serial("list"))
+        let (list, isGone) = (Tracked(["screen"], "list"), Tracked(false, "gone"))
+        let isWrong = Tracked(false, "told when gone")
+        sim.spawn("model") {
+            let copy = observers.read { list.value }
+            for name in copy {
+                let tell = { @Sendable in if isGone.value { isWrong.value = true } }
+                if isMended { observers.read { if list.value.contains(name) { tell() } } } else { tell() }
+            }
+        }
+        sim.spawn("screen") {
+            observers.blockingWrite { list.value = [] }
+            isGone.value = true
+        }
+        sim.invariant("nobody is told when it is gone") { !isWrong.value }
+    }
+
+    /// The list is walked by index while somebody leaves it, and so the next one is skipped.
+    static let skippedObserver = SeededBug("observer skipped when another left", .invariant, depth: 1) {
+        sim, isMended in
+        let (section, list) = (CriticalSection(name: "list"), Tracked(["alice", "bob"], "list"))
+        let told = Tracked<[String]>([], "told")
+        sim.spawn("model") {
+            if isMended { return told.value = section.execute { list.value } }
+            var index = 0
+            while let next = section.execute({ () -> String? in
+                let all = list.value
+                return index < all.count ? all[index] : nil
+            }) {
+                told.value += [next]
+                index += 1
+            }
+        }
+        sim.spawn("alice") { section.execute { list.value = list.value.filter { $0 != "alice" } } }
+        sim.finally("who stays is told") { told.value.contains("bob") }
+    }
+
+    /// A write goes by way of a pool, and who submitted it reads too early.
+    static let lateWrite = SeededBug("own write not seen", .invariant, depth: 1) { sim, isMended in
+        let (store, pool) = (ReadWriteCoordinator(name: "store", carrier: sim.serial("writes")), sim.global)
+        let (name, isOld) = (Tracked("old", "name"), Tracked(false, "read the old"))
+        let saved = Promise<Void>()
+        sim.spawn("editor") {
+            pool.execute {
+                store.enqueueWrite { name.value = "new" }
+                saved.succeed(())
+            }
+            if isMended { try saved.async.wait() } else { sim.yield() }
+            if store.read({ name.value }) == "old" { isOld.value = true }
+        }
+        sim.invariant("an editor sees what it wrote") { !isOld.value }
+    }
+}

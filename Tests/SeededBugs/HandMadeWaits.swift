@@ -1,0 +1,67 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+
+/// More of what was made by hand: who waits, and for what.
+extension SeededBug {
+    /// A list of waiters is told and then emptied; who came in between is forgotten.
+    static let flushedWaiters = SeededBug("waiter forgotten in a flush", .lostWakeUp, depth: 2) {
+        sim, isMended in
+        let section = CriticalSection(name: "waiters")
+        let waiters = Tracked<[Promise<Int>]>([], "waiters")
+        let stored = Tracked<Int?>(nil, "stored")
+        sim.spawn("caller") {
+            let promise = Promise<Int>()
+            let hit = section.execute {
+                if stored.value == nil { waiters.value += [promise] }
+                return stored.value
+            }
+            if hit == nil { _ = try promise.async.wait() }
+        }
+        sim.spawn("loader") {
+            let told = section.execute {
+                if isMended { stored.value = 7 }
+                return waiters.value
+            }
+            for promise in told { promise.succeed(7) }
+            section.execute {
+                stored.value = 7
+                waiters.value = []
+            }
+        }
+    }
+
+    /// Workers count themselves off without a lock, and who looks for the last one looks for ever.
+    static let miscountedEnd = SeededBug("count that is never reached", .endless, depth: 1) { sim, isMended in
+        let (section, left) = (CriticalSection(name: "count"), Tracked(2, "left"))
+        for name in ["alice", "bob"] {
+            sim.spawn(name) {
+                if isMended { section.execute { left.value -= 1 } } else { left.value -= 1 }
+            }
+        }
+        sim.spawn("main") { while left.value > 0 { sim.yield() } }
+    }
+
+    /// A snapshot that was torn is taken once more, and then believed.
+    static let tornTwice = SeededBug("torn twice, believed the second time", .invariant, depth: 2) {
+        sim, isMended in
+        let (version, left, right) = (Tracked(0, "version"), Tracked(0, "left"), Tracked(0, "right"))
+        let isTorn = Tracked(false, "torn")
+        sim.spawn("reader") {
+            var (before, one, other) = (version.value, left.value, right.value)
+            if before % 2 == 1 || version.value != before {
+                (before, one, other) = (version.value, left.value, right.value)
+                if isMended && (before % 2 == 1 || version.value != before) { return }
+            }
+            if one != other { isTorn.value = true }
+        }
+        sim.spawn("writer") {
+            for round in 1...2 {
+                version.value = 2 * round - 1
+                left.value = round
+                right.value = round
+                version.value = 2 * round
+            }
+        }
+        sim.invariant("a snapshot is whole") { !isTorn.value }
+    }
+}

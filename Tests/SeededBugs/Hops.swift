@@ -1,0 +1,113 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+
+/// A piece of work is whole; two pieces, or a check here and an act there, are not.
+extension SeededBug {
+    static let hops: [SeededBug] = [
+        .lostUpdate, .callbackAfterCancel, swappedSaves, staleCache, closedAtTheEnd,
+    ]
+
+    /// Two read a value on one context and write the sum back in a second hop.
+    package static let lostUpdate = SeededBug("lost update over two hops", .invariant, depth: 0) {
+        sim, isMended in
+        let (database, count) = (sim.serial("database"), Tracked(0, "count"))
+        let pool = sim.global
+        for name in ["alice", "bob"] {
+            sim.spawn(name) {
+                if isMended { return database.execute { count.value += 1 } }
+                database.execute {
+                    let read = count.value
+                    pool.execute {
+                        let sum = read + 1
+                        database.execute { count.value = sum }
+                    }
+                }
+            }
+        }
+        sim.finally("both have counted") { count.value == 2 }
+    }
+
+    /// A download tells a screen that may have gone away in between.
+    package static let callbackAfterCancel = SeededBug("callback after cancel", .invariant, depth: 1) {
+        sim, isMended in
+        let main = sim.main
+        let (isCancelled, isTold) = (Tracked(false, "cancelled"), Tracked(false, "told"))
+        let isWrong = Tracked(false, "told after the cancel")
+        sim.spawn("download") {
+            if isMended {
+                main.execute { if !isCancelled.value { isTold.value = true } }
+            } else if !isCancelled.value {
+                main.execute {
+                    if isCancelled.value { isWrong.value = true }
+                    isTold.value = true
+                }
+            }
+        }
+        sim.spawn("screen") { main.execute { isCancelled.value = true } }
+        sim.invariant("no callback after the cancel") { !isWrong.value }
+    }
+
+    /// A document is saved twice, by way of a pool, and the older version lands last.
+    static let swappedSaves = SeededBug("order swapped by a pool", .invariant, depth: 1) { sim, isMended in
+        let (disk, saved) = (sim.serial("disk"), Tracked("", "saved"))
+        let encoding: any ExecutionContext = isMended ? sim.global.serial("encoding") : sim.global
+        sim.spawn("editor") {
+            for text in ["first", "second"] {
+                encoding.execute {
+                    let bytes = text
+                    disk.execute { saved.value = bytes }
+                }
+            }
+        }
+        sim.finally("the last version is saved") { saved.value == "second" }
+    }
+
+    /// A value that was read before it changed fills a cache that was emptied since.
+    static let staleCache = SeededBug("cache filled after it was emptied", .invariant, depth: 2) {
+        sim, isMended in
+        let (main, database, pool) = (sim.main, sim.serial("database"), sim.global)
+        let (stored, cached) = (Tracked(1, "stored"), Tracked<Int?>(nil, "cached"))
+        let epoch = Tracked(0, "epoch")
+        sim.spawn("reader") {
+            let before = epoch.value
+            database.execute {
+                let read = stored.value
+                pool.execute {
+                    main.execute { if !isMended || epoch.value == before { cached.value = read } }
+                }
+            }
+        }
+        sim.spawn("writer") {
+            database.sync { stored.value = 2 }
+            main.execute {
+                epoch.value += 1
+                cached.value = nil
+            }
+        }
+        sim.finally("the cache is empty or right") { cached.value == nil || cached.value == stored.value }
+    }
+
+    /// A consumer finds nothing, then finds the line closed, and leaves; the last item came in between.
+    static let closedAtTheEnd = SeededBug("last item lost at close", .invariant, depth: 1) { sim, isMended in
+        let (items, isClosed) = (Tracked<[Int]>([], "items"), Tracked(false, "closed"))
+        let taken = Tracked(0, "taken")
+        sim.spawn("consumer") {
+            while true {
+                let wasClosed = isClosed.value
+                let count = items.value.count
+                if taken.value < count {
+                    taken.value += 1
+                } else if isMended ? wasClosed : isClosed.value {
+                    return
+                } else {
+                    sim.yield()
+                }
+            }
+        }
+        sim.spawn("producer") {
+            for item in 1...2 { items.value += [item] }
+            isClosed.value = true
+        }
+        sim.finally("all were taken") { taken.value == 2 }
+    }
+}

@@ -1,0 +1,51 @@
+package import ExecutionContextsTesting
+
+/// A small program with one fault, and the same without it.
+///
+/// The programs are those of real services, cut down to the fault; what the simulator is measured by.
+package struct SeededBug: Sendable, CustomStringConvertible {
+    package let name: String
+    /// What a simulation may find it as.
+    package let kinds: Set<SimulationFailure.Kind>
+    /// By how many switches of the turn it can be shown, at the least: what the exhaustive strategy shows it by.
+    package let depth: Int
+    private let time: SimulationTime
+    private let program: Program
+
+    package typealias Program = @Sendable (_ sim: SimulatedWorld, _ isMended: Bool) throws -> Void
+
+    init(
+        _ name: String, _ kinds: SimulationFailure.Kind..., depth: Int,
+        time: SimulationTime = .whenIdle, _ program: @escaping Program
+    ) {
+        self.name = name
+        self.kinds = Set(kinds)
+        self.depth = depth
+        self.time = time
+        self.program = program
+    }
+
+    package var description: String { name }
+
+    /// Whether its schedules leave threads behind, which cannot be ended from outside.
+    package var leavesThreads: Bool { !kinds.isDisjoint(with: [.deadlock, .lostWakeUp]) }
+
+    package func search(
+        isMended: Bool = false, schedules: Int = 5_000, seed: UInt64 = 0, replay: String? = nil,
+        strategy: SimulationStrategy = .portfolio
+    ) -> SimulationReport {
+        ExecutionContextsTesting.search(
+            name, schedules: schedules, strategy: strategy, time: time, replay: replay, seed: seed
+        ) { sim in
+            try program(sim, isMended)
+        }
+    }
+
+    /// The four that every simulator is shown first; to be found in 30 schedules, 99 times in 100.
+    package static let firstFour: [SeededBug] = [
+        .lostUpdate, .crossedLocks, .checkThenAct, .callbackAfterCancel,
+    ]
+
+    package static let all: [SeededBug] =
+        hops + locks + handMade + coordinators + cancelling + timed + tasks + views + asyncs
+}

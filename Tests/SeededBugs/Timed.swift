@@ -1,0 +1,114 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+
+/// Time limits and delays that race with work.
+extension SeededBug {
+    static let timed: [SeededBug] = [timeout, cancelledTooLate, twiceCharged, droppedEvent, withoutLock]
+
+    /// The limit and the answer each look whether the other was first.
+    static let timeout = SeededBug("timeout against completion", .invariant, depth: 2, time: .racing) {
+        sim, isMended in
+        let (timers, network) = (sim.serial("timers"), sim.serial("network"))
+        let (isDone, told) = (Tracked(false, "done"), Tracked<[String]>([], "told"))
+        let section = CriticalSection(name: "ending")
+        @Sendable func end(_ how: String) {
+            let first = { @Sendable () -> Bool in
+                defer { isDone.value = true }
+                return !isDone.value
+            }
+            if isMended ? section.execute(first) : first() { section.execute { told.value += [how] } }
+        }
+        sim.spawn("caller") {
+            let limit = timers.schedule(after: .seconds(1)) { end("timed out") }
+            network.execute {
+                end("answered")
+                limit.cancel()
+            }
+        }
+        sim.finally("one ending") { told.value.count == 1 }
+    }
+
+    /// The delay is cancelled, but it has run, and what it sent on is on its way.
+    static let cancelledTooLate = SeededBug(
+        "delay fires after its cancel", .invariant, depth: 2, time: .racing
+    ) {
+        sim, isMended in
+        let (main, timers) = (sim.main, sim.serial("timers"))
+        let (isPlaying, isHidden) = (Tracked(false, "playing"), Tracked(false, "hidden"))
+        sim.spawn("player") {
+            let hiding = timers.schedule(after: .seconds(3)) {
+                main.execute { if !isMended || !isPlaying.value { isHidden.value = true } }
+            }
+            main.execute {
+                hiding.cancel()
+                isHidden.value = false
+                isPlaying.value = true
+            }
+        }
+        sim.finally("the controls stay where they are touched") { !isHidden.value }
+    }
+
+    /// The first try was too slow to be waited for, but not too slow to be done.
+    static let twiceCharged = SeededBug("retry that runs twice", .invariant, depth: 2, time: .racing) {
+        sim, isMended in
+        let (timers, bank) = (sim.serial("timers"), sim.serial("bank"))
+        let (charges, isPaid) = (Tracked(0, "charges"), Tracked(false, "paid"))
+        @Sendable func charge() -> Async<Void> {
+            bank.submit {
+                if isMended && isPaid.value { return }
+                charges.value += 1
+                isPaid.value = true
+            }
+        }
+        sim.spawn("shop") {
+            do {
+                try charge().timeout(after: .seconds(1), on: timers).wait()
+            } catch {
+                try charge().wait()
+            }
+        }
+        sim.finally("charged once") { charges.value == 1 }
+    }
+
+    /// What is typed between the saving and the word that it is over is saved by nobody.
+    static let droppedEvent = SeededBug("debounce drops the last event", .invariant, depth: 3, time: .racing)
+    {
+        sim, isMended in
+        let timers = sim.serial("timers")
+        let (text, saved) = (Tracked("", "text"), Tracked("", "saved"))
+        let isSet = Tracked(false, "set")
+        sim.spawn("typist") {
+            for letter in ["a", "b"] {
+                text.value += letter
+                if isSet.value { continue }
+                isSet.value = true
+                timers.schedule(after: .seconds(1)) {
+                    if isMended { isSet.value = false }
+                    saved.value = text.value
+                    if !isMended { isSet.value = false }
+                }
+            }
+        }
+        sim.finally("all of it is saved") { saved.value == text.value }
+    }
+
+    /// Who has not got the lock in time goes on without it.
+    static let withoutLock = SeededBug(
+        "on without the lock after a time limit", .invariant, depth: 3, time: .racing
+    ) { sim, isMended in
+        let (printer, section) = (CriticalSection(name: "printer"), CriticalSection(name: "page"))
+        let page = Tracked<[String]>([], "page")
+        for name in ["alice", "bob"] {
+            sim.spawn(name) {
+                let print = { @Sendable in
+                    section.execute { page.value += [name] }
+                    section.execute { page.value += [name] }
+                }
+                let isPrinted = printer.executeWithTimeout(.seconds(1), print)
+                // Better late than never, somebody thought.
+                if !isPrinted { if isMended { printer.execute(print) } else { print() } }
+            }
+        }
+        sim.finally("no page is mixed") { page.value.isEmpty || page.value[0] == page.value[1] }
+    }
+}

@@ -1,0 +1,64 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+
+/// Views that promise less than was thought.
+extension SeededBug {
+    static let views: [SeededBug] = [limitedAsSerial, serialAcrossAwait, fullLine, wrongCurrent]
+
+    /// A limit of two is taken for a lock.
+    static let limitedAsSerial = SeededBug("limited view taken for a serial one", .invariant, depth: 1) {
+        sim, isMended in
+        let view: any ExecutionContext = isMended ? sim.global.serial("uploads") : sim.global.limited(to: 2)
+        let sum = Tracked(0, "sum")
+        sim.spawn("sync") { for _ in 1...2 { view.execute { sum.value += 1 } } }
+        sim.finally("all were counted") { sum.value == 2 }
+    }
+
+    /// A serial view keeps its pieces apart, but a task that waits leaves it.
+    static let serialAcrossAwait = SeededBug("serial view left at an await", .invariant, depth: 0) {
+        sim, isMended in
+        let (view, disk, file) = (sim.global.serial("file"), sim.serial("disk"), Tracked("", "file"))
+        for name in ["a", "b"] {
+            sim.task(name) {
+                try await view.runTask {
+                    if isMended {
+                        try await disk.run { file.value += name }
+                    } else {
+                        let text = file.value
+                        try await disk.run {}
+                        file.value = text + name
+                    }
+                }
+            }
+        }
+        sim.finally("both are in the file") { file.value.count == 2 }
+    }
+
+    /// A line that is full lets the oldest go, which was the one that mattered.
+    static let fullLine = SeededBug("entry dropped by a full line", .invariant, depth: 0) { sim, isMended in
+        let (dropped, written) = (Tracked(0, "dropped"), Tracked(0, "written"))
+        let disk = sim.serial("disk")
+        let log = disk.bounded(1, overflow: isMended ? .wait : .dropOldest { _ in dropped.value += 1 })
+        sim.spawn("service") { for _ in 1...3 { log.submit { written.value += 1 } } }
+        sim.finally("every entry is written") { written.value == 3 }
+    }
+
+    /// Who is not on the context submits, who is there goes on at once, and so passes those who wait.
+    static let wrongCurrent = SeededBug("inline work overtakes", .invariant, depth: 2) { sim, isMended in
+        let main = sim.main
+        let (order, hasArrived) = (Tracked<[Int]>([], "order"), Tracked(false, "arrived"))
+        @Sendable func show(_ event: Int) {
+            if !isMended && main.isCurrent == true {
+                order.value += [event]
+            } else {
+                main.execute { order.value += [event] }
+            }
+        }
+        sim.spawn("network") {
+            show(1)
+            hasArrived.value = true
+        }
+        sim.spawn("user") { main.execute { if hasArrived.value { show(2) } } }
+        sim.finally("what came first is shown first") { order.value != [2, 1] }
+    }
+}

@@ -29,15 +29,13 @@ bool ec_is_main_thread(void) { return pthread_main_np() != 0; }
 void ec_barrier_prepare(void) {}
 void ec_barrier(void) {}
 
-int64_t ec_thread_clock(void) { return pthread_mach_thread_np(pthread_self()); }
+int64_t ec_thread_handle(void) { return pthread_mach_thread_np(pthread_self()); }
 
-int64_t ec_thread_time(int64_t clock) {
+bool ec_thread_sleeps(int64_t handle) {
     thread_basic_info_data_t info;
     mach_msg_type_number_t count = THREAD_BASIC_INFO_COUNT;
-    if (thread_info((thread_act_t)clock, THREAD_BASIC_INFO, (thread_info_t)&info, &count) != KERN_SUCCESS) return -1;
-    int64_t microseconds = info.user_time.microseconds + info.system_time.microseconds;
-    int64_t seconds = info.user_time.seconds + info.system_time.seconds;
-    return seconds * 1000000000 + microseconds * 1000;
+    if (thread_info((thread_act_t)handle, THREAD_BASIC_INFO, (thread_info_t)&info, &count) != KERN_SUCCESS) return false;
+    return info.run_state == TH_STATE_WAITING || info.run_state == TH_STATE_UNINTERRUPTIBLE;
 }
 
 // Nor does it let a program choose processors.

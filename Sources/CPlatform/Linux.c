@@ -5,10 +5,12 @@
 
 #include "CPlatform.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,15 +42,20 @@ void ec_barrier(void) {
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-int64_t ec_thread_clock(void) {
-    clockid_t clock;
-    return pthread_getcpuclockid(pthread_self(), &clock) == 0 ? clock : -1;
-}
+int64_t ec_thread_handle(void) { return syscall(SYS_gettid); }
 
-int64_t ec_thread_time(int64_t clock) {
-    struct timespec time;
-    if (clock == -1 || clock_gettime((clockid_t)clock, &time) != 0) return -1;
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+bool ec_thread_sleeps(int64_t handle) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%lld/stat", (long long)handle);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) return false;
+    text[length] = 0;
+    // The state comes behind the thread's name, which stands in parentheses and may contain any.
+    const char *end = strrchr(text, ')');
+    return end != (void *)0 && end[1] == ' ' && (end[2] == 'S' || end[2] == 'D');
 }
 
 void ec_pin(uint32_t number) {

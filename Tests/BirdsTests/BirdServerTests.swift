@@ -6,7 +6,7 @@ import Testing
 @testable import Birds
 
 /// The service over a real server, and the server itself.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BirdServerTests {
     private let log = EventLog()
     private let clock = ManualContext()

@@ -103,11 +103,11 @@ static inline void ec_words_store(ec_words *_Nonnull slot, ec_words words) {
     __atomic_store_n(&slot->second, words.second, __ATOMIC_RELAXED);
 }
 
-/// By which others ask for the processor time of the calling thread, as long as it lives.
-int64_t ec_thread_clock(void);
+/// By which others ask what the calling thread is doing, as long as it lives.
+int64_t ec_thread_handle(void);
 
-/// The processor time that a thread has used, in nanoseconds, or -1 where it is not known.
-int64_t ec_thread_time(int64_t clock);
+/// Whether a thread sleeps, and does not merely wait for a processor; false where it is not known.
+bool ec_thread_sleeps(int64_t handle);
 
 /// The record of the calling thread, or null before its first use.
 static inline ec_thread *_Nullable ec_thread_current(void) { return ec_thread_storage; }

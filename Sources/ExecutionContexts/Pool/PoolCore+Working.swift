@@ -5,7 +5,7 @@ internal import Synchronization
 extension PoolCore {
     /// Runs what there is; called on the worker's thread, once for each call of it. It comes as one that searches.
     func work(_ worker: PoolWorker) {
-        roster.withLock { _ in unsafe worker.place.clock = ec_thread_clock() }
+        roster.withLock { _ in unsafe worker.place.thread = ec_thread_handle() }
         worker.occupy {
             unsafe Frame.enter(Frame.owner(self)) {
                 while let work = search(worker) {

@@ -2,7 +2,7 @@ internal import CPlatform
 internal import Dispatch
 internal import Synchronization
 
-/// Looks at a pool every hundredth of a second for as long as it has anything to do.
+/// Looks at a pool every five milliseconds for as long as it has anything to do.
 ///
 /// Waiting that the library knows of makes room for another worker at once. What this finds is the rest: pieces that block
 /// in the system, or wait for each other by means of their own.
@@ -10,7 +10,7 @@ internal import Synchronization
     private let queue: DispatchQueue
     private let isOn = Atomic<Bool>(false)
 
-    static var tick: Int { 10_000_000 }
+    static var tick: Int { 5_000_000 }
 
     init(name: String) { queue = DispatchQueue(label: "\(name).watch", qos: .userInteractive) }
 
@@ -59,14 +59,16 @@ extension PoolCore {
         return isActive
     }
 
-    /// Whether a worker that counts has done nothing since it was last looked at. The roster is locked.
+    /// Whether a worker that counts has been asleep in one piece since it was last looked at, as far as two looks show.
+    /// The roster is locked.
     private func look(at worker: PoolWorker) -> Bool {
-        let (begun, time) = unsafe (worker.pieces, ec_thread_time(worker.place.clock))
-        let (before, timeBefore) = unsafe (worker.place.seenBegun, worker.place.seenTime)
-        unsafe (worker.place.seenBegun, worker.place.seenTime) = (begun, time)
-        guard unsafe worker.place.isCounted, begun == before, time >= 0, timeBefore >= 0 else { return false }
-        // A tenth of the time: who computes on a busy machine gets more, and who sleeps gets less.
-        if time - timeBefore > Int64(PoolWatch.tick / 10) { return false }
+        let begun = worker.pieces
+        // Not by its processor time, of which a busy machine gives it none: who computes sleeps at neither look.
+        let sleeps = unsafe ec_thread_sleeps(worker.place.thread)
+        let isSame = unsafe worker.place.seenBegun == begun && worker.place.seenAsleep
+        unsafe worker.place.seenBegun = begun
+        unsafe worker.place.seenAsleep = sleeps
+        guard unsafe worker.place.isCounted, isSame, sleeps else { return false }
         // Relaxed: the worker reads it after each piece, and asks the roster.
         worker.isToReport.store(true, ordering: .relaxed)
         return true

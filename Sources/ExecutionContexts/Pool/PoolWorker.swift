@@ -31,11 +31,11 @@ internal import Synchronization
         var isCounted = false
         /// How many waits it is in, one within the other.
         var waits = 0
-        /// What it had begun when it was last looked at, and the processor time it had used.
+        /// What it had begun when it was last looked at, and whether its thread slept then.
         var seenBegun = -1
-        var seenTime: Int64 = -1
-        /// By which its thread's processor time is asked for.
-        var clock: Int64 = -1
+        var seenAsleep = false
+        /// By which the watch asks what its thread is doing.
+        var thread: Int64 = -1
     }
 
     /// Its pool, which outlives it.

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Async code on a manual context.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct DriveTests {
     let context = ManualContext(name: "driven")
 

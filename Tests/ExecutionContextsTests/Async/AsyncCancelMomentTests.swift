@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Whenever a cancellation comes, everything ends, and what nobody wants is not begun (law 26).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AsyncCancelMomentTests {
     // MARK: - Promises
 

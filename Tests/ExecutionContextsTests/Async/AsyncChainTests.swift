@@ -7,7 +7,7 @@ import Testing
 private struct Failure: Error, Equatable {}
 
 /// Chains of any length neither overflow the stack nor change thread (law 25).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AsyncChainTests {
     static let length = 1_000_000
 

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Waiting for all of many, or for the first of them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AsyncJoiningTests {
     private func promises(_ count: Int) -> [Promise<Int>] { (0..<count).map { _ in Promise() } }
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The operation queue of a context, where operations are cancelled, exclusive or lost.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OperationFaultTests {
     @Test func `An operation that is cancelled by cancelling all while it waits for another one still ends`()
         async

@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransactionWrapperTests {
     @Test(arguments: ExclusiveSubject.own + ExclusiveSubject.views)
     func `Law 29: of 160,000 increments at a time none is lost`(_ subject: ExclusiveSubject) async {

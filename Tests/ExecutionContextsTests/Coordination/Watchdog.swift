@@ -13,7 +13,7 @@ func watched(
             end.signal()
         }
         DispatchQueue(label: "a watchdog").async {
-            continuation.resume(returning: end.wait(timeout: .now() + .seconds(100)) == .success)
+            continuation.resume(returning: end.wait(timeout: .now() + .seconds(280)) == .success)
         }
     }
     #expect(hasEnded, "somebody was forgotten", sourceLocation: sourceLocation)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Days on which queues are long, closed or gone.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BadDayTests {
     @Test(arguments: [true, false])
     func `Laws 1, 2: a million queued pieces run, each once and in order`(_ isSerial: Bool) async {

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Law 1 over bases that break it: a view answers everybody, runs nothing twice and goes on afterwards.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct FaultyBaseTests {
     /// The views that hand their base one turn at a time, and must notice the loss of one.
     static let views: [Decorator] = [

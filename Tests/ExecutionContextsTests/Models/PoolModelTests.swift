@@ -1,7 +1,7 @@
 import Testing
 
 /// Every run of a pool's coming and going ends with all work done.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PoolModelTests {
     @Test(arguments: [
         PoolModel(), PoolModel(submitters: 1, each: 3), PoolModel(submitters: 3),
@@ -16,8 +16,8 @@ struct PoolModelTests {
     @Test(arguments: PoolModel.Omission.allCases)
     func `Law 1: without any part of it, some order leaves work`(_ omission: PoolModel.Omission) async {
         var isFound = false
-        for model in [PoolModel(each: 2, omission: omission), PoolModel(workers: 3, omission: omission)] {
-            isFound = await model.explored().failure != nil || isFound
+        for model in [PoolModel(omission: omission), PoolModel(each: 2, omission: omission)] where !isFound {
+            isFound = await model.explored().failure != nil
         }
         #expect(isFound)
     }

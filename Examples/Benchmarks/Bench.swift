@@ -13,6 +13,7 @@ struct Bench {
     func count(_ full: Int) -> Int { isQuick ? max(full / 10, 1) : full }
 
     func heading(_ title: String) {
+        Results.shared.begin(title)
         print("\n\(title)")
         print(
             "  " + "".padded(46) + "ours ns".leftPadded(10) + "theirs ns".leftPadded(11)
@@ -49,6 +50,7 @@ struct Bench {
         }
         let ratios = zip(other, mine).map { $0 / $1 }.sorted()
         let perOperation = Double(operations)
+        Results.shared.add(name, bar: bar, ours: mine, theirs: other, operations: operations)
         print(
             "  " + name.padded(46)
                 + (mine.median / perOperation).formatted(1).leftPadded(10)
@@ -60,6 +62,8 @@ struct Bench {
 
     /// Prints a figure that is not a time.
     func figure(_ name: String, _ value: String, bar: String = "") {
+        if let only, !name.contains(only) { return }
+        Results.shared.add(name, bar: bar, figure: value)
         print("  " + name.padded(46) + value.leftPadded(29) + "".padded(20) + "   \(bar)")
     }
 }

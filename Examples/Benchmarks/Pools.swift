@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// Contexts are kept as `any`, as a service keeps them.
 enum PoolBenchmarks {
-    private static let pool: any ExecutionContext = PoolContext()
-    private static let queue = DispatchQueue.global()
+    static let pool: any ExecutionContext = PoolContext()
+    static let queue = DispatchQueue.global()
 
     static func run(_ bench: Bench) {
         outside(bench)
@@ -17,7 +17,6 @@ enum PoolBenchmarks {
         chains(bench)
         roundTrip(bench)
         serialContexts(bench)
-        blocking(bench)
     }
 
     private static func outside(_ bench: Bench) {
@@ -202,7 +201,7 @@ enum PoolBenchmarks {
             })
     }
 
-    @Sendable private static func ourHop(_ left: Int, _ here: any SerialContext, _ there: any SerialContext) {
+    @Sendable static func ourHop(_ left: Int, _ here: any SerialContext, _ there: any SerialContext) {
         if left == 0 { sharedTally.hit() } else { there.execute { ourHop(left - 1, there, here) } }
     }
 
@@ -210,52 +209,8 @@ enum PoolBenchmarks {
         if left == 0 { sharedTally.hit() } else { there.async { theirHop(left - 1, there, here) } }
     }
 
-    private static func blocking(_ bench: Bench) {
-        bench.compare(
-            "64 jobs that sleep for 50 ms", operations: 1, bar: "<= 200 ms",
-            ours: {
-                sharedTally.expect(64)
-                for _ in 0..<64 {
-                    pool.execute {
-                        usleep(50_000)
-                        sharedTally.hit()
-                    }
-                }
-                sharedTally.wait()
-            },
-            theirs: {
-                sharedTally.expect(64)
-                for _ in 0..<64 {
-                    queue.async {
-                        usleep(50_000)
-                        sharedTally.hit()
-                    }
-                }
-                sharedTally.wait()
-            })
-        let gate = DispatchSemaphore(value: 0)
-        @Sendable func wait() {
-            gate.wait()
-            sharedTally.hit()
-        }
-        bench.compare(
-            "16 jobs that wait for a later one", operations: 1, bar: "<= 100 ms",
-            ours: {
-                sharedTally.expect(16)
-                for _ in 0..<16 { pool.execute(wait) }
-                pool.execute { for _ in 0..<16 { gate.signal() } }
-                sharedTally.wait()
-            },
-            theirs: {
-                sharedTally.expect(16)
-                for _ in 0..<16 { queue.async(execute: wait) }
-                queue.async { for _ in 0..<16 { gate.signal() } }
-                sharedTally.wait()
-            })
-    }
-
     /// Computes for so many microseconds.
-    @Sendable private static func spin(_ microseconds: Int) {
+    @Sendable static func spin(_ microseconds: Int) {
         if microseconds == 0 { return }
         let end = DispatchTime.now().uptimeNanoseconds + UInt64(microseconds) * 1_000
         while DispatchTime.now().uptimeNanoseconds < end {}

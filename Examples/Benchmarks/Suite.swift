@@ -33,7 +33,9 @@ enum Suite: String, CaseIterable {
         case .virtual: VirtualBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
         case .simulation: SimulationBenchmarks.run(bench)
-        case .pool: PoolBenchmarks.run(bench)
+        case .pool:
+            PoolBenchmarks.run(bench)
+            PoolsAtWork.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)
         }

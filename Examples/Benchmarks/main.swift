@@ -1,21 +1,24 @@
 import Foundation
 
 var words = Array(CommandLine.arguments.dropFirst())
-var only: String?
-if let flag = words.firstIndex(of: "--only"), flag + 1 < words.count {
-    only = words.remove(at: flag + 1)
-    words.remove(at: flag)
+
+/// The word after a flag, both of which are taken out.
+@MainActor func value(of flag: String) -> String? {
+    guard let index = words.firstIndex(of: flag), index + 1 < words.count else { return nil }
+    defer { words.removeSubrange(index...(index + 1)) }
+    return words[index + 1]
 }
+
+let only = value(of: "--only")
+let file = value(of: "--json")
 let arguments = Set(words)
 let known: Set<String> = ["--quick", "--help"]
 guard arguments.isSubset(of: known.union(Suite.allCases.map(\.rawValue))), !arguments.contains("--help")
 else {
-    print(
-        "usage: Benchmarks [--quick] [--only TEXT] [\(Suite.allCases.map(\.rawValue).joined(separator: " | "))] ..."
-    )
-    print(
-        "Without a name, all run; with a text, the lines that contain it. Every line compares two ways in one process, round by round in turn."
-    )
+    let suites = Suite.allCases.map(\.rawValue).joined(separator: " | ")
+    print("usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [\(suites)] ...")
+    print("Without a name, all run; with a text, the lines that contain it; a file takes the results as JSON.")
+    print("Every line compares two ways in one process, round by round in turn.")
     exit(arguments.contains("--help") ? 0 : 2)
 }
 
@@ -28,6 +31,10 @@ Thread.detachNewThread {
     for suite in chosen.isEmpty ? Suite.allCases : chosen {
         bench.heading(suite.title)
         suite.run(bench)
+    }
+    do { if let file { try Results.shared.write(to: file) } } catch {
+        print("The results could not be written to \(file ?? ""): \(error)")
+        exit(1)
     }
     exit(0)
 }

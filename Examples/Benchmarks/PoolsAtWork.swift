@@ -1,0 +1,175 @@
+import Dispatch
+import ExecutionContexts
+import Foundation
+
+/// The pool beside what is not Dispatch, and what it costs while it waits.
+enum PoolsAtWork {
+    private static let pool = PoolBenchmarks.pool
+    private static let queue = PoolBenchmarks.queue
+
+    static func run(_ bench: Bench) {
+        others(bench)
+        waits(bench)
+        bytes(bench)
+        idle(bench)
+        lateness(bench)
+    }
+
+    private static func others(_ bench: Bench) {
+        let count = bench.count(200_000)
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
+        bench.compare(
+            "outside -> pool, beside OperationQueue", operations: count,
+            ours: {
+                sharedTally.expect(count)
+                for _ in 0..<count { pool.execute { sharedTally.hit() } }
+                sharedTally.wait()
+            },
+            theirs: {
+                sharedTally.expect(count)
+                for _ in 0..<count { operations.addOperation { sharedTally.hit() } }
+                sharedTally.wait()
+            })
+        bench.compare(
+            "outside -> pool, beside Task", operations: count,
+            ours: {
+                sharedTally.expect(count)
+                for _ in 0..<count { pool.execute { sharedTally.hit() } }
+                sharedTally.wait()
+            },
+            theirs: {
+                sharedTally.expect(count)
+                for _ in 0..<count { Task.detached { sharedTally.hit() } }
+                sharedTally.wait()
+            })
+        let (ping, pong) = (Ball(), Ball())
+        bench.compare(
+            "ping-pong of two serial contexts, beside actors", operations: count,
+            ours: {
+                sharedTally.expect(1)
+                PoolBenchmarks.ourHop(count, PoolContext().serial("ping"), PoolContext().serial("pong"))
+                sharedTally.wait()
+            },
+            theirs: {
+                sharedTally.expect(1)
+                Task.detached {
+                    for _ in 0..<(count / 2) {
+                        await ping.hit()
+                        await pong.hit()
+                    }
+                    sharedTally.hit()
+                }
+                sharedTally.wait()
+            })
+    }
+
+    private actor Ball {
+        var hits = 0
+        func hit() { hits += 1 }
+    }
+
+    private static func waits(_ bench: Bench) {
+        bench.compare(
+            "64 jobs that sleep for 50 ms", operations: 1, bar: "<= 200 ms",
+            ours: {
+                sharedTally.expect(64)
+                for _ in 0..<64 {
+                    pool.execute {
+                        usleep(50_000)
+                        sharedTally.hit()
+                    }
+                }
+                sharedTally.wait()
+            },
+            theirs: {
+                sharedTally.expect(64)
+                for _ in 0..<64 {
+                    queue.async {
+                        usleep(50_000)
+                        sharedTally.hit()
+                    }
+                }
+                sharedTally.wait()
+            })
+        bench.compare(
+            "16 jobs that wait for a later one", operations: 1, bar: "<= 100 ms",
+            ours: {
+                sharedTally.expect(16)
+                for _ in 0..<16 { pool.execute(wait) }
+                pool.execute { for _ in 0..<16 { gate.signal() } }
+                sharedTally.wait()
+            },
+            theirs: {
+                sharedTally.expect(16)
+                for _ in 0..<16 { queue.async(execute: wait) }
+                queue.async { for _ in 0..<16 { gate.signal() } }
+                sharedTally.wait()
+            })
+    }
+
+    private static let gate = DispatchSemaphore(value: 0)
+
+    @Sendable private static func wait() {
+        gate.wait()
+        sharedTally.hit()
+    }
+
+    private static func bytes(_ bench: Bench) {
+        let count = 500_000
+        let counter = Counter()
+        let narrow = WorkerPool(name: "bytes", width: 1, limit: 1)
+        let mayGoOn = DispatchSemaphore(value: 0)
+        narrow.execute { mayGoOn.wait() }
+        let before = allocatedBytes()
+        for index in 0..<count { narrow.execute { counter.value &+= index } }
+        let after = allocatedBytes()
+        bench.figure(
+            "bytes a pending job, closure with two captures", "\((after - before) / count)", bar: "<= 70")
+        mayGoOn.signal()
+        let end = DispatchSemaphore(value: 0)
+        narrow.drained().onComplete { _ in end.signal() }
+        end.wait()
+    }
+
+    /// The processor time of a pool that has just worked and has nothing more to do.
+    private static func idle(_ bench: Bench) {
+        sharedTally.expect(1_000)
+        for _ in 0..<1_000 { pool.execute { sharedTally.hit() } }
+        sharedTally.wait()
+        usleep(100_000)
+        let milliseconds = bench.isQuick ? 200 : 2_000
+        let used = processorTime { usleep(UInt32(milliseconds) * 1_000) }
+        let share = Double(used) / Double(milliseconds * 1_000_000) * 100
+        bench.figure("processor time of an idle pool", "\(share.formatted(3)) %", bar: "< 0.1 %")
+    }
+
+    /// How late delays come to a pool that has more to do than it can, in 10 us pieces.
+    private static func lateness(_ bench: Bench) {
+        let (count, busy) = (bench.count(2_000), Flag())
+        @Sendable func work() {
+            PoolBenchmarks.spin(10)
+            if busy.isUp { pool.execute(work) }
+        }
+        for _ in 0..<4 { pool.execute(work) }
+        let late = Samples()
+        sharedTally.expect(count)
+        for index in 0..<count {
+            let wait = 1_000_000 + (index * 7_919) % 200_000_000
+            let due = DispatchTime.now().uptimeNanoseconds + UInt64(wait)
+            pool.schedule(after: .nanoseconds(wait)) {
+                late.add(Double(DispatchTime.now().uptimeNanoseconds) - Double(due))
+                sharedTally.hit()
+            }
+        }
+        sharedTally.wait()
+        busy.lower()
+        let sorted = late.sorted
+        func microseconds(_ part: Double) -> String {
+            (sorted[Int(Double(sorted.count - 1) * part)] / 1_000).formatted(0)
+        }
+        bench.figure(
+            "lateness under load, us: least, median, 99 %",
+            "\(microseconds(0)) / \(microseconds(0.5)) / \(microseconds(0.99))", bar: ">= 0, median <= 300")
+    }
+}

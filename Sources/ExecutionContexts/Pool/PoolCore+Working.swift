@@ -103,8 +103,9 @@ extension PoolCore {
 
     // MARK: - Leaving
 
-    /// A searcher gives its thread back (true), unless there is work after all and it is to go on.
+    /// A searcher naps, and gives its thread back (true) if nobody calls it meanwhile, or finds that there is work after all.
     private func rest(_ worker: PoolWorker) -> Bool {
+        worker.beginNap()
         roster.withLock { roster in
             roster.end(worker)
             publish(roster)
@@ -119,10 +120,13 @@ extension PoolCore {
                 searching.add(1, ordering: .relaxed)
                 return true
             }
-            if goesOn { return false }
+            if goesOn {
+                worker.endNap()
+                return false
+            }
         }
         tellOfTheEnd()
-        return true
+        return !worker.sleep()
     }
 
     /// One of more workers than there may be lays down what is before it, and gives its thread back (true).

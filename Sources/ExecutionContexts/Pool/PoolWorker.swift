@@ -52,10 +52,44 @@ internal import Synchronization
 
     var core: PoolCore { unsafe owner._withUnsafeGuaranteedRef { $0 } }
 
-    /// Has the worker's thread come.
+    /// Has the worker's thread come; for who has taken it from those at rest.
     func call() {
+        // Releasing: who naps sees what the caller did. Acquiring is for who naps.
+        let nap = nap.compareExchange(
+            expected: Self.naps, desired: Self.isCalled, successOrdering: .releasing,
+            failureOrdering: .relaxed)
+        if nap.exchanged { return unsafe withUnsafePointer(to: self.nap) { unsafe ec_wake_one($0) } }
         let core = core
         lane.async { core.work(self) }
+    }
+
+    // MARK: - Naps
+
+    /// Whether the thread of a worker at rest is there still: away, napping, or called out of its nap.
+    private let nap = Atomic<UInt32>(0)
+    private static let isAway: UInt32 = 0
+    private static let naps: UInt32 = 1
+    private static let isCalled: UInt32 = 2
+
+    /// How long a thread is kept without work: calling it then costs half of what it costs to get one from the system.
+    private static let napLength: Int64 = 10_000_000
+
+    /// From now on a call reaches the thread that calls this; before the worker is said to be at rest.
+    ///
+    /// Relaxed: the roster's lock comes between this and any call.
+    func beginNap() { nap.store(Self.naps, ordering: .relaxed) }
+
+    /// It goes on, and nobody has called it.
+    func endNap() { nap.store(Self.isAway, ordering: .relaxed) }
+
+    /// Sleeps until somebody calls (true) or it is time to give the thread back.
+    func sleep() -> Bool {
+        let end = MonotonicClock.nanoseconds + Self.napLength
+        // Acquiring, here and below: what the caller did is seen.
+        while nap.load(ordering: .acquiring) == Self.naps, MonotonicClock.nanoseconds < end {
+            unsafe withUnsafePointer(to: nap) { unsafe ec_wait($0, Self.naps, end) }
+        }
+        return nap.exchange(Self.isAway, ordering: .acquiring) == Self.isCalled
     }
 
     func isOf(_ core: PoolCore) -> Bool {

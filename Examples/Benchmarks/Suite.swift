@@ -3,6 +3,8 @@ enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
     case simulation, pool
 
+    static let names = allCases.map(\.rawValue)
+
     var title: String {
         switch self {
         case .serial: "Serial views beside serial dispatch queues"

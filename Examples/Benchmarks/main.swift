@@ -13,11 +13,11 @@ let only = value(of: "--only")
 let file = value(of: "--json")
 let arguments = Set(words)
 let known: Set<String> = ["--quick", "--help"]
-guard arguments.isSubset(of: known.union(Suite.allCases.map(\.rawValue))), !arguments.contains("--help")
-else {
-    let suites = Suite.allCases.map(\.rawValue).joined(separator: " | ")
-    print("usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [\(suites)] ...")
-    print("Without a name, all run; with a text, the lines that contain it; a file takes the results as JSON.")
+guard arguments.isSubset(of: known.union(Suite.names)), !arguments.contains("--help") else {
+    print("usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [SUITE ...]")
+    print("The suites are \(Suite.names.joined(separator: ", ")).")
+    print("Without a name, all run; with a text, the lines that contain it.")
+    print("A file takes the results as JSON.")
     print("Every line compares two ways in one process, round by round in turn.")
     exit(arguments.contains("--help") ? 0 : 2)
 }

@@ -126,7 +126,7 @@ extension PoolCore {
             }
         }
         tellOfTheEnd()
-        return !worker.sleep()
+        return !worker.isCalledOutOfNap()
     }
 
     /// One of more workers than there may be lays down what is before it, and gives its thread back (true).

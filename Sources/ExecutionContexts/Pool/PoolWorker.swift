@@ -83,7 +83,7 @@ internal import Synchronization
     func endNap() { nap.store(Self.isAway, ordering: .relaxed) }
 
     /// Sleeps until somebody calls (true) or it is time to give the thread back.
-    func sleep() -> Bool {
+    func isCalledOutOfNap() -> Bool {
         let end = MonotonicClock.nanoseconds + Self.napLength
         // Acquiring, here and below: what the caller did is seen.
         while nap.load(ordering: .acquiring) == Self.naps, MonotonicClock.nanoseconds < end {

@@ -68,7 +68,11 @@ struct Futures004Tests {
 private final class ViewController: @unchecked Sendable {
     let dataSource = DataSource()
     let tableView = TableView()
-    var birds: Async<[String]>.Outcome?
+    private let shown = Shown<Async<[String]>.Outcome?>(nil)
+    var birds: Async<[String]>.Outcome? {
+        get { shown.value }
+        set { shown.value = newValue }
+    }
 
     func showBirdsWhereverTheyArrive() {
         dataSource.getBirds().onComplete { birds in
@@ -87,12 +91,27 @@ private final class ViewController: @unchecked Sendable {
 
 // Unchecked, as above.
 private final class TableView: @unchecked Sendable {
-    var wasReloadedOnMain = false
+    private let reloadedOnMain = Shown(false)
+    var wasReloadedOnMain: Bool { reloadedOnMain.value }
     var onReload: () -> Void = {}
 
     func reloadData() {
-        wasReloadedOnMain = MainContext().isCurrent == true
+        reloadedOnMain.value = MainContext().isCurrent == true
         onReload()
+    }
+}
+
+/// A value behind a lock: that a continuation orders who resumes and who goes on the sanitizer does not see.
+private final class Shown<Value>: @unchecked Sendable {
+    // Unchecked: reached under the lock only.
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value {
+        get { lock.withLock { stored } }
+        set { lock.withLock { stored = newValue } }
     }
 }
 

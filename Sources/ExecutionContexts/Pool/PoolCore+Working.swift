@@ -53,7 +53,7 @@ extension PoolCore {
     @inline(never)
     private func takeFromOutside(_ worker: PoolWorker) -> Work? {
         unsafe worker.isLone = false
-        // A quarter of these times for those who are patient.
+        // Now and then those who are patient, even before them.
         let patientFirst = unsafe worker.turns % 256 == 0
         return (patientFirst ? patient.take(into: worker.ring, sharedBy: .max) : nil)
             ?? line.take(into: worker.ring, sharedBy: width)

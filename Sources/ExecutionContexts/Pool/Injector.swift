@@ -33,11 +33,6 @@ internal import Synchronization
         }
     }
 
-    @inline(__always)
-    func takeIfAny(into ring: borrowing WorkRing, sharedBy workers: Int) -> Work? {
-        isEmpty ? nil : take(into: ring, sharedBy: workers)
-    }
-
     /// Takes the first piece, and moves a share of what else waits into a ring that is the caller's own.
     func take(into ring: borrowing WorkRing, sharedBy workers: Int) -> Work? {
         if isEmpty { return nil }
@@ -57,8 +52,6 @@ internal import Synchronization
     }
 
     func close() { line.withLock { $0.isClosed = true } }
-
-    var isClosed: Bool { line.withLock { $0.isClosed } }
 }
 
 struct InjectorLine: ~Copyable {

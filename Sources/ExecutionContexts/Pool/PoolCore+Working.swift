@@ -39,13 +39,14 @@ extension PoolCore {
     @inline(__always)
     private func next(_ worker: PoolWorker) -> Work? {
         unsafe worker.turns &+= 1
-        // Now and then those who wait outside come first, or a worker that feeds itself would never see them.
+        // Now and then those come first who would come last, or they might never come.
         if unsafe worker.turns % 64 == 0, let work = takeFromOutside(worker) { return work }
         if !urgent.isEmpty, let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
+        // Those outside, delays that are due among them, wait for no more than a few of a worker that feeds itself.
+        if unsafe worker.turns % 8 == 0, !line.isEmpty, let work = takeFromOutside(worker) { return work }
         let waiting = worker.ring.count
         unsafe worker.isLone = waiting == 1
         if waiting > 1 { callIfShort() }
-        // Not by `??`: a function that goes through a generic one comes back in a thunk.
         if let work = worker.ring.take() { return work }
         return line.take(into: worker.ring, sharedBy: width)
     }
@@ -53,10 +54,11 @@ extension PoolCore {
     @inline(never)
     private func takeFromOutside(_ worker: PoolWorker) -> Work? {
         unsafe worker.isLone = false
-        // Now and then those who are patient, even before them.
-        let patientFirst = unsafe worker.turns % 256 == 0
-        return (patientFirst ? patient.take(into: worker.ring, sharedBy: .max) : nil)
-            ?? line.take(into: worker.ring, sharedBy: width)
+        // Not by `??`: a function that goes through a generic one comes back in a thunk.
+        if unsafe worker.turns % 256 == 0, let work = patient.take(into: worker.ring, sharedBy: .max) {
+            return work
+        }
+        return line.take(into: worker.ring, sharedBy: width)
     }
 
     // MARK: - Searching

@@ -5,7 +5,7 @@ internal import Synchronization
 /// What stands behind a pool: its lines, its workers, and who of them has a thread.
 ///
 /// Workers are not threads. A worker that is called gets one from the system, runs what it finds, looks around for a
-/// moment, and gives the thread back. At most `width` of them are meant to be getting on at a time; who waits for
+/// moment, naps, and gives the thread back. At most `width` of them are meant to be getting on at a time; who waits for
 /// something is not, and another one may take its place. What each has before it the others may take, so nothing is
 /// hidden behind a piece that takes long.
 @safe final class PoolCore: @unchecked Sendable {

@@ -4,11 +4,11 @@
 public struct PoolStatistics: Hashable, Sendable {
     /// How many pieces may be getting on at a time.
     public let width: Int
-    /// How many workers have a thread.
+    /// How many workers have work, or look for some.
     public let active: Int
     /// How many of those wait, as far as is known.
     public let waiting: Int
-    /// How many workers there are, with a thread or without.
+    /// How many workers there are, at work or at rest.
     public let workers: Int
     /// How many pieces have been submitted and not begun.
     public let pending: Int

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// One of those who run a pool's work: a ring of work, and a lane by which it gets a thread while there is any.
 ///
-/// A worker is active, with a thread, or at rest, without one. The pool's roster says which.
+/// A worker is active or at rest, where it has no thread, or one that naps. The pool's roster says which.
 @safe final class PoolWorker: LentThread, @unchecked Sendable {
     // Unchecked: `isLone` and `turns` are the thread's that has this worker; the roster's part is reached under the
     // lock of the pool only, which makes the run-time exclusivity checks superfluous.

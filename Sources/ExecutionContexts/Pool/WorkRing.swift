@@ -87,7 +87,7 @@ internal import Synchronization
             // The caller's own ring is empty, so there is room for half of any other.
             let start = other.end.load(ordering: .relaxed)
             var words = unsafe ec_words_load(slot(first))
-            for index in 1..<max(share, 1) {
+            for index in 1..<share {
                 unsafe ec_words_store(other.slot(start &+ index &- 1), ec_words_load(slot(first &+ index)))
             }
             let claim = front.compareExchange(

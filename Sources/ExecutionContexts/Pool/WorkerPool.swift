@@ -10,7 +10,8 @@ public import Dispatch
 ///
 /// At most `width` pieces are getting on at a time. A piece that waits for something makes room for another one: at once
 /// where the library knows of the wait, as it does of its own and of `WorkerPool.blocking`, else within a few
-/// hundredths of a second. So pieces may wait for one another. There are `limit` threads at the most. A pool with nothing to do has none.
+/// hundredths of a second. So pieces may wait for one another. There are `limit` threads at the most. A pool that has
+/// had nothing to do for a hundredth of a second has none.
 ///
 /// Work begins in the order of submission, more or less: workers take from each other, so nothing may rely on it. For
 /// order take `serial()`. What most programs need is ``ExecutionContext/pool``, which is shared and never shut down.

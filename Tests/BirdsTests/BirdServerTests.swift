@@ -26,7 +26,8 @@ struct BirdServerTests {
     }
 
     private func transport(_ server: BirdServer) -> URLSessionTransport {
-        URLSessionTransport(base: server.url, on: context)
+        // On a busy machine a test may wait long for its turn, while the session counts.
+        URLSessionTransport(base: server.url, on: context, patience: .seconds(280))
     }
 
     @Test(arguments: Form.allCases)

@@ -14,11 +14,14 @@ final class URLSessionTransport: Transport {
 
     /// A transport to the server at `base`, whose session works and answers on `context`.
     ///
-    /// A session calls back in order, so the context is a serial one.
-    init(base: URL, on context: some SerialContext) {
+    /// A session calls back in order, so the context is a serial one. It waits for a sign of the server for at most
+    /// `patience`, in the time of the system: a session knows no other.
+    init(base: URL, on context: some SerialContext, patience: Duration = .seconds(60)) {
         self.base = base
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = patience / .seconds(1)
         session = URLSession(
-            configuration: .ephemeral, delegate: nil, delegateQueue: context.operationQueue)
+            configuration: configuration, delegate: nil, delegateQueue: context.operationQueue)
     }
 
     // A session lives until it is told to end. What is under way still ends.

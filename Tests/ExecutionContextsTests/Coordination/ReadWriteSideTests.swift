@@ -14,14 +14,14 @@ struct ReadWriteSideTests {
     @Test(arguments: 0..<carriers.count)
     func `Law 20: the writing side is a serial context`(over index: Int) async {
         let coordinator = ReadWriteCoordinator(carriedBy: Self.carriers[index])
-        let breaches = await Laws.check(coordinator.writing, patience: .seconds(60))
+        let breaches = await Laws.check(coordinator.writing, patience: .seconds(240))
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
     @Test(arguments: 0..<carriers.count)
     func `Law 20: the reading side is a context`(over index: Int) async {
         let coordinator = ReadWriteCoordinator(carriedBy: Self.carriers[index])
-        let breaches = await Laws.check(coordinator.reading, patience: .seconds(60))
+        let breaches = await Laws.check(coordinator.reading, patience: .seconds(240))
         #expect(breaches.isEmpty, "\(breaches)")
     }
 

@@ -56,7 +56,7 @@ struct ContextLawTests {
 
     /// Long: other tests keep the two threads of a small machine busy for seconds under the thread sanitizer, and
     /// what is dropped is noticed at once all the same.
-    private static let patience = Duration.seconds(60)
+    private static let patience = Duration.seconds(240)
 
     private func expect(_ law: Int, of subject: Subject) async {
         let made = subject.make()

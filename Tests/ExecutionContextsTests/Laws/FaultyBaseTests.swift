@@ -71,14 +71,14 @@ struct FaultyBaseTests {
     @Test(arguments: [Fault.doubles, .reorders])
     func `Law 2: a serial view keeps order over a base that keeps none`(_ fault: Fault) async {
         let view = FaultyBase(fault).serial()
-        let breaches = await Laws.check(view, patience: .seconds(60))
+        let breaches = await Laws.check(view, patience: .seconds(240))
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
     @Test(arguments: [Fault.doubles, .reorders])
     func `Law 3: a barrier view keeps barriers over a base that keeps no order`(_ fault: Fault) async {
         for view in [FaultyBase(fault).barrier(), FaultyBase(fault).limited(to: 3)] as [any BarrierContext] {
-            let breaches = await Laws.check(view, patience: .seconds(60))
+            let breaches = await Laws.check(view, patience: .seconds(240))
             #expect(breaches.isEmpty, "\(breaches)")
         }
     }

@@ -7,12 +7,14 @@ let package = Package(
     products: [
         .library(name: "ExecutionContexts", targets: ["ExecutionContexts"]),
         .library(name: "AsyncFunctions", targets: ["AsyncFunctions"]),
+        .library(name: "ExecutionContextsWork", targets: ["ExecutionContextsWork"]),
         .library(name: "ExecutionContextsTesting", targets: ["ExecutionContextsTesting"]),
     ],
     targets: [
         .target(name: "CPlatform"),
         .target(name: "ExecutionContexts", dependencies: ["CPlatform"]),
         .target(name: "AsyncFunctions", dependencies: ["ExecutionContexts"]),
+        .target(name: "ExecutionContextsWork", dependencies: ["ExecutionContexts"]),
         .target(name: "ExecutionContextsTesting", dependencies: ["ExecutionContexts"]),
 
         .executableTarget(
@@ -21,7 +23,7 @@ let package = Package(
             path: "Examples/Tour"),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            dependencies: ["ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsTesting"],
             path: "Examples/Benchmarks"),
         .executableTarget(
             name: "CustomExecutor",
@@ -63,6 +65,9 @@ let package = Package(
             name: "AsyncMain",
             dependencies: ["ExecutionContexts", "AsyncFunctions"],
             path: "Tests/MainKinds/Async"),
+        .testTarget(
+            name: "ExecutionContextsWorkTests",
+            dependencies: ["ExecutionContextsWork", "ExecutionContexts", "ExecutionContextsTesting"]),
         .testTarget(
             name: "BirdsTests",
             dependencies: ["Birds", "ExecutionContexts", "ExecutionContextsTesting"]),

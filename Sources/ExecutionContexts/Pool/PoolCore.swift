@@ -79,9 +79,9 @@ internal import Synchronization
     private func inject(_ work: @escaping Work, _ priority: WorkPriority, isAccepted: Bool) -> Bool {
         let isIn =
             switch priority {
-            case .high: urgent.append(work, isAccepted: isAccepted)
+            case .high, .highest: urgent.append(work, isAccepted: isAccepted)
             case .medium: line.append(work, isAccepted: isAccepted)
-            case .low: patient.append(work, isAccepted: isAccepted)
+            case .low, .lowest: patient.append(work, isAccepted: isAccepted)
             }
         guard isIn else { return false }
         // Either this thread sees that nobody looks for work any more, or who has stopped looking sees this work.

@@ -1,14 +1,19 @@
-/// In which order a pool begins what waits.
+/// How urgent work is, beside other work that waits at the same place.
 ///
-/// What is urgent comes before the rest, and what is patient after it. Neither waits for ever: now and then a worker
-/// begins with those who would come last.
+/// A queue with priorities has a line for each of the five. A pool has three lines: what is urgent comes before the
+/// rest, and what is patient after it; there neither waits for ever, since now and then a worker begins with those who
+/// would come last.
 public enum WorkPriority: Int, Hashable, Comparable, Sendable, CaseIterable {
-    /// Begins when nothing else waits, or has waited for long.
+    /// Begins after all others; on a pool, like `low`.
+    case lowest
+    /// Begins when nothing else waits; on a pool also when it has waited for long.
     case low
     /// The rest.
     case medium
-    /// Begins before all others.
+    /// Begins before the rest.
     case high
+    /// Begins before all others; on a pool, like `high`.
+    case highest
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

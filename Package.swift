@@ -40,10 +40,15 @@ let package = Package(
 
         .testTarget(
             name: "ExecutionContextsTests",
-            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"]),
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "TestSupport"]),
         .testTarget(
             name: "ExecutionContextsTestingTests",
-            dependencies: ["ExecutionContextsTesting", "SeededBugs"]),
+            dependencies: ["ExecutionContextsTesting", "SeededBugs", "TestSupport"]),
+        // What the tests of several libraries use.
+        .target(
+            name: "TestSupport",
+            dependencies: ["ExecutionContextsTesting"],
+            path: "Tests/TestSupport"),
         // Programs with known faults, for the tests of the simulator, and the command that measures it by them.
         .target(
             name: "SeededBugs",
@@ -55,7 +60,7 @@ let package = Package(
             path: "Tests/Corpus"),
         .testTarget(
             name: "AsyncFunctionsTests",
-            dependencies: ["AsyncFunctions", "ExecutionContextsTesting"]),
+            dependencies: ["AsyncFunctions", "ExecutionContextsTesting", "TestSupport"]),
         // Programs that these tests run, one for each kind of main.
         .executableTarget(
             name: "MainKinds",
@@ -67,7 +72,9 @@ let package = Package(
             path: "Tests/MainKinds/Async"),
         .testTarget(
             name: "ExecutionContextsWorkTests",
-            dependencies: ["ExecutionContextsWork", "ExecutionContexts", "ExecutionContextsTesting"]),
+            dependencies: [
+                "ExecutionContextsWork", "ExecutionContexts", "ExecutionContextsTesting", "TestSupport",
+            ]),
         .testTarget(
             name: "BirdsTests",
             dependencies: ["Birds", "ExecutionContexts", "ExecutionContextsTesting"]),

@@ -232,7 +232,7 @@ package enum Seam {
 
     /// A scheduling point before an operation on a word that people have no name for.
     @inlinable @inline(__always)
-    static func point() {
+    package static func point() {
         if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { pointOfSimulation() }
     }
 

@@ -12,14 +12,14 @@ struct SimulatedContextTests {
         let visits = Box(0)
 
         func visit(_ sim: SimulatedWorld) {
-            let count = inside.change { inside in
+            let count = inside.withValue { inside in
                 inside += 1
                 return inside
             }
-            most.change { $0 = max($0, count) }
+            most.withValue { $0 = max($0, count) }
             sim.step()
-            inside.change { $0 -= 1 }
-            visits.change { $0 += 1 }
+            inside.withValue { $0 -= 1 }
+            visits.withValue { $0 += 1 }
         }
     }
 

@@ -46,12 +46,3 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
         },
     ]
 }
-
-/// Runs `body` on so many threads at a time, and waits for all. Not for a thread of the cooperative pool.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void) {
-    let all = DispatchGroup()
-    for thread in 0..<count {
-        DispatchQueue(label: "thread \(thread)").async(group: all) { body(thread) }
-    }
-    all.wait()
-}

@@ -1,7 +1,7 @@
-import Testing
+package import Testing
 
 /// Expects that a program stopped with a sentence that contains all the parts.
-func expectSentence(
+package func expectSentence(
     _ result: ExitTest.Result?, _ parts: String..., sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     let output = try #require(result, sourceLocation: sourceLocation).standardErrorContent

@@ -1,9 +1,9 @@
 import ExecutionContexts
-import ExecutionContextsTesting
-import Testing
+package import ExecutionContextsTesting
+package import Testing
 
 /// Fails the test where one of many schedules of a program shows a fault.
-func underEverySchedule(
+package func underEverySchedule(
     _ name: String, schedules: Int = 300, time: SimulationTime = .whenIdle,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable (SimulatedWorld, Onlooker) -> Void
@@ -21,41 +21,41 @@ func underEverySchedule(
 }
 
 /// Sees what the threads of a simulation do, without ordering it, and says in the end what was wrong.
-final class Onlooker: Sendable {
+package final class Onlooker: Sendable {
     private struct Wrong: Error { let what: String }
     private struct State {
         var fault: String?
         var occupants = 0
-        var log: [String] = []
+        package var log: [String] = []
     }
 
     private let sim: SimulatedWorld
     // Behind a lock that is no point of the simulation: what the program orders is left to the program.
     private let state = Box(State())
 
-    init(_ sim: SimulatedWorld) { self.sim = sim }
+    package init(_ sim: SimulatedWorld) { self.sim = sim }
 
-    func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
+    package func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
         if !condition { state.withValue { $0.fault = $0.fault ?? wrong() } }
     }
 
-    func check() throws -> Bool {
+    package func check() throws -> Bool {
         if let fault = state.value.fault { throw Wrong(what: fault) }
         return true
     }
 
-    func note(_ what: String) { state.withValue { $0.log.append(what) } }
+    package func note(_ what: String) { state.withValue { $0.log.append(what) } }
 
     /// What was noted, in order.
-    var log: [String] { state.value.log }
+    package var log: [String] { state.value.log }
 
-    func count(_ what: String) -> Int { log.count { $0 == what } }
+    package func count(_ what: String) -> Int { log.count { $0 == what } }
 
     /// Where in the order it was noted first.
-    func place(of what: String) -> Int { log.firstIndex(of: what) ?? .max }
+    package func place(of what: String) -> Int { log.firstIndex(of: what) ?? .max }
 
     /// A visit during which others have their turns, if they can; so many may be there at a time.
-    func visit(atMost limit: Int = 1, _ what: String = "visit") {
+    package func visit(atMost limit: Int = 1, _ what: String = "visit") {
         state.withValue { $0.occupants += 1 }
         for _ in 0..<2 {
             expect(state.value.occupants <= limit, "\(state.value.occupants) are inside at '\(what)'")

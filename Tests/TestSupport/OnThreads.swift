@@ -2,12 +2,12 @@ import Dispatch
 import Foundation
 
 /// Runs `body` on so many threads of their own at the same time, and returns when all have ended.
-func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
+package func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
     onThreads((0..<count).map { _ in body })
 }
 
 /// Runs each body on a thread of its own, all at the same time, and returns when all have ended.
-func onThreads(_ bodies: [@Sendable () -> Void]) {
+package func onThreads(_ bodies: [@Sendable () -> Void]) {
     let ready = DispatchGroup()
     let start = DispatchSemaphore(value: 0)
     let done = DispatchGroup()
@@ -24,4 +24,13 @@ func onThreads(_ bodies: [@Sendable () -> Void]) {
     ready.wait()
     for _ in bodies { start.signal() }
     done.wait()
+}
+
+/// Runs `body` on so many threads at a time, and waits for all. Not for a thread of the cooperative pool.
+package func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void) {
+    let all = DispatchGroup()
+    for thread in 0..<count {
+        DispatchQueue(label: "thread \(thread)").async(group: all) { body(thread) }
+    }
+    all.wait()
 }

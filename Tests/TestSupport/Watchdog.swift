@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
-import Testing
+package import Testing
 
 /// Runs `body`, which may block, on a thread of its own; a failure, not a hang, if it takes over a minute.
-func watched(
+package func watched(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () -> Void
 ) async {
     let hasEnded = await withCheckedContinuation { continuation in
@@ -20,7 +20,7 @@ func watched(
 }
 
 /// How often a race is run: debug builds look for what is wrong at once, release builds for what is rare.
-func rounds(debug: Int, release: Int) -> Int {
+package func rounds(debug: Int, release: Int) -> Int {
     #if DEBUG
     debug
     #else

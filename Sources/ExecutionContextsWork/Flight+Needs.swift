@@ -1,0 +1,67 @@
+public import ExecutionContexts
+
+extension Flight {
+    /// Subscribes to another work of the graph for as long as this one lasts, at this one's priority (law 32).
+    ///
+    /// `handler` is called on the graph's context, in the other work's turn; what it is told of is its own to use or to
+    /// pass on. A work that would come to need itself fails with the names on the way round, and nothing is
+    /// subscribed to.
+    ///
+    /// - Returns: the subscription, for who no longer needs the other work before this one ends.
+    @discardableResult
+    public func depend<Input: Sendable>(
+        on work: SharedWork<Input>, _ handler: @escaping @Sendable (WorkEvent<Input>) -> Void
+    ) -> Subscription {
+        require(
+            work.graph === node.graph,
+            "'\(node.name)' cannot depend on '\(work.slot.name)', which is part of another graph (law 32). Make both in "
+                + "one graph, or follow the other one's value().")
+        let (node, turns) = (node, node.graph.turns)
+        let need = Subscriber(node.priority, turns, on: nil, handler)
+        turns.perform {
+            guard !node.hasEnded, need.isActive else { return }
+            let other = work.slot.node()
+            if let way = other.way(to: node) {
+                Self.end(node, .failure(WorkError.cycle(([node] + way).map(\.name))))
+                return
+            }
+            need.join(for: node)
+            other.add(need)
+        }
+        return need
+    }
+
+    /// Does what another work does: its progress, its partial values and its end are this one's.
+    public func follow(_ work: SharedWork<Value>) {
+        depend(on: work) { event in
+            switch event {
+            case .progress(let progress): self.report(progress)
+            case .partial(let value): self.yield(value)
+            case .finished(let outcome): self.complete(outcome)
+            }
+        }
+    }
+
+    /// Ends with what `transform` makes of another work's value, on `context`; passes on its progress and its failure.
+    ///
+    /// Partial values of the other work are transformed as well, for this one's own: one at a time, and one that comes in
+    /// the meantime is dropped, since a newer one follows. One whose transformation fails is dropped, too. The last value
+    /// waits for none of them: a transformation that has not begun is cancelled, of one that has the result is dropped.
+    ///
+    /// - Parameter transform: is told whether the value is the last one.
+    public func process<Input: Sendable>(
+        _ work: SharedWork<Input>, on context: some ExecutionContext,
+        _ transform: @escaping @Sendable (_ value: Input, _ isFinal: Bool) throws -> Value
+    ) {
+        process(work) { value, isFinal in context.submit { try transform(value, isFinal) } }
+    }
+
+    func process<Input: Sendable>(
+        _ work: SharedWork<Input>,
+        by submit: @escaping @Sendable (_ value: Input, _ isFinal: Bool) -> Async<Value>
+    ) {
+        let processing = Processing(for: self, by: submit)
+        depend(on: work) { event in processing.take(event) }
+        onCancel { processing.stop() }
+    }
+}

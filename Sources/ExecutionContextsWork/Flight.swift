@@ -1,0 +1,77 @@
+public import ExecutionContexts
+
+/// A work under way, as who does it sees it: whoever holds it says how it goes, and how it ends.
+///
+/// A flight that is let go of without an end ends with an error that says so (law 26). Any thread may use it. What it is
+/// told by several threads takes effect on the graph's context, one after the other.
+public final class Flight<Value: Sendable>: Sendable {
+    let node: FlightNode<Value>
+
+    init(_ node: FlightNode<Value>) { self.node = node }
+
+    deinit {
+        if node.isGoing { Self.end(node, .failure(WorkError.dropped(node.name))) }
+    }
+
+    // MARK: - How it goes
+
+    /// Tells the subscribers how far it has come.
+    public func report(_ progress: WorkProgress) { tell(.progress(progress)) }
+
+    /// Tells the subscribers a value on the way to the last one.
+    public func yield(_ value: Value) { tell(.partial(value)) }
+
+    private func tell(_ event: WorkEvent<Value>) {
+        guard node.isGoing else { return }
+        let node = self.node
+        node.graph.turns.perform { node.tell(event) }
+    }
+
+    // MARK: - How it ends
+
+    /// Ends it with a value; false if it had ended or been cancelled before, which changes nothing.
+    @discardableResult
+    public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
+
+    /// Ends it with an error; false if it had ended or been cancelled before, which changes nothing.
+    @discardableResult
+    public func fail(_ error: any Error) -> Bool { complete(.failure(error)) }
+
+    /// Ends it with an outcome; false if it had ended or been cancelled before, which changes nothing.
+    @discardableResult
+    public func complete(_ outcome: Result<Value, any Error>) -> Bool { Self.end(node, outcome) }
+
+    /// Ends it as `async` ends, and cancels that if the work is cancelled.
+    public func follow(_ async: Async<Value>) {
+        // The flight is kept until then, and not by the handler below: that one would keep itself.
+        async.onComplete { outcome in _ = self.complete(outcome) }
+        onCancel { async.cancel() }
+    }
+
+    @discardableResult
+    static func end(_ node: FlightNode<Value>, _ outcome: Result<Value, any Error>) -> Bool {
+        guard node.claimEnd() else { return false }
+        node.graph.turns.perform { node.tell(.finished(outcome)) }
+        return true
+    }
+
+    // MARK: - What its subscribers want
+
+    /// Whether nobody wants it any more. It never turns back.
+    public var isCancelled: Bool { node.isCancelled }
+
+    /// The highest priority at which anybody wants it now (law 32).
+    public var priority: WorkPriority { node.priority }
+
+    /// Runs `body` on the graph's context when nobody wants it any more, at once if that is so; never after another end.
+    public func onCancel(_ body: @escaping Work) {
+        let node = self.node
+        node.graph.turns.perform { node.onCancel(body) }
+    }
+
+    /// Runs `body` on the graph's context with the priority as it is, and with each new one as long as it lasts.
+    public func onPriority(_ body: @escaping @Sendable (WorkPriority) -> Void) {
+        let node = self.node
+        node.graph.turns.perform { node.onPriority(body) }
+    }
+}

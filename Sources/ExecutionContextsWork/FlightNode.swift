@@ -1,0 +1,58 @@
+internal import ExecutionContexts
+
+/// A work under way: its subscribers, and what they have been told.
+final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
+    // Unchecked like the base: touched on the graph's context only.
+    var subscribers = Line<Subscriber<Value>>()
+    private let slot: WorkSlot<Value>
+    private var hasBegun = false
+    private var progress: WorkProgress?
+    private var partial: Value?
+
+    init(for slot: WorkSlot<Value>) {
+        self.slot = slot
+        super.init(in: slot.graph)
+    }
+
+    override var name: String { slot.name }
+
+    override func retire() { slot.vacate(self) }
+
+    /// Adds a subscriber, in a turn; the first one's turn is followed by the one in which the work begins.
+    func add(_ subscriber: Subscriber<Value>) {
+        subscriber.join(self, as: subscribers.append(subscriber))
+        wantsChanged()
+        if !hasBegun {
+            hasBegun = true
+            return graph.turns.perform { self.begin() }
+        }
+        if let progress { subscriber.tell(.progress(progress)) }
+        if let partial { subscriber.tell(.partial(partial)) }
+    }
+
+    private func begin() {
+        // Who leaves before this turn leaves nothing to begin.
+        if isGoing { slot.begin(Flight(self)) }
+    }
+
+    /// Tells all who want it now, in a turn.
+    func tell(_ event: WorkEvent<Value>) {
+        if hasEnded { return }
+        switch event {
+        case .progress(let progress): self.progress = progress
+        case .partial(let value): partial = value
+        case .finished(let outcome): return finish(outcome)
+        }
+        for subscriber in subscribers.all { subscriber.tell(event) }
+    }
+
+    /// Whoever asks from now on asks anew: the place is vacant before anybody is told (law 31).
+    private func finish(_ outcome: Result<Value, any Error>) {
+        end()
+        (progress, partial) = (nil, nil)
+        for subscriber in subscribers.removeAll() {
+            subscriber.tell(.finished(outcome))
+            _ = subscriber.part()
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// Things in the order in which they came, each of which can leave at little cost.
+struct Line<Element: AnyObject> {
+    /// In the order of their numbers; nil where one has left.
+    private var places: [(number: UInt64, element: Element?)] = []
+    private var nextNumber: UInt64 = 0
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Those in the line now.
+    var all: [Element] { places.compactMap(\.element) }
+
+    /// Adds one behind all others, and gives it the number by which it leaves.
+    mutating func append(_ element: Element) -> UInt64 {
+        defer { nextNumber += 1 }
+        places.append((nextNumber, element))
+        count += 1
+        return nextNumber
+    }
+
+    /// Takes one out; nil if it is not in the line.
+    mutating func remove(_ number: UInt64) -> Element? {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        guard low < places.count, places[low].number == number else { return nil }
+        guard let element = places[low].element.take() else { return nil }
+        count -= 1
+        // So that the empty places cost no more than the others.
+        if count < places.count / 2 { places.removeAll { $0.element == nil } }
+        return element
+    }
+
+    /// Empties the line, and gives those who were in it.
+    mutating func removeAll() -> [Element] {
+        defer {
+            places = []
+            count = 0
+        }
+        return all
+    }
+}

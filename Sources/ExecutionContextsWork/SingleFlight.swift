@@ -1,0 +1,86 @@
+public import ExecutionContexts
+
+/// Work by key that is done once for all who want it at the same time.
+///
+/// ```swift
+/// let flights = SingleFlight<String, Int>("size", on: .global.serial("sizes")) { path, flight in
+///     flight.follow(GlobalContext().submit { path.utf8.count })
+/// }
+/// let size = flights["birds/wren"].value()
+/// ```
+///
+/// - The first who asks for a key begins its work, on the context; who asks while it is under way joins (law 31).
+/// - Each subscriber is told the end once, unless it left. When the last one leaves the work is cancelled, once.
+/// - The key is free before anybody is told: asking again after the end begins anew.
+/// - Threads: all of it may be used from any.
+///
+/// It is not a cache: it keeps no value after the end. Ask a cache first, and fill it where the work succeeds.
+public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// The graph that the works are part of.
+    public var graph: WorkGraph { flights.graph }
+
+    private let flights: KeyedFlights<Key, Value>
+
+    /// Works in a graph that they share with others; `body` begins one, on the graph's context.
+    public init(
+        _ name: String = "work", in graph: WorkGraph,
+        _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
+    ) {
+        flights = KeyedFlights(name, in: graph, body)
+    }
+
+    /// Works in a graph of their own; `body` begins one, on `context`.
+    public init(
+        _ name: String = "work", on context: some SerialContext,
+        _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
+    ) {
+        self.init(name, in: WorkGraph(on: context), body)
+    }
+
+    /// The work for `key`, to subscribe to or to depend on. Nothing begins by asking for it.
+    public subscript(key: Key) -> SharedWork<Value> { SharedWork(slot: KeyedSlot(key, flights)) }
+}
+
+/// The works under way, by key.
+private final class KeyedFlights<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+    // Unchecked: `current` is touched on the graph's context only.
+    var current: [Key: FlightNode<Value>] = [:]
+    let name: String
+    let graph: WorkGraph
+    let body: @Sendable (Key, Flight<Value>) -> Void
+
+    init(_ name: String, in graph: WorkGraph, _ body: @escaping @Sendable (Key, Flight<Value>) -> Void) {
+        self.name = name
+        self.graph = graph
+        self.body = body
+    }
+}
+
+/// The slot of one key.
+private final class KeyedSlot<Key: Hashable & Sendable, Value: Sendable>: WorkSlot<Value>, @unchecked Sendable
+{
+    // Unchecked like the base: nothing changes here.
+    private let key: Key
+    private let flights: KeyedFlights<Key, Value>
+
+    init(_ key: Key, _ flights: KeyedFlights<Key, Value>) {
+        self.key = key
+        self.flights = flights
+        super.init(flights.graph)
+    }
+
+    override var name: String { "\(flights.name)[\(key)]" }
+
+    override func node() -> FlightNode<Value> {
+        if let node = flights.current[key] { return node }
+        let node = FlightNode(for: self)
+        flights.current[key] = node
+        return node
+    }
+
+    override func vacate(_ node: FlightNode<Value>) {
+        if flights.current[key] === node { flights.current[key] = nil }
+    }
+
+    override func begin(_ flight: Flight<Value>) { flights.body(key, flight) }
+}

@@ -1,0 +1,44 @@
+internal import ExecutionContexts
+
+/// The turns of a group of objects on the context that they share.
+///
+/// A call from that context is taken at once where order allows (law 6), any other one is submitted. What is called for
+/// in the middle of a turn is taken behind it, before the thread goes back: so no state is entered twice, a chain of
+/// calls does not nest, and it takes one submission all the same.
+final class Turns: @unchecked Sendable {
+    // Unchecked: what changes is touched on the context only, and that is a serial one.
+    let context: any SerialContext
+    private let entry: any SerialContext
+    private var waiting: [Work] = []
+    private var isRunning = false
+
+    init(on context: some SerialContext) {
+        self.context = context
+        entry = context.inlineIfCurrent()
+    }
+
+    /// Takes a turn now or later. It is never refused, since it ends what was accepted before.
+    func perform(_ turn: @escaping Work) {
+        let piece: Work = { self.take(turn) }
+        entry.execute(piece, refused: { [entry] _ in entry.enqueue(piece) })
+    }
+
+    /// Takes a turn now or later, or says why that will never be.
+    func perform(_ turn: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        entry.execute({ self.take(turn) }, refused: refused)
+    }
+
+    private func take(_ turn: @escaping Work) {
+        waiting.append(turn)
+        if isRunning { return }
+        isRunning = true
+        // Batch by batch: what a turn has captured goes with it, not with the last of them (law 10).
+        while !waiting.isEmpty {
+            var batch = waiting
+            waiting = []
+            batch.reverse()
+            while let next = batch.popLast() { next() }
+        }
+        isRunning = false
+    }
+}

@@ -1,0 +1,117 @@
+internal import ExecutionContexts
+internal import Synchronization
+
+/// A work under way, without its type of value: who wants it, how much, and what it needs itself.
+class WorkNode: @unchecked Sendable {
+    // Unchecked: all but `fate` is touched on the graph's context only.
+    final let graph: WorkGraph
+    /// Those who want it, by how much.
+    final var wants = Wants()
+    /// What it needs, each a subscription to another work.
+    final var needs = Line<Subscription>()
+    final var hasEnded = false
+    private var cancelHandlers: [Work] = []
+    private var priorityHandlers: [@Sendable (WorkPriority) -> Void] = []
+
+    /// How it goes: who moves this away from `going` decides how the work ends.
+    private let fate = Atomic<UInt8>(Fate.going)
+    /// What `fate` may be.
+    private enum Fate { static let going: UInt8 = 0, finished: UInt8 = 1, cancelled: UInt8 = 2 }
+    /// The priority, for those who look from elsewhere.
+    private let level = Atomic<Int>(WorkPriority.medium.rawValue)
+
+    init(in graph: WorkGraph) {
+        self.graph = graph
+        graph.count(1)
+    }
+
+    /// What people call it.
+    var name: String { fatalError("Each kind of work has a name.") }
+
+    /// Takes it out of where it could be found, once it ends.
+    func retire() {}
+
+    // MARK: - Whether it goes on
+
+    // Acquiring and releasing, here and below: who sees the end sees what came before it.
+    final var isGoing: Bool { fate.load(ordering: .acquiring) == Fate.going }
+    final var isCancelled: Bool { fate.load(ordering: .acquiring) == Fate.cancelled }
+
+    /// True for the one who may say how it ended.
+    final func claimEnd() -> Bool { claim(Fate.finished) }
+
+    private func claim(_ end: UInt8) -> Bool {
+        fate.compareExchange(expected: Fate.going, desired: end, ordering: .acquiringAndReleasing).exchanged
+    }
+
+    /// Ends it, in a turn: it cannot be found any more, and wants nothing any more.
+    final func end() {
+        hasEnded = true
+        retire()
+        graph.count(-1)
+        cancelHandlers = []
+        priorityHandlers = []
+        for need in needs.removeAll() { need.cancel() }
+    }
+
+    /// Cancels it, in a turn, unless its end is under way: its own handlers come first, then what it needs, in order.
+    private func cancel() {
+        guard claim(Fate.cancelled) else { return }
+        let handlers = cancelHandlers
+        // The handlers' turns come before those in which the needs lose a subscriber.
+        for handler in handlers { graph.turns.perform(handler) }
+        end()
+    }
+
+    /// Runs `body` when it is cancelled, at once if it has been; in a turn.
+    final func onCancel(_ body: @escaping Work) {
+        if isCancelled { return graph.turns.perform(body) }
+        if !hasEnded { cancelHandlers.append(body) }
+    }
+
+    // MARK: - How much it is wanted
+
+    // Relaxed: a priority orders no memory.
+    final var priority: WorkPriority { WorkPriority(rawValue: level.load(ordering: .relaxed)) ?? .medium }
+
+    final func onPriority(_ body: @escaping @Sendable (WorkPriority) -> Void) {
+        if hasEnded { return }
+        priorityHandlers.append(body)
+        let priority = self.priority
+        graph.turns.perform { body(priority) }
+    }
+
+    /// Sees to what follows when those who want it have changed; in a turn.
+    final func wantsChanged() {
+        if hasEnded { return }
+        guard let highest = wants.highest else { return cancel() }
+        guard highest != priority else { return }
+        level.store(highest.rawValue, ordering: .relaxed)
+        for handler in priorityHandlers {
+            // By the time of its turn it may be another one: then that one's turn follows.
+            graph.turns.perform { if self.priority == highest, !self.hasEnded { handler(highest) } }
+        }
+        for need in needs.all { need.priority = highest }
+    }
+
+    // MARK: - Circles
+
+    /// The works from this one to `target` along what each needs, or nil if it does not need it.
+    final func way(to target: WorkNode) -> [WorkNode]? {
+        if self === target { return [self] }
+        var (open, cameFrom) = ([self], [ObjectIdentifier(self): self])
+        while let node = open.popLast() {
+            for next in node.needs.all.compactMap(\.node) where cameFrom[ObjectIdentifier(next)] == nil {
+                cameFrom[ObjectIdentifier(next)] = node
+                if next !== target {
+                    open.append(next)
+                    continue
+                }
+                var way = [next]
+                while let last = way.last, last !== self { way.append(cameFrom[ObjectIdentifier(last)]!) }
+                return way.reversed()
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+/// A value that several threads may use, one at a time; its changes are no points of a simulation.
+package final class Box<Value: Sendable>: @unchecked Sendable {
+    // Unchecked: `stored` is reached only under `lock`, which the thread sanitizer understands.
+    private let lock = NSLock()
+    private var stored: Value
+
+    package init(_ value: Value) { stored = value }
+
+    package var value: Value {
+        get { withValue { $0 } }
+        set { withValue { $0 = newValue } }
+    }
+
+    @discardableResult
+    package func withValue<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(&stored)
+    }
+}

@@ -1,0 +1,259 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import ExecutionContextsWork
+import Testing
+
+/// Law 31: equal work in flight starts once, and every subscriber that stays is told the end once.
+@Suite(.timeLimit(.minutes(5)))
+struct SingleFlightTests {
+    private struct Oops: Error {}
+    private let context = ManualContext()
+    /// The flights that have begun, by key, in order.
+    private let begun = Box<[(key: String, flight: Flight<Int>)]>([])
+    private let told = Box<[String]>([])
+
+    private func flights() -> SingleFlight<String, Int> {
+        SingleFlight("size", on: context) { [begun] key, flight in
+            begun.withValue { $0.append((key, flight)) }
+        }
+    }
+
+    private func note(_ name: String) -> @Sendable (WorkEvent<Int>) -> Void {
+        { [told] event in told.withValue { $0.append("\(name): \(Self.text(event))") } }
+    }
+
+    private static func text(_ event: WorkEvent<Int>) -> String {
+        switch event {
+        case .progress(let progress): "\(progress.completed) of \(progress.total)"
+        case .partial(let value): "nearly \(value)"
+        case .finished(.success(let value)): "\(value)"
+        case .finished(.failure(let error)): "\(error)"
+        }
+    }
+
+    @Test func `Law 31: sixty-four who ask for the same start it once, and each is told the end once`() {
+        let flights = flights()
+        for index in 0..<64 { flights["wren"].subscribe(note("\(index)")) }
+        context.runReady()
+        #expect(begun.value.map(\.key) == ["wren"])
+        #expect(flights.graph.liveCount == 1)
+        #expect(begun.withValue { $0[0].flight }.succeed(7))
+        context.runReady()
+        #expect(told.value == (0..<64).map { "\($0): 7" })
+        #expect(flights.graph.liveCount == 0)
+    }
+
+    @Test func `Law 31: nothing begins before the first subscriber, who has said how urgent it is`() {
+        let priority = Box<WorkPriority?>(nil)
+        let flights = SingleFlight<Int, Int>(on: context) { _, flight in
+            priority.value = flight.priority
+            flight.succeed(1)
+        }
+        let work = flights[1]
+        context.runReady()
+        #expect(priority.value == nil)
+        work.subscribe(priority: .highest, note("a"))
+        context.runReady()
+        #expect(priority.value == .highest)
+        #expect(told.value == ["a: 1"])
+    }
+
+    @Test func `Law 31: work that ends while it begins is told to all who asked by then`() {
+        let flights = SingleFlight<Int, Int>(on: context) { key, flight in flight.succeed(key * 2) }
+        flights[4].subscribe(note("a"))
+        flights[4].subscribe(note("b"))
+        flights[5].subscribe(note("c"))
+        context.runReady()
+        #expect(told.value.sorted() == ["a: 8", "b: 8", "c: 10"])
+        #expect(flights.graph.liveCount == 0)
+    }
+
+    @Test func `Law 31: a failure is told like a value, and asking again begins anew`() {
+        let flights = flights()
+        flights["wren"].subscribe(note("a"))
+        context.runReady()
+        begun.withValue { $0[0].flight }.fail(Oops())
+        context.runReady()
+        flights["wren"].subscribe(note("b"))
+        context.runReady()
+        #expect(told.value == ["a: Oops()"])
+        #expect(begun.value.count == 2)
+        begun.withValue { $0[1].flight }.succeed(2)
+        context.runReady()
+        #expect(told.value == ["a: Oops()", "b: 2"])
+    }
+
+    @Test func `Law 31: who is told the end and asks again is given a new flight`() {
+        let flights = flights()
+        flights["wren"].subscribe { [note = note("again")] _ in flights["wren"].subscribe(note) }
+        context.runReady()
+        begun.withValue { $0[0].flight }.succeed(1)
+        context.runReady()
+        #expect(begun.value.count == 2)
+        #expect(told.value.isEmpty)
+        begun.withValue { $0[1].flight }.succeed(2)
+        context.runReady()
+        #expect(told.value == ["again: 2"])
+    }
+
+    @Test func `Law 31: when the first one leaves, who came later still gets the value`() {
+        let flights = flights()
+        let first = flights["wren"].subscribe(note("first"))
+        flights["wren"].subscribe(note("second"))
+        context.runReady()
+        #expect(first.cancel())
+        #expect(!first.cancel())
+        context.runReady()
+        let flight = begun.withValue { $0[0].flight }
+        #expect(!flight.isCancelled)
+        flight.succeed(3)
+        context.runReady()
+        #expect(told.value == ["second: 3"])
+    }
+
+    @Test func `Law 31: when the last one leaves the work is cancelled, once, and the key is free`() {
+        let flights = flights()
+        let subscriptions = (0..<3).map { flights["wren"].subscribe(note("\($0)")) }
+        context.runReady()
+        let flight = begun.withValue { $0[0].flight }
+        flight.onCancel { [told] in told.withValue { $0.append("cancelled") } }
+        for subscription in subscriptions { subscription.cancel() }
+        context.runReady()
+        #expect(flight.isCancelled)
+        #expect(!flight.succeed(9))
+        context.runReady()
+        #expect(told.value == ["cancelled"])
+        #expect(flights.graph.liveCount == 0)
+        // Who registers now is called at once.
+        flight.onCancel { [told] in told.withValue { $0.append("called late") } }
+        flights["wren"].subscribe(note("new"))
+        context.runReady()
+        #expect(told.value == ["cancelled", "called late"])
+        #expect(begun.value.count == 2)
+    }
+
+    @Test func `Law 31: who leaves before the work begins leaves nothing to begin`() {
+        let flights = flights()
+        #expect(flights["wren"].subscribe(note("a")).cancel())
+        context.runReady()
+        #expect(begun.value.isEmpty)
+        #expect(flights.graph.liveCount == 0)
+    }
+
+    @Test func `Law 31: who is unsubscribed by another one's event hears nothing of it`() {
+        let flights = flights()
+        let second = Box<Subscription?>(nil)
+        flights["wren"].subscribe { [told] _ in
+            told.withValue { $0.append("first") }
+            second.value?.cancel()
+        }
+        second.value = flights["wren"].subscribe(note("second"))
+        flights["wren"].subscribe(note("third"))
+        context.runReady()
+        let flight = begun.withValue { $0[0].flight }
+        flight.yield(1)
+        context.runReady()
+        #expect(told.value == ["first", "third: nearly 1"])
+        flight.succeed(2)
+        context.runReady()
+        #expect(told.value == ["first", "third: nearly 1", "first", "third: 2"])
+        second.value = nil
+    }
+
+    @Test func `Progress and partial values come in order, and a late joiner is told the last ones`() {
+        let flights = flights()
+        flights["wren"].subscribe(note("a"))
+        context.runReady()
+        let flight = begun.withValue { $0[0].flight }
+        flight.report(WorkProgress(completed: 1, total: 4))
+        flight.yield(10)
+        flight.report(WorkProgress(completed: 2, total: 4))
+        context.runReady()
+        flights["wren"].subscribe(note("b"))
+        flight.succeed(20)
+        context.runReady()
+        let expected = [
+            "a: 1 of 4", "a: nearly 10", "a: 2 of 4", "b: 2 of 4", "b: nearly 10", "a: 20", "b: 20",
+        ]
+        #expect(told.value == expected)
+        #expect(!flight.succeed(30))
+        flight.yield(40)
+        context.runReady()
+        #expect(told.value == expected)
+    }
+
+    @Test func `Law 26: a flight that is let go of ends with an error that names it`() {
+        let flights = SingleFlight<Int, Int>("size", on: context) { _, _ in }
+        flights[3].subscribe(note("a"))
+        context.runReady()
+        #expect(told.value.count == 1)
+        #expect(told.value.first?.contains("'size[3]' was let go of without an end (law 26)") == true)
+        #expect(flights.graph.liveCount == 0)
+    }
+
+    @Test func `Law 26: a value that is cancelled leaves, and the last one's leaving cancels the work`()
+        throws
+    {
+        let flights = flights()
+        let values = (0..<2).map { _ in flights["wren"].value() }
+        context.runReady()
+        let flight = begun.withValue { $0[0].flight }
+        #expect(values[0].cancel())
+        context.runReady()
+        #expect(!flight.isCancelled)
+        values[1].cancel()
+        context.runReady()
+        #expect(flight.isCancelled)
+        #expect(throws: CancellationError.self) { try values[1].outcome?.get() }
+    }
+
+    @Test func `Law 24: a flight that follows an Async ends as that does, and cancels it`() {
+        let promises = [Promise<Int>(), Promise<Int>()]
+        let flights = SingleFlight<Int, Int>(on: context) { key, flight in flight.follow(promises[key].async)
+        }
+        flights[0].subscribe(note("a"))
+        let other = flights[1].subscribe(note("b"))
+        context.runReady()
+        promises[0].succeed(5)
+        other.cancel()
+        context.runReady()
+        #expect(told.value == ["a: 5"])
+        #expect(throws: CancellationError.self) { try promises[1].async.outcome?.get() }
+    }
+
+    @Test func `Law 10: handlers and flights are let go of with the end and with leaving`() {
+        final class Witness: Sendable {}
+        weak var ended: Witness?
+        weak var left: Witness?
+        let flights = flights()
+        var subscriptions: [Subscription] = []
+        do {
+            let witnesses = [Witness(), Witness()]
+            (ended, left) = (witnesses[0], witnesses[1])
+            subscriptions.append(flights["a"].subscribe { _ in _ = witnesses[0] })
+            subscriptions.append(flights["b"].subscribe { [witness = witnesses[1]] _ in _ = witness })
+        }
+        context.runReady()
+        #expect(ended != nil && left != nil)
+        begun.withValue { $0[0].flight }.succeed(1)
+        subscriptions[1].cancel()
+        context.runReady()
+        #expect(ended == nil)
+        #expect(left == nil)
+        withExtendedLifetime(subscriptions) {}
+    }
+
+    @Test func `Law 1: where the context refuses the question, the refusal is the answer`() {
+        struct Closed: SerialContext {
+            func execute(_ work: @escaping Work) {}
+            func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+                refused(Refusal(.shutDown, by: "closed"))
+            }
+        }
+        let flights = SingleFlight<Int, Int>(on: Closed()) { _, flight in flight.succeed(1) }
+        flights[1].subscribe(note("a"))
+        let refused = flights[1].value()
+        #expect(throws: Refusal.self) { try refused.outcome?.get() }
+        #expect(told.value.count == 1)
+    }
+}

@@ -1,0 +1,66 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import ExecutionContextsWork
+import Testing
+
+/// The shipped works under hundreds of schedules, each of which a token would replay.
+@Suite(.timeLimit(.minutes(5)))
+struct WorkGraphScheduleTests {
+    @Test func `Laws 31, 33: under every schedule equal work starts once, and who stays is told once`() async
+    {
+        await underEverySchedule("single flight") { sim, onlooker in
+            let context = sim.serial("works")
+            let flights = SingleFlight<Int, Int>(on: context) { _, flight in
+                onlooker.note("begun")
+                sim.global.execute { flight.succeed(7) }
+            }
+            for name in ["a", "b"] {
+                sim.spawn(name) { flights[1].subscribe { _ in onlooker.note("\(name) told") } }
+                sim.finally("\(name) was told once") { onlooker.count("\(name) told") == 1 }
+            }
+            sim.spawn("c") {
+                let subscription = flights[1].subscribe { _ in onlooker.note("c told") }
+                if subscription.cancel() { onlooker.note("c left") }
+            }
+            sim.finally("c was told or left") { onlooker.count("c told") + onlooker.count("c left") == 1 }
+            sim.finally("all is over") {
+                flights.graph.liveCount == 0 && (1...3).contains(onlooker.count("begun"))
+            }
+        }
+    }
+
+    @Test func `Laws 31, 33: under every schedule the end and the last one's leaving agree`() async {
+        await underEverySchedule("end against leaving") { sim, onlooker in
+            let context = sim.serial("works")
+            let graph = WorkGraph(on: context)
+            let work: SharedWork<Int> = graph.work("race") { flight in
+                flight.onCancel { onlooker.note("cancelled") }
+                sim.global.execute { if flight.succeed(1) { onlooker.note("ended") } }
+            }
+            let subscription = work.subscribe { _ in onlooker.note("told") }
+            sim.spawn("leaves") { if subscription.cancel() { onlooker.note("left") } }
+            sim.spawn("changes") { subscription.priority = .high }
+            sim.finally("told or left") { onlooker.count("told") + onlooker.count("left") == 1 }
+            sim.finally("ended, cancelled, or never begun") {
+                onlooker.count("ended") + onlooker.count("cancelled") <= 1 && graph.liveCount == 0
+                    && onlooker.count("told") <= onlooker.count("ended")
+            }
+        }
+    }
+
+    @Test func `Laws 32, 33: under every schedule the last priority of each counts in the end`() async {
+        await underEverySchedule("priorities") { sim, onlooker in
+            let context = sim.serial("works")
+            let flight = Box<Flight<Int>?>(nil)
+            let work: SharedWork<Int> = WorkGraph(on: context).work("wanted") { flight.value = $0 }
+            let (first, second) = (work.subscribe { _ in }, work.subscribe(priority: .lowest) { _ in })
+            sim.spawn("first") {
+                first.priority = .highest
+                first.priority = .low
+            }
+            sim.spawn("second") { second.priority = .high }
+            sim.spawn("third") { second.cancel() }
+            sim.finally("only the first one's last word counts") { flight.value?.priority == .low }
+        }
+    }
+}

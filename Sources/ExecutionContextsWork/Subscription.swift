@@ -41,6 +41,7 @@ public class Subscription: @unchecked Sendable {
         get { WorkPriority(rawValue: wanted.load(ordering: .relaxed)) ?? .medium }
         set {
             wanted.store(newValue.rawValue, ordering: .relaxed)
+            Seam.point()
             // Acquiring and releasing: either that turn sees this priority, or a new one comes.
             guard !isChanging.exchange(true, ordering: .acquiringAndReleasing) else { return }
             turns.perform { self.recount() }
@@ -88,6 +89,7 @@ public class Subscription: @unchecked Sendable {
     private func recount() {
         // Acquiring and releasing, as in the setter.
         _ = isChanging.exchange(false, ordering: .acquiringAndReleasing)
+        Seam.point()
         guard let node, priority != counted else { return }
         node.wants.remove(counted)
         counted = priority

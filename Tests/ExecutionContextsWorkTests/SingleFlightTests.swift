@@ -140,6 +140,19 @@ struct SingleFlightTests {
         #expect(flights.graph.liveCount == 0)
     }
 
+    @Test func `Law 31: who joins when all have left, but the end is under way, is told it`() {
+        let flights = flights()
+        let first = flights["wren"].subscribe(note("first"))
+        context.runReady()
+        first.cancel()
+        flights["wren"].subscribe(note("second"))
+        // Claimed now, told in a turn behind those of leaving and joining.
+        #expect(begun.withValue { $0[0].flight }.succeed(4))
+        context.runReady()
+        #expect(told.value == ["second: 4"])
+        #expect(begun.value.count == 1)
+    }
+
     @Test func `Law 31: who is unsubscribed by another one's event hears nothing of it`() {
         let flights = flights()
         let second = Box<Subscription?>(nil)

@@ -5,7 +5,6 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
     // Unchecked like the base: touched on the graph's context only.
     var subscribers = Line<Subscriber<Value>>()
     private let slot: WorkSlot<Value>
-    private var hasBegun = false
     private var progress: WorkProgress?
     private var partial: Value?
 
@@ -20,12 +19,11 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
 
     /// Adds a subscriber, in a turn; the first one's turn is followed by the one in which the work begins.
     func add(_ subscriber: Subscriber<Value>) {
+        let isFirst = subscribers.isEmpty
         subscriber.join(self, as: subscribers.append(subscriber))
         wantsChanged()
-        if !hasBegun {
-            hasBegun = true
-            return graph.turns.perform { self.begin() }
-        }
+        // Or all have left while the end is under way: then there is nothing to begin.
+        if isFirst { return graph.turns.perform { self.begin() } }
         if let progress { subscriber.tell(.progress(progress)) }
         if let partial { subscriber.tell(.partial(partial)) }
     }

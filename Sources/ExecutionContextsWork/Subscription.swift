@@ -40,6 +40,7 @@ public class Subscription: @unchecked Sendable {
     public final var priority: WorkPriority {
         get { WorkPriority(rawValue: wanted.load(ordering: .relaxed)) ?? .medium }
         set {
+            Seam.point()
             wanted.store(newValue.rawValue, ordering: .relaxed)
             Seam.point()
             // Acquiring and releasing: either that turn sees this priority, or a new one comes.

@@ -22,7 +22,7 @@ extension Flight {
             guard !node.hasEnded, need.isActive else { return }
             let other = work.slot.node()
             if let way = other.way(to: node) {
-                Self.end(node, .failure(WorkError.cycle(([node] + way).map(\.name))))
+                Self.end(node, .failure(WorkError.cycle(([node] + way).map { $0.name })))
                 return
             }
             need.join(for: node)

@@ -23,7 +23,7 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
         subscriber.join(self, as: subscribers.append(subscriber))
         wantsChanged()
         // Or all have left while the end is under way: then there is nothing to begin.
-        if isFirst { return graph.turns.perform { self.begin() } }
+        if isFirst { return graph.turns.next { self.begin() } }
         if let progress { subscriber.tell(.progress(progress)) }
         if let partial { subscriber.tell(.partial(partial)) }
     }

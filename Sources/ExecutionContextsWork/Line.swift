@@ -8,7 +8,7 @@ struct Line<Element: AnyObject> {
     var isEmpty: Bool { count == 0 }
 
     /// Those in the line now.
-    var all: [Element] { places.compactMap(\.element) }
+    var all: [Element] { places.compactMap { $0.element } }
 
     /// Adds one behind all others, and gives it the number by which it leaves.
     mutating func append(_ element: Element) -> UInt64 {

@@ -66,6 +66,15 @@ public class Subscription: @unchecked Sendable {
 
     // MARK: - For the work, in its turns
 
+    /// What `cancel` does, as a part of the turn under way.
+    final func cancelInTurn() { if move(to: State.left) { turns.next { self.leave() } } }
+
+    /// What setting the priority does, as a part of the turn under way.
+    final func changeInTurn(to priority: WorkPriority) {
+        wanted.store(priority.rawValue, ordering: .relaxed)
+        turns.next { self.recount() }
+    }
+
     /// True for the one delivery that may tell the end.
     final func claimEnd() -> Bool { move(to: State.told) }
 

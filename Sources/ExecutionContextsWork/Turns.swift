@@ -28,6 +28,9 @@ final class Turns: @unchecked Sendable {
         entry.execute({ self.take(turn) }, refused: refused)
     }
 
+    /// Takes a turn behind this one, before any that somebody else asks for; for who is in a turn.
+    func next(_ turn: @escaping Work) { waiting.append(turn) }
+
     private func take(_ turn: @escaping Work) {
         waiting.append(turn)
         if isRunning { return }

@@ -51,21 +51,20 @@ class WorkNode: @unchecked Sendable {
         graph.count(-1)
         cancelHandlers = []
         priorityHandlers = []
-        for need in needs.removeAll() { need.cancel() }
+        for need in needs.removeAll() { need.cancelInTurn() }
     }
 
     /// Cancels it, in a turn, unless its end is under way: its own handlers come first, then what it needs, in order.
     private func cancel() {
         guard claim(Fate.cancelled) else { return }
-        let handlers = cancelHandlers
-        // The handlers' turns come before those in which the needs lose a subscriber.
-        for handler in handlers { graph.turns.perform(handler) }
+        // Their turns come before those in which what it needs loses a subscriber.
+        for handler in cancelHandlers { graph.turns.next(handler) }
         end()
     }
 
     /// Runs `body` when it is cancelled, at once if it has been; in a turn.
     final func onCancel(_ body: @escaping Work) {
-        if isCancelled { return graph.turns.perform(body) }
+        if isCancelled { return graph.turns.next(body) }
         if !hasEnded { cancelHandlers.append(body) }
     }
 
@@ -78,7 +77,7 @@ class WorkNode: @unchecked Sendable {
         if hasEnded { return }
         priorityHandlers.append(body)
         let priority = self.priority
-        graph.turns.perform { body(priority) }
+        graph.turns.next { body(priority) }
     }
 
     /// Sees to what follows when those who want it have changed; in a turn.
@@ -89,9 +88,9 @@ class WorkNode: @unchecked Sendable {
         level.store(highest.rawValue, ordering: .relaxed)
         for handler in priorityHandlers {
             // By the time of its turn it may be another one: then that one's turn follows.
-            graph.turns.perform { if self.priority == highest, !self.hasEnded { handler(highest) } }
+            graph.turns.next { if self.priority == highest, !self.hasEnded { handler(highest) } }
         }
-        for need in needs.all { need.priority = highest }
+        for need in needs.all { need.changeInTurn(to: highest) }
     }
 
     // MARK: - Circles
@@ -99,9 +98,12 @@ class WorkNode: @unchecked Sendable {
     /// The works from this one to `target` along what each needs, or nil if it does not need it.
     final func way(to target: WorkNode) -> [WorkNode]? {
         if self === target { return [self] }
+        // Most are new, and need nothing yet.
+        if needs.isEmpty { return nil }
         var (open, cameFrom) = ([self], [ObjectIdentifier(self): self])
         while let node = open.popLast() {
-            for next in node.needs.all.compactMap(\.node) where cameFrom[ObjectIdentifier(next)] == nil {
+            for need in node.needs.all {
+                guard let next = need.node, cameFrom[ObjectIdentifier(next)] == nil else { continue }
                 cameFrom[ObjectIdentifier(next)] = node
                 if next !== target {
                     open.append(next)

@@ -1,7 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
-    case simulation, pool
+    case simulation, pool, queues
 
     static let names = allCases.map(\.rawValue)
 
@@ -18,6 +18,7 @@ enum Suite: String, CaseIterable {
         case .bytes: "Memory"
         case .simulation: "Simulation"
         case .pool: "The pool beside the global queue"
+        case .queues: "Queues with priorities beside OperationQueue, and limiters"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
         }
@@ -38,6 +39,7 @@ enum Suite: String, CaseIterable {
         case .pool:
             PoolBenchmarks.run(bench)
             PoolsAtWork.run(bench)
+        case .queues: WorkQueueBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)
         }

@@ -23,7 +23,7 @@ extension ExecutionContext {
 /// A function whose last call counts, when it has been quiet for a while; made by `debounced(by:)`.
 ///
 /// It may be called from any thread, and from its own action. Let go of it, and a value that waits comes all the same
-/// (law 10). On a serial context one action runs at a time, in the order of the values; on a concurrent one an action that
+/// (law 10). On a serial context one action runs at a time, in the order of submission; on a concurrent one an action that
 /// takes long may have the next beside it.
 ///
 /// It is not for values of which each counts: a debounce drops all but the last. To slow down work without losing any is

@@ -41,9 +41,13 @@ final class RateLimiterCore: @unchecked Sendable {
     /// Runs who is first, if there is a token; on the context.
     private func serve(_ change: (inout RateLimiterLine) -> Bool) {
         let now = base.time.now
-        let piece = section.execute { change(&line) ? line.begin(at: now) : nil }
+        let (piece, isSettled) = section.execute { () -> (RateLimiterPiece?, Bool) in
+            guard change(&line) else { return (nil, true) }
+            return (line.begin(at: now), line.isSettled)
+        }
         piece?.run()
-        arrange()
+        // Looked at again, since the work took its time and may have submitted.
+        if !isSettled { arrange() }
     }
 
     private func arrange() {

@@ -102,6 +102,9 @@ struct RateLimiterLine {
         return all
     }
 
+    /// Whether nothing is to be arranged: a turn that will see to it is on its way, or nobody waits and no alarm is set.
+    var isSettled: Bool { turns > 0 || (first == nil && alarm == nil) }
+
     /// What is missing for those who wait to begin in time: to be called after each change.
     mutating func arrange(at now: Moment, in section: CriticalSection) -> Step {
         guard first != nil else { return alarm.take().map { .cancel($0) } ?? .nothing }

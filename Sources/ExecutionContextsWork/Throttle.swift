@@ -34,7 +34,7 @@ extension ExecutionContext {
 /// A function of whose calls at most one counts in each time of some length; made by `throttled(to:_:_:)`.
 ///
 /// It may be called from any thread, and from its own action. Let go of it, and a value that waits comes all the same
-/// (law 10). On a serial context one action runs at a time, in the order of the values; on a concurrent one an action that
+/// (law 10). On a serial context one action runs at a time, in the order of submission; on a concurrent one an action that
 /// takes long may have the next beside it.
 ///
 /// To wait until calls cease altogether is for `debounced(by:)`.

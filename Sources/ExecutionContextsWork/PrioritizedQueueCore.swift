@@ -4,7 +4,7 @@ internal import ExecutionContexts
 ///
 /// Whatever changes under the lock says who is next, and that one is handed over after unlocking (law 9).
 final class PrioritizedQueueCore: @unchecked Sendable {
-    // Unchecked: `lines`, and the links, phases and marks of the jobs, are reached inside `section` only.
+    // Unchecked: `lines`, and the slots, phases and marks of the jobs, are reached inside `section` only.
     let base: any ExecutionContext
     let name: String
     private let section: CriticalSection

@@ -3,14 +3,14 @@ internal import Synchronization
 
 /// A piece of work in a queue: its place in a line, and how far it has come.
 class QueuedJob: @unchecked Sendable {
-    // Unchecked: links, priority, phase, parts and hander are reached inside the queue's section only. `entry`, and what
+    // Unchecked: slot, priority, phase, parts and hander are reached inside the queue's section only. `entry`, and what
     // a kind of job has to run, belong to whoever has moved the phase from pending or handed, under that section.
     enum Phase { case pending, handed, started, over }
 
     final let core: PrioritizedQueueCore
     final var priority: WorkPriority
-    final var next: QueuedJob?
-    final var previous: QueuedJob?
+    /// Where it stands, while it waits.
+    final var slot: Int32 = 0
     final var phase = Phase.pending
     /// How many things have to be over before its place is free.
     final var parts = 1

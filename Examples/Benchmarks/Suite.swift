@@ -1,7 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
-    case simulation, pool, work
+    case simulation, pool, work, queues
 
     static let names = allCases.map(\.rawValue)
 
@@ -19,6 +19,7 @@ enum Suite: String, CaseIterable {
         case .simulation: "Simulation"
         case .pool: "The pool beside the global queue"
         case .work: "Works by key beside an actor with tasks"
+        case .queues: "Queues with priorities beside OperationQueue, and limiters"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
         }
@@ -40,6 +41,7 @@ enum Suite: String, CaseIterable {
             PoolBenchmarks.run(bench)
             PoolsAtWork.run(bench)
         case .work: FlightBenchmarks.run(bench)
+        case .queues: WorkQueueBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)
         }

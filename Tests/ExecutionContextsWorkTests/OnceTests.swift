@@ -22,4 +22,35 @@ struct OnceTests {
         #expect(throws: Failure.self) { try once { () throws(Failure) in throw Failure() } }
         #expect(!once.claim())
     }
+
+    @Test func `Of sixteen threads exactly one is the first`() async {
+        await Lab.offThePool {
+            for _ in 0..<Lab.rounds(debug: 300, release: 3000) {
+                let once = Once()
+                let winners = Lab.Cell(0)
+                Lab.onThreads(16) { _ in once { winners.withValue { $0 += 1 } } }
+                #expect(winners.value == 1)
+                #expect(once.isClaimed)
+            }
+        }
+    }
+
+    @Test
+    func `Law 33: under every schedule exactly one is the first, and the others see what was done before`()
+        async
+    {
+        await Lab.underEverySchedule("once") { sim in
+            let once = Once()
+            let winners = Lab.Cell(0)
+            for name in ["a", "b", "c"] {
+                sim.spawn(name) {
+                    sim.step()
+                    once { winners.withValue { $0 += 1 } }
+                    sim.step()
+                    if !once.isClaimed { winners.value = -1 }
+                }
+            }
+            sim.finally("one winner") { winners.value == 1 }
+        }
+    }
 }

@@ -1,0 +1,45 @@
+public import ExecutionContexts
+
+extension PrioritizedQueue {
+    /// This queue as a context, for those who want one: what it is given waits in the line of `priority`.
+    ///
+    /// ```swift
+    /// let previews = PrioritizedQueue(on: .global, limit: 4).context(priority: .low)
+    /// previews.execute { print("when nothing else waits") }
+    /// ```
+    ///
+    /// It has the time of the queue's context, and is neither serial nor a barrier context, whatever that one is: what is
+    /// more urgent overtakes (law 8). It keeps the queue. To change a priority, or to take work out of the line when it is
+    /// cancelled, use the queue's own `submit`.
+    public func context(priority: WorkPriority = .medium) -> some ExecutionContext {
+        PrioritizedQueueContext(queue: self, priority: priority)
+    }
+}
+
+private struct PrioritizedQueueContext: ExecutionContext {
+    let queue: PrioritizedQueue
+    let priority: WorkPriority
+
+    func execute(_ work: @escaping Work) { queue.execute(priority: priority, work) }
+
+    func enqueue(_ work: @escaping Work) {
+        let core = queue.core
+        core.submit(PlainJob(core.bound(work), refused: nil, of: core, priority), elsewhere: true)
+    }
+
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        let core = queue.core
+        core.submit(PlainJob(core.bound(work), refused: refused, of: core, priority))
+    }
+
+    /// No where the base says no; that the base says yes is nothing yet, since it has other work too.
+    var isCurrent: Bool? { queue.core.base.isCurrent == false ? false : nil }
+
+    func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }
+
+    var binding: (@Sendable (_ work: @escaping Work) -> Work)? { queue.core.base.binding }
+
+    var time: any TimeSource { queue.core.base.time }
+
+    var name: String { queue.name }
+}

@@ -1,0 +1,188 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import ExecutionContextsWork
+import Testing
+
+/// A debounce in virtual time.
+@Suite(.timeLimit(.minutes(5)))
+struct DebounceTests {
+    private let manual = ManualContext()
+    private let log = Lab.Cell<[String]>([])
+
+    /// An action that notes the value and the tenth of a second in which it came.
+    private var note: @Sendable (String) -> Void {
+        { [log, manual] value in
+            log.withValue { $0.append("\(value) \(manual.now.nanoseconds / 100_000_000)") }
+        }
+    }
+
+    @Test func `Law 7: the last value comes when it has been quiet, once and never early`() {
+        let search = manual.debounced(by: .milliseconds(300), note)
+        search("w")
+        manual.advance(by: .milliseconds(299))
+        search("wr")
+        manual.advance(by: .milliseconds(299))
+        search("wren")
+        #expect(search.isPending)
+        #expect(log.value.isEmpty)
+        #expect(manual.delayedCount == 1)
+        manual.advance(by: .nanoseconds(299_999_999))
+        #expect(log.value.isEmpty)
+        manual.advance(by: .nanoseconds(1))
+        #expect(log.value == ["wren 8"])
+        #expect(!search.isPending)
+        manual.advance(by: .seconds(10))
+        #expect(log.value == ["wren 8"])
+        #expect(manual.delayedCount == 0)
+    }
+
+    @Test func `However often it is called, one delay is set`() throws {
+        let search = manual.debounced(by: .milliseconds(300), note)
+        for index in 0..<1000 {
+            search("\(index)")
+            manual.advance(by: .milliseconds(1))
+            #expect(manual.delayedCount + manual.readyCount == 1)
+        }
+        try manual.runUntilIdle()
+        #expect(log.value == ["999 12"])
+    }
+
+    @Test func `A value that comes while the alarm is late begins the quiet time anew`() throws {
+        let search = manual.debounced(by: .milliseconds(300), note)
+        search("a")
+        manual.stall(for: .milliseconds(400))
+        search("b")
+        manual.runReady()
+        #expect(log.value.isEmpty)
+        try manual.runUntilIdle()
+        #expect(log.value == ["b 7"])
+    }
+
+    @Test func `Cancelling forgets the value, its captures and the delay`() {
+        let search = manual.debounced(by: .milliseconds(300)) { (value: Lab.Cell<Int>) in value.value += 1 }
+        weak var value: Lab.Cell<Int>?
+        do {
+            let captured = Lab.Cell(1)
+            value = captured
+            search(captured)
+        }
+        #expect(value != nil)
+        #expect(search.cancel())
+        #expect(value == nil)
+        #expect(!search.cancel())
+        #expect(manual.delayedCount == 0)
+    }
+
+    @Test func `A value that is replaced is freed at once`() {
+        let search = manual.debounced(by: .milliseconds(300)) { (value: Lab.Cell<Int>) in value.value += 1 }
+        weak var value: Lab.Cell<Int>?
+        do {
+            let captured = Lab.Cell(1)
+            value = captured
+            search(captured)
+        }
+        search(Lab.Cell(2))
+        #expect(value == nil)
+    }
+
+    @Test func `Flushing brings the value that waits, and nothing else`() {
+        let search = manual.debounced(by: .milliseconds(300), note)
+        #expect(!search.flush())
+        search("a")
+        manual.advance(by: .milliseconds(100))
+        #expect(search.flush())
+        #expect(manual.delayedCount == 0)
+        manual.runReady()
+        #expect(log.value == ["a 1"])
+        search("b")
+        manual.advance(by: .seconds(1))
+        #expect(log.value == ["a 1", "b 4"])
+    }
+
+    @Test func `Law 10: a value that waits comes although nobody keeps the function`() {
+        var search: Debounced<String>? = manual.debounced(by: .milliseconds(300), note)
+        search?("a")
+        search = nil
+        manual.advance(by: .seconds(1))
+        #expect(log.value == ["a 3"])
+    }
+
+    @Test func `Law 9: the action, and what a dropped value does when it goes, may call the function`() throws
+    {
+        let own = Lab.Cell<Debounced<Lab.Farewell>?>(nil)
+        let count = Lab.Cell(0)
+        own.value = manual.debounced(by: .milliseconds(100)) { _ in
+            let number = count.withValue { count in
+                count += 1
+                return count
+            }
+            if number < 3 { own.value?(Lab.Farewell {}) }
+        }
+        own.value?(Lab.Farewell { own.value?.flush() })
+        own.value?(Lab.Farewell { _ = own.value?.isPending })
+        try manual.runUntilIdle()
+        #expect(count.value == 3)
+        own.value = nil
+    }
+
+    @Test func `Law 8: the action sees what the last caller's context carries`() {
+        let search = manual.propagating(Locals.$user).debounced(by: .milliseconds(1)) { [log] (_: Int) in
+            log.withValue { $0.append(Locals.user) }
+        }
+        Locals.$user.withValue("ann") { search(1) }
+        Locals.$user.withValue("ben") { search(2) }
+        manual.advance(by: .seconds(1))
+        #expect(log.value == ["ben"])
+    }
+
+    @Test func `A context that lets go of the delay loses the value, and the next one comes`() throws {
+        let search = manual.debounced(by: .milliseconds(300), note)
+        search("lost")
+        #expect(throws: ManualFailure.self) { try manual.finish() }
+        #expect(!search.isPending)
+        search("found")
+        try manual.runUntilIdle()
+        #expect(log.value == ["found 3"])
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func `Law 7: without an interval it waits for the next turn`(_ interval: Duration) {
+        let search = manual.debounced(by: interval, note)
+        search("a")
+        search("b")
+        #expect(log.value.isEmpty)
+        manual.advance(by: .zero)
+        #expect(log.value == ["b 0"])
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func
+        `Law 33: under every schedule the last value comes, once, whatever is flushed or cancelled meanwhile`(
+            _ kind: Int
+        ) async
+    {
+        await Lab.underEverySchedule("debounce") { sim in
+            let seen = Lab.Cell<[Int]>([])
+            let search = sim.serial("screen").debounced(by: .milliseconds(10)) { (value: Int) in
+                seen.withValue { $0.append(value) }
+            }
+            sim.spawn("types") { for value in 1...3 { search(value) } }
+            sim.spawn("other") {
+                if kind == 1 { search.flush() }
+                if kind == 2, search.cancel() { seen.withValue { $0.append(0) } }
+            }
+            sim.finally("in order, and none twice") {
+                let values = seen.value.filter { $0 > 0 }
+                return values == values.sorted() && Set(values).count == values.count
+            }
+            sim.finally("the last, or it was cancelled") {
+                seen.value.contains(3) || seen.value.contains(0)
+            }
+            sim.finally("nothing is left") { !search.isPending }
+        }
+    }
+
+    private enum Locals {
+        @TaskLocal static var user = "nobody"
+    }
+}

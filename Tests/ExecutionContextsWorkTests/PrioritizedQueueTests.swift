@@ -1,0 +1,190 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import ExecutionContextsWork
+import Testing
+
+/// What a queue does, step by step, over a context that runs when it is told to or at once.
+@Suite(.timeLimit(.minutes(5)))
+struct PrioritizedQueueTests {
+    private let manual = ManualContext()
+    private let log = Lab.Cell<[String]>([])
+
+    private func note(_ what: String) -> @Sendable () -> Void {
+        { [log] in log.withValue { $0.append(what) } }
+    }
+
+    @Test func `Law 32: the most urgent is chosen when a place is free, and of one priority the first`() {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        queue.execute(priority: .lowest, note("was alone"))
+        for priority in WorkPriority.allCases {
+            queue.execute(priority: priority, note("\(priority) 1"))
+            queue.execute(priority: priority, note("\(priority) 2"))
+        }
+        #expect(queue.pendingCount == 10)
+        #expect(queue.runningCount == 1)
+        manual.runReady()
+        let rest = WorkPriority.allCases.reversed().flatMap { ["\($0) 1", "\($0) 2"] }
+        #expect(log.value == ["was alone"] + rest)
+        #expect(queue.runningCount == 0)
+    }
+
+    @Test func `Law 32: of two priorities set before a place is free the last one counts`() {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        queue.execute(note("first"))
+        let work = queue.submit(note("twice"))
+        queue.execute(note("medium"))
+        work.priority = .highest
+        work.priority = .low
+        #expect(work.priority == .low)
+        manual.runReady()
+        #expect(log.value == ["first", "medium", "twice"])
+    }
+
+    @Test func `Law 32: what is set to the priority that it has keeps its place`() {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        queue.execute(note("first"))
+        let work = queue.submit(note("second"))
+        queue.execute(note("third"))
+        work.priority = .medium
+        manual.runReady()
+        #expect(log.value == ["first", "second", "third"])
+    }
+
+    @Test func `A priority that is set after the work was handed over is too late, and harmless`() {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        let work = queue.submit { 1 }
+        work.priority = .lowest
+        #expect(work.priority == .medium)
+        manual.runReady()
+        work.priority = .highest
+        #expect(work.priority == .medium)
+        #expect(queue.pendingCount == 0)
+    }
+
+    @Test func `Law 32: with a limit of 0 nothing starts until it is raised`() {
+        let queue = PrioritizedQueue(on: manual, limit: 0)
+        for index in 1...3 { queue.execute(note("\(index)")) }
+        #expect(manual.runReady() == 0)
+        queue.limit = 2
+        #expect(queue.runningCount == 2)
+        #expect(queue.pendingCount == 1)
+        queue.limit = 0
+        manual.runReady()
+        #expect(log.value == ["1", "2"])
+        queue.limit = 1
+        manual.runReady()
+        #expect(log.value == ["1", "2", "3"])
+    }
+
+    @Test func `A suspended queue starts nothing, and one resume is enough`() {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        queue.execute(note("handed over"))
+        queue.suspend()
+        queue.suspend()
+        #expect(queue.isSuspended)
+        queue.execute(note("waits"))
+        manual.runReady()
+        #expect(log.value == ["handed over"])
+        queue.resume()
+        manual.runReady()
+        #expect(log.value == ["handed over", "waits"])
+        queue.resume()
+        #expect(!queue.isSuspended)
+    }
+
+    @Test func `A body that throws frees its place, and its error is the answer`() throws {
+        struct Failure: Error {}
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        let failing = queue.submit { throw Failure() }
+        let next = queue.submit { 42 }
+        manual.runReady()
+        #expect(throws: Failure.self) { try failing.async.outcome?.get() }
+        #expect(try next.async.outcome?.get() == 42)
+        #expect(queue.runningCount == 0)
+    }
+
+    @Test func `Law 5: a queue over a context that runs on the spot does not nest what waits`() {
+        let queue = PrioritizedQueue(on: .immediate, limit: 1)
+        let count = Lab.Cell(0)
+        queue.suspend()
+        for _ in 0..<100_000 { queue.execute { count.withValue { $0 += 1 } } }
+        queue.resume()
+        #expect(count.value == 100_000)
+        #expect(queue.runningCount == 0)
+    }
+
+    @Test func `Law 9: work may submit to its own queue, and what it submits takes its turn`() {
+        let queue = PrioritizedQueue(on: .immediate, limit: 1)
+        queue.execute {
+            note("outer begins")()
+            queue.execute(priority: .low, note("low"))
+            queue.execute(priority: .high) {
+                note("high")()
+                queue.execute(priority: .medium, note("medium"))
+            }
+            note("outer ends")()
+        }
+        #expect(log.value == ["outer begins", "outer ends", "high", "medium", "low"])
+    }
+
+    @Test func `Law 10: a queue that is let go of runs what was submitted`() {
+        var queue: PrioritizedQueue? = PrioritizedQueue(on: manual, limit: 1)
+        for index in 1...3 { queue?.execute(note("\(index)")) }
+        queue = nil
+        manual.runReady()
+        #expect(log.value == ["1", "2", "3"])
+    }
+
+    @Test func `Law 10: so does one that was suspended, or had a limit of 0`() {
+        var queue: PrioritizedQueue? = PrioritizedQueue(on: manual, limit: 0)
+        queue?.suspend()
+        for index in 1...3 { queue?.execute(note("\(index)")) }
+        queue = nil
+        manual.runReady()
+        #expect(log.value == ["1", "2", "3"])
+    }
+
+    @Test func `Law 10: once its work is done nothing keeps the queue's context`() {
+        weak var context: ManualContext?
+        let work: QueuedWork<Int>
+        do {
+            let own = ManualContext()
+            context = own
+            let queue = PrioritizedQueue(on: own, limit: 1)
+            work = queue.submit { 1 }
+            queue.submit { 2 }.cancel()
+            own.runReady()
+        }
+        _ = consume work
+        #expect(context == nil)
+    }
+
+    @Test func `Law 32: a hundred thousand that wait change their priority, and run in the new order`() {
+        let queue = PrioritizedQueue(on: manual, limit: 0)
+        let order = Lab.Cell<[Int]>([])
+        let count = 100_000
+        let works = (0..<count).map { index in
+            queue.submit(priority: .low) { order.withValue { $0.append(index) } }
+        }
+        for index in stride(from: count - 1, through: 0, by: -1) where index % 2 == 0 {
+            works[index].priority = .high
+        }
+        queue.limit = .max
+        manual.runReady()
+        let expected =
+            stride(from: count - 2, through: 0, by: -2).map { $0 }
+            + stride(from: 1, to: count, by: 2).map { $0 }
+        #expect(order.value == expected)
+    }
+
+    @Test func `A negative limit stops the program`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = PrioritizedQueue(on: .immediate, limit: -1, name: "ledger")
+        }
+        try Lab.expectSentence(result, "'ledger'", "-1", "law 32")
+        let later = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            PrioritizedQueue(on: .immediate, limit: 1).limit = -2
+        }
+        try Lab.expectSentence(later, "-2", "law 32")
+    }
+}

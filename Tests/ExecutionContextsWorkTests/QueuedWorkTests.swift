@@ -1,0 +1,168 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import ExecutionContextsWork
+import Testing
+
+/// Work that goes on after its body: open pieces and tasks.
+@Suite(.timeLimit(.minutes(5)))
+struct QueuedWorkTests {
+    private let manual = ManualContext()
+
+    @Test func `Law 32: open work keeps its place until it is ended, once`() throws {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        let open = Lab.Cell<OpenWork<Int>?>(nil)
+        let work = queue.submitOpen(of: Int.self) { open.value = $0 }
+        let next = queue.submit { 2 }
+        manual.runReady()
+        #expect(!work.async.isCompleted)
+        #expect(next.isPending)
+        #expect(queue.runningCount == 1)
+        let piece = try #require(open.value)
+        #expect(piece.succeed(1))
+        #expect(!piece.succeed(3))
+        #expect(!piece.fail(CancellationError()))
+        manual.runReady()
+        #expect(try work.async.outcome?.get() == 1)
+        #expect(try next.async.outcome?.get() == 2)
+        #expect(queue.runningCount == 0)
+    }
+
+    @Test func `Work that is ended inside its body keeps its place until the body has returned`() {
+        let queue = PrioritizedQueue(on: .immediate, limit: 1)
+        let count = Lab.Cell(0)
+        queue.suspend()
+        for _ in 0..<50_000 {
+            queue.submitOpen(of: Int.self) { work in
+                work.succeed(1)
+                #expect(queue.runningCount == 1)
+                count.withValue { $0 += 1 }
+            }
+        }
+        queue.resume()
+        #expect(count.value == 50_000)
+        #expect(queue.runningCount == 0)
+    }
+
+    @Test func `Law 26: open work that is dropped frees its place, and its Async says so`() throws {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        let work = queue.submitOpen(of: Int.self) { _ in }
+        let next = queue.submit { 2 }
+        manual.runReady()
+        #expect(throws: AsyncError.self) { try work.async.outcome?.get() }
+        #expect(try next.async.outcome?.get() == 2)
+    }
+
+    @Test func `Open work that is cancelled is told, and keeps its place until it has stopped`() throws {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        let open = Lab.Cell<OpenWork<Int>?>(nil)
+        let told = Lab.Cell(0)
+        let work = queue.submitOpen(of: Int.self) { piece in
+            piece.onCancel { told.withValue { $0 += 1 } }
+            open.value = piece
+        }
+        manual.runReady()
+        #expect(!work.cancel())
+        #expect(!work.cancel())
+        #expect(told.value == 1)
+        #expect(throws: CancellationError.self) { try work.async.outcome?.get() }
+        #expect(queue.runningCount == 1)
+        open.value = nil
+        #expect(queue.runningCount == 0)
+    }
+
+    @Test func `Law 32: an async body keeps its place while it is suspended`() throws {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        let log = Lab.Cell<[String]>([])
+        let works = ["a", "b"].map { name in
+            queue.submitTask { [manual] in
+                log.withValue { $0.append("\(name) begins") }
+                try await manual.clock.sleep(for: .seconds(5))
+                log.withValue { $0.append("\(name) ends") }
+                return name
+            }
+        }
+        try manual.runUntilIdle()
+        #expect(log.value == ["a begins", "a ends", "b begins", "b ends"])
+        #expect(try works.map { try $0.async.outcome?.get() } == ["a", "b"])
+        #expect(manual.now == Moment(nanoseconds: 10_000_000_000))
+        #expect(queue.runningCount == 0)
+    }
+
+    @Test func `Cancelling an async body that runs cancels its task; its place is free when it has ended`()
+        throws
+    {
+        struct Failure: Error {}
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        let sawCancel = Lab.Cell(false)
+        let work = queue.submitTask { [manual] in
+            do { try await manual.clock.sleep(for: .seconds(3600)) } catch { sawCancel.value = true }
+            throw Failure()
+        }
+        let next = queue.submit { 2 }
+        manual.runReady()
+        #expect(!work.cancel())
+        #expect(throws: CancellationError.self) { try work.async.outcome?.get() }
+        #expect(queue.runningCount == 1)
+        try manual.runUntilIdle()
+        #expect(sawCancel.value)
+        #expect(try next.async.outcome?.get() == 2)
+        #expect(manual.now == Moment(nanoseconds: 0))
+    }
+
+    @Test func `An async body that is cancelled while it waits never starts`() throws {
+        let queue = PrioritizedQueue(on: manual, limit: 0)
+        let hasRun = Lab.Cell(false)
+        let work = queue.submitTask { hasRun.value = true }
+        #expect(work.async.cancel())
+        #expect(!work.cancel())
+        queue.limit = 1
+        try manual.runUntilIdle()
+        #expect(!hasRun.value)
+    }
+
+    @Test func `Law 32: tasks, open pieces and plain ones on the real pool stay within the limit`()
+        async throws
+    {
+        let queue = PrioritizedQueue(on: .global, limit: 3)
+        let inside = Lab.Cell((now: 0, most: 0))
+        @Sendable func enter() {
+            inside.withValue {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+        }
+        @Sendable func leave() { inside.withValue { $0.now -= 1 } }
+        var all: [QueuedWork<Int>] = []
+        for index in 0..<300 {
+            switch index % 3 {
+            case 0:
+                all.append(
+                    queue.submit {
+                        enter()
+                        leave()
+                        return index
+                    })
+            case 1:
+                all.append(
+                    queue.submitTask {
+                        enter()
+                        await Task.yield()
+                        leave()
+                        return index
+                    })
+            default:
+                all.append(
+                    queue.submitOpen { work in
+                        enter()
+                        DispatchQueue.global().async {
+                            leave()
+                            work.succeed(index)
+                        }
+                    })
+            }
+        }
+        for (index, work) in all.enumerated() { #expect(try await work.async.get() == index) }
+        #expect(inside.value.most <= 3)
+    }
+}

@@ -1,0 +1,129 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import ExecutionContextsWork
+import Testing
+
+/// A throttle in virtual time.
+@Suite(.timeLimit(.minutes(5)))
+struct ThrottleTests {
+    private let manual = ManualContext()
+    private let log = Lab.Cell<[String]>([])
+
+    /// An action that notes the value and the tenth of a second in which it came.
+    private var note: @Sendable (Int) -> Void {
+        { [log, manual] value in
+            log.withValue { $0.append("\(value) \(manual.now.nanoseconds / 100_000_000)") }
+        }
+    }
+
+    @Test(arguments: [
+        (Throttling.first, ["0 0", "4 4", "8 8"]),
+        // The fifth call begins a time as the first one's ends.
+        (.latest, ["3 4", "7 8", "8 12"]),
+        (.firstAndLatest, ["0 0", "3 4", "7 8", "8 12"]),
+    ])
+    func `Law 7: of each time one value comes, and never early`(_ choice: Throttling, _ expected: [String])
+        throws
+    {
+        let throttled = manual.throttled(to: .milliseconds(400), choice, note)
+        for index in 0..<9 {
+            manual.advance(to: Moment(nanoseconds: Int64(index) * 100_000_000))
+            throttled(index)
+            #expect(manual.delayedCount <= 1)
+        }
+        try manual.runUntilIdle()
+        #expect(log.value == expected)
+        #expect(!throttled.isPending)
+    }
+
+    @Test(arguments: Throttling.allCases)
+    func `Between any two actions lies the whole interval, and the last value is not lost`(
+        _ choice: Throttling
+    ) throws {
+        var dice = Lab.Dice(seed: 7)
+        let starts = Lab.Cell<[(value: Int, moment: Int64)]>([])
+        let throttled = manual.throttled(to: .milliseconds(400), choice) { [manual] (value: Int) in
+            starts.withValue { $0.append((value, manual.now.nanoseconds)) }
+        }
+        for index in 0..<500 {
+            manual.advance(by: .milliseconds(dice.roll(200)))
+            if dice.roll(20) == 0 { manual.stall(for: .milliseconds(dice.roll(600))) }
+            throttled(index)
+        }
+        try manual.runUntilIdle()
+        let times = starts.value.map(\.moment)
+        #expect(times.count > 50)
+        for (earlier, later) in zip(times, times.dropFirst()) {
+            #expect(later - earlier >= 400_000_000)
+        }
+        if choice != .first { #expect(starts.value.last?.value == 499) }
+        #expect(starts.value.map(\.value) == starts.value.map(\.value).sorted())
+    }
+
+    @Test func `The first comes at once, and those of its time are dropped and freed`() {
+        let throttled = manual.throttled(to: .seconds(1), .first) { (value: Lab.Cell<Int>) in value.value += 1
+        }
+        let first = Lab.Cell(0)
+        throttled(first)
+        weak var second: Lab.Cell<Int>?
+        do {
+            let captured = Lab.Cell(0)
+            second = captured
+            throttled(captured)
+        }
+        #expect(second == nil)
+        #expect(manual.delayedCount == 0)
+        manual.runReady()
+        #expect(first.value == 1)
+    }
+
+    @Test(arguments: [Throttling.latest, .firstAndLatest])
+    func `Cancelling forgets the value and the delay; the time goes on`(_ choice: Throttling) throws {
+        let throttled = manual.throttled(to: .seconds(1), choice, note)
+        throttled(1)
+        throttled(2)
+        #expect(throttled.isPending)
+        #expect(throttled.cancel())
+        #expect(!throttled.cancel())
+        #expect(manual.delayedCount == 0)
+        manual.advance(by: .milliseconds(500))
+        throttled(3)
+        try manual.runUntilIdle()
+        #expect(log.value == (choice == .latest ? ["3 10"] : ["1 0", "3 10"]))
+    }
+
+    @Test func `Flushing brings the value that waits, and begins a time`() throws {
+        let throttled = manual.throttled(to: .seconds(1), .latest, note)
+        throttled(1)
+        manual.advance(by: .milliseconds(300))
+        #expect(throttled.flush())
+        #expect(!throttled.flush())
+        throttled(2)
+        try manual.runUntilIdle()
+        #expect(log.value == ["1 3", "2 13"])
+    }
+
+    @Test func `Law 10: a value that waits comes although nobody keeps the function`() {
+        var throttled: Throttled<Int>? = manual.throttled(to: .seconds(1), .latest, note)
+        throttled?(1)
+        throttled = nil
+        manual.advance(by: .seconds(2))
+        #expect(log.value == ["1 10"])
+    }
+
+    @Test func `Law 33: under every schedule the last value comes, and no value twice`() async {
+        await Lab.underEverySchedule("throttle") { sim in
+            let seen = Lab.Cell<[Int]>([])
+            let throttled = sim.serial("screen").throttled(to: .milliseconds(10), .firstAndLatest) {
+                (value: Int) in
+                seen.withValue { $0.append(value) }
+            }
+            sim.spawn("a") { for value in 1...3 { throttled(value) } }
+            sim.spawn("b") { throttled.flush() }
+            sim.finally("in order, none twice, and the last") {
+                seen.value == seen.value.sorted() && Set(seen.value).count == seen.value.count
+                    && seen.value.last == 3
+            }
+        }
+    }
+}

@@ -53,14 +53,29 @@ extension Flight {
         _ work: SharedWork<Input>, on context: some ExecutionContext,
         _ transform: @escaping @Sendable (_ value: Input, _ isFinal: Bool) throws -> Value
     ) {
-        process(work) { value, isFinal in context.submit { try transform(value, isFinal) } }
+        begin(
+            Processing(for: self) { value, isFinal in Making(context.submit { try transform(value, isFinal) })
+            }, of: work)
     }
 
-    func process<Input: Sendable>(
-        _ work: SharedWork<Input>,
-        by submit: @escaping @Sendable (_ value: Input, _ isFinal: Bool) -> Async<Value>
+    /// Ends with what `transform` makes of another work's value, in its turn of a queue, as urgent as this work is.
+    ///
+    /// What waits in the queue has this work's priority, and keeps up with it (law 32). For the rest see the same with a
+    /// context.
+    public func process<Input: Sendable>(
+        _ work: SharedWork<Input>, on queue: PrioritizedQueue,
+        _ transform: @escaping @Sendable (_ value: Input, _ isFinal: Bool) throws -> Value
     ) {
-        let processing = Processing(for: self, by: submit)
+        let node = self.node
+        let processing = Processing<Input, Value>(for: self) { value, isFinal in
+            let queued = queue.submit(priority: node.priority) { try transform(value, isFinal) }
+            return Making(queued.async) { queued.priority = $0 }
+        }
+        begin(processing, of: work)
+        onPriority { processing.change(to: $0) }
+    }
+
+    private func begin<Input: Sendable>(_ processing: Processing<Input, Value>, of work: SharedWork<Input>) {
         depend(on: work) { event in processing.take(event) }
         onCancel { processing.stop() }
     }

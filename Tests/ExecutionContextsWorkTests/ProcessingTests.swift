@@ -120,4 +120,28 @@ struct ProcessingTests {
         #expect(upstream.value!.isCancelled)
         #expect(work.graph.liveCount == 0)
     }
+
+    @Test func `Law 32: what waits in a queue is as urgent as the work that it is for`() {
+        let queue = PrioritizedQueue(on: background, limit: 0)
+        let graph = WorkGraph(on: context)
+        let works = SingleFlight<Int, Int>(in: graph) { [made] key, flight in
+            let value: SharedWork<Int> = graph.work("value") { $0.succeed(key) }
+            flight.process(value, on: queue) { value, _ in
+                made.withValue { $0.append("\(value)") }
+                return value
+            }
+        }
+        let subscriptions = (0..<4).map { works[$0].subscribe(priority: .low) { _ in } }
+        context.runReady()
+        subscriptions[2].priority = .highest
+        subscriptions[3].priority = .high
+        subscriptions[0].cancel()
+        context.runReady()
+        #expect(queue.pendingCount == 3)
+        queue.limit = 1
+        background.runReady()
+        #expect(made.value == ["2", "3", "1"])
+        context.runReady()
+        #expect(graph.liveCount == 0)
+    }
 }

@@ -2,6 +2,7 @@
 import AsyncFunctions
 import ExecutionContexts
 import ExecutionContextsTesting
+import ExecutionContextsWork
 import Foundation
 import Testing
 
@@ -72,3 +73,13 @@ final class Account: Sendable {
     init(on context: some SerialContext) {}
     func withdraw(_ amount: Int) {}
 }
+
+let downloads = PrioritizedQueue(on: .global, limit: 4)
+func decode(_ name: String) throws -> String { name }
+func load(_ name: String, _ use: @escaping @Sendable (String) -> Void) { use(name) }
+
+final class Session: Sendable {
+    struct Request: Sendable { func cancel() {} }
+    func load(_ url: URL, _ use: @escaping @Sendable (Data, (any Error)?) -> Void) -> Request { Request() }
+}
+let session = Session()

@@ -47,8 +47,7 @@ extension Flight {
     /// Partial values of the other work are transformed as well, for this one's own: one at a time, and one that comes in
     /// the meantime is dropped, since a newer one follows. One whose transformation fails is dropped, too. The last value
     /// waits for none of them: a transformation that has not begun is cancelled, of one that has the result is dropped.
-    ///
-    /// - Parameter transform: is told whether the value is the last one.
+    /// `transform` is told whether the value is the last one.
     public func process<Input: Sendable>(
         _ work: SharedWork<Input>, on context: some ExecutionContext,
         _ transform: @escaping @Sendable (_ value: Input, _ isFinal: Bool) throws -> Value

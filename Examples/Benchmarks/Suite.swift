@@ -1,7 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
-    case simulation, pool, work, queues
+    case simulation, pool, grounds, work, queues
 
     static let names = allCases.map(\.rawValue)
 
@@ -18,6 +18,7 @@ enum Suite: String, CaseIterable {
         case .bytes: "Memory"
         case .simulation: "Simulation"
         case .pool: "The pool beside the global queue"
+        case .grounds: "Over the pool (ours) beside over the global context (theirs)"
         case .work: "Works by key beside an actor with tasks"
         case .queues: "Queues with priorities beside OperationQueue, and limiters"
         case .section: "The critical section beside NSRecursiveLock"
@@ -40,6 +41,7 @@ enum Suite: String, CaseIterable {
         case .pool:
             PoolBenchmarks.run(bench)
             PoolsAtWork.run(bench)
+        case .grounds: GroundBenchmarks.run(bench)
         case .work: FlightBenchmarks.run(bench)
         case .queues: WorkQueueBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)

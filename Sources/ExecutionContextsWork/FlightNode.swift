@@ -3,7 +3,6 @@ internal import ExecutionContexts
 /// A work under way: its subscribers, and what they have been told.
 final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
     // Unchecked like the base: touched on the graph's context only.
-    var subscribers = Line<Subscriber<Value>>()
     private let slot: WorkSlot<Value>
     private var progress: WorkProgress?
     private var partial: Value?
@@ -41,7 +40,7 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
         case .partial(let value): partial = value
         case .finished(let outcome): return finish(outcome)
         }
-        for subscriber in subscribers.all { subscriber.tell(event) }
+        for subscriber in subscribers.all { typed(subscriber).tell(event) }
     }
 
     /// Whoever asks from now on asks anew: the place is vacant before anybody is told (law 31).
@@ -49,8 +48,13 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
         end()
         (progress, partial) = (nil, nil)
         for subscriber in subscribers.removeAll() {
-            subscriber.tell(.finished(outcome))
+            typed(subscriber).tell(.finished(outcome))
             _ = subscriber.part()
         }
+    }
+
+    private func typed(_ subscriber: Subscription) -> Subscriber<Value> {
+        // Only `add` adds to the line, and it takes no others.
+        unsafe unsafeDowncast(subscriber, to: Subscriber<Value>.self)
     }
 }

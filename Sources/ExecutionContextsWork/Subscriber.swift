@@ -31,9 +31,7 @@ final class Subscriber<Value: Sendable>: Subscription, @unchecked Sendable {
     }
 
     override func part() -> WorkNode? {
-        let node = super.part()
         handler = nil
-        _ = (node as? FlightNode<Value>)?.subscribers.remove(number)
-        return node
+        return super.part()
     }
 }

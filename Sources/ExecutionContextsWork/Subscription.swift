@@ -116,6 +116,8 @@ public class Subscription: @unchecked Sendable {
     /// Lets go of the work and of what it would have been told by, and takes itself from the work's line.
     func part() -> WorkNode? {
         if let (node, number) = parent.take() { _ = node.needs.remove(number) }
-        return node.take()
+        guard let node = node.take() else { return nil }
+        _ = node.subscribers.remove(number)
+        return node
     }
 }

@@ -5,10 +5,11 @@ internal import Synchronization
 class WorkNode: @unchecked Sendable {
     // Unchecked: all but `fate` is touched on the graph's context only.
     final let graph: WorkGraph
-    /// Those who want it, by how much.
+    final var subscribers = Line()
+    /// How many of them want it how much.
     final var wants = Wants()
     /// What it needs, each a subscription to another work.
-    final var needs = Line<Subscription>()
+    final var needs = Line()
     final var hasEnded = false
     private var cancelHandlers: [Work] = []
     private var priorityHandlers: [@Sendable (WorkPriority) -> Void] = []

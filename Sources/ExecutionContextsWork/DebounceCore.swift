@@ -16,10 +16,15 @@ final class DebounceCore: @unchecked Sendable {
     var isPending: Bool { section.execute { machine.isPending } }
 
     func call(_ work: @escaping Work) {
-        // The delay was set by another call, perhaps: what this one needs of its caller is bound now.
-        let work = base.binding?(work) ?? work
         let now = base.time.now
+        let work = bound(work)
         take(section.execute { machine.call(work, at: now, in: section) })
+    }
+
+    /// The delay was set by another call, perhaps: what this one needs of its caller is bound to it now.
+    private func bound(_ work: @escaping Work) -> Work {
+        guard let binding = base.binding else { return work }
+        return binding(work)
     }
 
     func flush() -> Bool {

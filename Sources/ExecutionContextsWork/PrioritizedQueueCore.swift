@@ -18,7 +18,11 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     }
 
     /// The work with what it needs of its submitter, for it may be handed over by somebody else.
-    func bound(_ work: @escaping Work) -> Work { base.binding?(work) ?? work }
+    func bound(_ work: @escaping Work) -> Work {
+        // Not `??`: a closure that goes through a generic function comes back in a thunk, with its allocation.
+        guard let binding = base.binding else { return work }
+        return binding(work)
+    }
 
     // MARK: What the queue is told
 

@@ -18,7 +18,11 @@ final class RateLimiterCore: @unchecked Sendable {
     }
 
     /// The work with what it needs of its submitter, since it may run in a turn of somebody else's.
-    func bound(_ work: @escaping Work) -> Work { base.binding?(work) ?? work }
+    func bound(_ work: @escaping Work) -> Work {
+        // Not `??`: a closure that goes through a generic function comes back in a thunk, with its allocation.
+        guard let binding = base.binding else { return work }
+        return binding(work)
+    }
 
     var pendingCount: Int { section.execute { line.count } }
 

@@ -102,8 +102,10 @@ struct RateLimiterLine {
         return all
     }
 
-    /// Whether nothing is to be arranged: a turn that will see to it is on its way, or nobody waits and no alarm is set.
-    var isSettled: Bool { turns > 0 || (first == nil && alarm == nil) }
+    /// Whether nothing is to be arranged after a turn: another one, which will see to it, is on its way, or nobody waits.
+    ///
+    /// An alarm that is set then is late, since a token was there before it rang, and will find nothing to do.
+    var isSettled: Bool { turns > 0 || first == nil }
 
     /// What is missing for those who wait to begin in time: to be called after each change.
     mutating func arrange(at now: Moment, in section: CriticalSection) -> Step {

@@ -107,6 +107,16 @@ struct RateLimiterTests {
         #expect(throws: Never.self) { try manual.finish() }
     }
 
+    @Test func `Each submission gives the context one turn, and a cancellation none`() {
+        let limiter = RateLimiter(on: manual, rate: 1, burst: 3)
+        let works = (0..<3).map { index in limiter.submit { index } }
+        #expect(manual.readyCount == 3)
+        works[1].cancel()
+        #expect(manual.readyCount == 3)
+        #expect(manual.runReady() == 3)
+        #expect(works.map { $0.isCompleted } == [true, true, true])
+    }
+
     @Test func `A value, and an error, are the answer`() throws {
         struct Failure: Error {}
         let limiter = RateLimiter(on: manual, rate: 5)

@@ -46,14 +46,14 @@ final class DebounceCore: @unchecked Sendable {
         if let work = step.work { base.execute(work) }
     }
 
-    private func set(_ alarm: RateLimiterAlarm, at moment: Moment, on base: some ExecutionContext) {
+    private func set(_ alarm: Alarm, at moment: Moment, on base: some ExecutionContext) {
         alarm.set(
             at: moment, on: base, rang: { self.ring($0) },
             lost: { alarm in self.take(self.section.execute { self.machine.lose(alarm) }) })
     }
 
     /// On the context, when the alarm is due: what waited runs here, or goes on waiting.
-    private func ring(_ alarm: RateLimiterAlarm) {
+    private func ring(_ alarm: Alarm) {
         let now = base.time.now
         let step = section.execute { machine.ring(alarm, at: now, in: section) }
         if let (alarm, moment) = step.alarm { set(alarm, at: moment, on: base) }

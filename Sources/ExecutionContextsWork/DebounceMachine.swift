@@ -14,9 +14,9 @@ struct DebounceMachine {
         /// The action with its value, to be run.
         var work: Work?
         /// To be set, for this moment.
-        var alarm: (RateLimiterAlarm, Moment)?
+        var alarm: (Alarm, Moment)?
         /// To be called off.
-        var old: RateLimiterAlarm?
+        var old: Alarm?
         /// What nobody wants any more, to be freed outside of the lock.
         var dropped: Work?
     }
@@ -25,7 +25,7 @@ struct DebounceMachine {
     private var kept: Work?
     /// Before this nothing may come: the end of the quiet time, or of the window.
     private var due: Moment?
-    private var alarm: RateLimiterAlarm?
+    private var alarm: Alarm?
 
     init(_ policy: Policy) { self.policy = policy }
 
@@ -48,7 +48,7 @@ struct DebounceMachine {
     }
 
     /// The alarm is due; only the one that was set last counts.
-    mutating func ring(_ alarm: RateLimiterAlarm, at now: Moment, in section: CriticalSection) -> Step {
+    mutating func ring(_ alarm: Alarm, at now: Moment, in section: CriticalSection) -> Step {
         guard end(alarm), kept != nil, let due else { return Step() }
         guard now >= due else { return setAlarm(at: due, in: section) }
         return deliver(at: now, opensWindow: true)
@@ -66,9 +66,9 @@ struct DebounceMachine {
     }
 
     /// The context has let go of the alarm, and what waited for it is lost.
-    mutating func lose(_ alarm: RateLimiterAlarm) -> Step { end(alarm) ? cancel() : Step() }
+    mutating func lose(_ alarm: Alarm) -> Step { end(alarm) ? cancel() : Step() }
 
-    private mutating func end(_ alarm: RateLimiterAlarm) -> Bool {
+    private mutating func end(_ alarm: Alarm) -> Bool {
         guard self.alarm === alarm else { return false }
         self.alarm = nil
         return true
@@ -94,7 +94,7 @@ struct DebounceMachine {
     }
 
     private mutating func setAlarm(at moment: Moment, in section: CriticalSection) -> Step {
-        let alarm = RateLimiterAlarm(in: section)
+        let alarm = Alarm(in: section)
         self.alarm = alarm
         return Step(alarm: (alarm, moment))
     }

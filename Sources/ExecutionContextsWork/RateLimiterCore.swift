@@ -71,7 +71,7 @@ final class RateLimiterCore: @unchecked Sendable {
         }
     }
 
-    private func set(_ alarm: RateLimiterAlarm, at moment: Moment, on base: some SerialContext) {
+    private func set(_ alarm: Alarm, at moment: Moment, on base: some SerialContext) {
         alarm.set(
             at: moment, on: base, rang: { alarm in self.serve { $0.end(alarm) } },
             lost: { alarm in if self.section.execute({ self.line.end(alarm) }) { self.abandonAll() } })

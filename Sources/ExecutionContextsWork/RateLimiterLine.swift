@@ -38,7 +38,7 @@ struct RateLimiterLine {
     private var bucket: RateLimiterBucket
     /// How many turns the context has been given that have not come.
     private var turns = 0
-    private var alarm: RateLimiterAlarm?
+    private var alarm: Alarm?
 
     init(_ bucket: RateLimiterBucket) { self.bucket = bucket }
 
@@ -47,9 +47,9 @@ struct RateLimiterLine {
         case nothing
         /// Somebody could begin now, and no turn is on its way.
         case takeTurn
-        case set(RateLimiterAlarm, Moment)
+        case set(Alarm, Moment)
         /// Nobody waits any more.
-        case cancel(RateLimiterAlarm)
+        case cancel(Alarm)
     }
 
     /// Puts a piece at the end; its submitter gives the context a turn.
@@ -78,7 +78,7 @@ struct RateLimiterLine {
     mutating func endTurn() { turns -= 1 }
 
     /// Whether an alarm is the one that was set last, which it then is no more.
-    mutating func end(_ alarm: RateLimiterAlarm) -> Bool {
+    mutating func end(_ alarm: Alarm) -> Bool {
         guard self.alarm === alarm else { return false }
         self.alarm = nil
         return true
@@ -116,7 +116,7 @@ struct RateLimiterLine {
             turns += 1
             return .takeTurn
         }
-        let alarm = RateLimiterAlarm(in: section)
+        let alarm = Alarm(in: section)
         self.alarm = alarm
         return .set(alarm, moment)
     }

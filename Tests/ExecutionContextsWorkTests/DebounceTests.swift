@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct DebounceTests {
     private let manual = ManualContext()
-    private let log = Lab.Cell<[String]>([])
+    private let log = Box<[String]>([])
 
     /// An action that notes the value and the tenth of a second in which it came.
     private var note: @Sendable (String) -> Void {
@@ -59,10 +59,10 @@ struct DebounceTests {
     }
 
     @Test func `Cancelling forgets the value, its captures and the delay`() {
-        let search = manual.debounced(by: .milliseconds(300)) { (value: Lab.Cell<Int>) in value.value += 1 }
-        weak var value: Lab.Cell<Int>?
+        let search = manual.debounced(by: .milliseconds(300)) { (value: Box<Int>) in value.value += 1 }
+        weak var value: Box<Int>?
         do {
-            let captured = Lab.Cell(1)
+            let captured = Box(1)
             value = captured
             search(captured)
         }
@@ -74,14 +74,14 @@ struct DebounceTests {
     }
 
     @Test func `A value that is replaced is freed at once`() {
-        let search = manual.debounced(by: .milliseconds(300)) { (value: Lab.Cell<Int>) in value.value += 1 }
-        weak var value: Lab.Cell<Int>?
+        let search = manual.debounced(by: .milliseconds(300)) { (value: Box<Int>) in value.value += 1 }
+        weak var value: Box<Int>?
         do {
-            let captured = Lab.Cell(1)
+            let captured = Box(1)
             value = captured
             search(captured)
         }
-        search(Lab.Cell(2))
+        search(Box(2))
         #expect(value == nil)
     }
 
@@ -109,8 +109,8 @@ struct DebounceTests {
 
     @Test func `Law 9: the action, and what a dropped value does when it goes, may call the function`() throws
     {
-        let own = Lab.Cell<Debounced<Lab.Farewell>?>(nil)
-        let count = Lab.Cell(0)
+        let own = Box<Debounced<Lab.Farewell>?>(nil)
+        let count = Box(0)
         own.value = manual.debounced(by: .milliseconds(100)) { _ in
             let number = count.withValue { count in
                 count += 1
@@ -161,8 +161,8 @@ struct DebounceTests {
             _ kind: Int
         ) async
     {
-        await Lab.underEverySchedule("debounce") { sim in
-            let seen = Lab.Cell<[Int]>([])
+        await underEverySchedule("debounce") { sim, _ in
+            let seen = Box<[Int]>([])
             let search = sim.serial("screen").debounced(by: .milliseconds(10)) { (value: Int) in
                 seen.withValue { $0.append(value) }
             }

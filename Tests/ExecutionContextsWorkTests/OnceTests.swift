@@ -24,11 +24,11 @@ struct OnceTests {
     }
 
     @Test func `Of sixteen threads exactly one is the first`() async {
-        await Lab.offThePool {
-            for _ in 0..<Lab.rounds(debug: 300, release: 3000) {
+        await offThePool {
+            for _ in 0..<rounds(debug: 300, release: 3000) {
                 let once = Once()
-                let winners = Lab.Cell(0)
-                Lab.onThreads(16) { _ in once { winners.withValue { $0 += 1 } } }
+                let winners = Box(0)
+                onThreads(16) { _ in once { winners.withValue { $0 += 1 } } }
                 #expect(winners.value == 1)
                 #expect(once.isClaimed)
             }
@@ -39,9 +39,9 @@ struct OnceTests {
     func `Law 33: under every schedule exactly one is the first, and the others see what was done before`()
         async
     {
-        await Lab.underEverySchedule("once") { sim in
+        await underEverySchedule("once") { sim, _ in
             let once = Once()
-            let winners = Lab.Cell(0)
+            let winners = Box(0)
             for name in ["a", "b", "c"] {
                 sim.spawn(name) {
                     sim.step()

@@ -10,11 +10,11 @@ struct PrioritizedQueueCancelTests {
 
     @Test func `Law 32: work that is cancelled while it waits never starts, and its captures go at once`() {
         let queue = PrioritizedQueue(on: manual, limit: 0)
-        let ran = Lab.Cell(0)
-        weak var capture: Lab.Cell<Int>?
+        let ran = Box(0)
+        weak var capture: Box<Int>?
         let work: QueuedWork<Void>
         do {
-            let captured = Lab.Cell(0)
+            let captured = Box(0)
             capture = captured
             work = queue.submit { ran.withValue { $0 += 1 + captured.value } }
         }
@@ -33,7 +33,7 @@ struct PrioritizedQueueCancelTests {
     @Test
     func `Law 32: work that was handed over and has not begun is cancelled, and frees its place at once`() {
         let queue = PrioritizedQueue(on: manual, limit: 1)
-        let ran = Lab.Cell<[Int]>([])
+        let ran = Box<[Int]>([])
         let first = queue.submit { ran.withValue { $0.append(1) } }
         queue.execute { ran.withValue { $0.append(2) } }
         #expect(manual.readyCount == 1)
@@ -58,8 +58,8 @@ struct PrioritizedQueueCancelTests {
 
     @Test func `Work that has begun is not cancelled, and its value comes`() throws {
         let queue = PrioritizedQueue(on: .immediate, limit: 1)
-        let own = Lab.Cell<QueuedWork<Int>?>(nil)
-        let answer = Lab.Cell<Bool?>(nil)
+        let own = Box<QueuedWork<Int>?>(nil)
+        let answer = Box<Bool?>(nil)
         queue.suspend()
         own.value = queue.submit {
             answer.value = own.value?.cancel()
@@ -81,12 +81,12 @@ struct PrioritizedQueueCancelTests {
     }
 
     @Test func `Law 32: of sixteen threads that cancel and a start exactly one wins`() async {
-        await Lab.offThePool {
-            for round in 0..<Lab.rounds(debug: 200, release: 2000) {
+        await offThePool {
+            for round in 0..<rounds(debug: 200, release: 2000) {
                 let queue = PrioritizedQueue(on: .global, limit: round % 3)
-                let (ran, cancelled) = (Lab.Cell(0), Lab.Cell(0))
+                let (ran, cancelled) = (Box(0), Box(0))
                 let work = queue.submit { ran.withValue { $0 += 1 } }
-                Lab.onThreads(16) { index in
+                onThreads(16) { index in
                     if index == 0 { queue.limit = 2 }
                     if work.cancel() { cancelled.withValue { $0 += 1 } }
                 }
@@ -101,9 +101,9 @@ struct PrioritizedQueueCancelTests {
     func `Laws 32, 33: under every schedule work runs or is cancelled, and all else runs within the limit`()
         async
     {
-        await Lab.underEverySchedule("cancel beside start") { sim in
+        await underEverySchedule("cancel beside start") { sim, _ in
             let queue = PrioritizedQueue(on: sim.global, limit: 1)
-            let state = Lab.Cell((ran: 0, cancelled: 0, others: 0, inside: 0, most: 0))
+            let state = Box((ran: 0, cancelled: 0, others: 0, inside: 0, most: 0))
             @Sendable func visit() {
                 state.withValue {
                     $0.inside += 1
@@ -141,9 +141,9 @@ struct PrioritizedQueueCancelTests {
     @Test func `Laws 32, 33: under every schedule a limit that changes and a suspension forget nothing`()
         async
     {
-        await Lab.underEverySchedule("limit and suspension") { sim in
+        await underEverySchedule("limit and suspension") { sim, _ in
             let queue = PrioritizedQueue(on: sim.global, limit: 0)
-            let ran = Lab.Cell(0)
+            let ran = Box(0)
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     for _ in 0..<2 { queue.execute { ran.withValue { $0 += 1 } } }

@@ -39,7 +39,7 @@ struct PrioritizedQueueFaultTests {
     @Test func `Law 32: plain work that was accepted enters a full context all the same`() {
         let manual = ManualContext()
         let queue = PrioritizedQueue(on: manual.bounded(1, overflow: .refuse), limit: 3)
-        let ran = Lab.Cell(0)
+        let ran = Box(0)
         for _ in 0..<5 { queue.execute { ran.withValue { $0 += 1 } } }
         manual.runReady()
         #expect(ran.value == 5)
@@ -48,9 +48,9 @@ struct PrioritizedQueueFaultTests {
 
     @Test func `Law 10: what a context has dropped is freed`() {
         let queue = PrioritizedQueue(on: Lab.BadBase(.drops), limit: 1)
-        weak var capture: Lab.Cell<Int>?
+        weak var capture: Box<Int>?
         do {
-            let captured = Lab.Cell(0)
+            let captured = Box(0)
             capture = captured
             queue.execute { captured.value = 1 }
         }
@@ -68,7 +68,7 @@ struct PrioritizedQueueFaultTests {
     @Test func `Law 8: a queue as a context has the time and the name, and drops what it cannot keep`() {
         let manual = ManualContext()
         let context: any ExecutionContext = PrioritizedQueue(on: manual, limit: 1, name: "mail").context()
-        let hasRun = Lab.Cell(false)
+        let hasRun = Box(false)
         context.schedule(after: .seconds(3)) { hasRun.value = true }
         #expect(context.name == "mail")
         #expect(!(context is any BarrierContext))
@@ -82,7 +82,7 @@ struct PrioritizedQueueFaultTests {
     @Test func `Law 8: work sees the values that its submitter's context carries, whoever hands it over`() {
         let manual = ManualContext()
         let queue = PrioritizedQueue(on: manual.propagating(Locals.$user), limit: 1)
-        let seen = Lab.Cell<[String]>([])
+        let seen = Box<[String]>([])
         for user in ["ann", "ben", "cem"] {
             Locals.$user.withValue(user) {
                 queue.execute { seen.withValue { $0.append("plain \(Locals.user)") } }

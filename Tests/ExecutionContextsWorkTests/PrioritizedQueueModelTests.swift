@@ -40,7 +40,7 @@ struct PrioritizedQueueModelTests {
         let manual = ManualContext()
         var model = Model(limit: dice.roll(4))
         let queue = PrioritizedQueue(on: manual, limit: model.limit)
-        let ran = Lab.Cell<[Int]>([])
+        let ran = Box<[Int]>([])
         var works: [QueuedWork<Void>] = []
         func anyPriority() -> WorkPriority { WorkPriority(rawValue: dice.roll(5))! }
         for _ in 0..<1500 {
@@ -95,13 +95,13 @@ struct PrioritizedQueueModelTests {
     func `Law 32: under stress nothing is forgotten, nothing runs twice and the limit holds as it changes`()
         async
     {
-        await Lab.offThePool {
-            let (threads, each) = (16, Lab.rounds(debug: 300, release: 3000))
+        await offThePool {
+            let (threads, each) = (16, rounds(debug: 300, release: 3000))
             let queue = PrioritizedQueue(on: .global, limit: 8)
-            let outcomes = Lab.Cell<[Int: Int]>([:])
+            let outcomes = Box<[Int: Int]>([:])
             let counters = Counters()
-            let works = Lab.Cell<[QueuedWork<Int>]>([])
-            Lab.onThreads(threads) { thread in
+            let works = Box<[QueuedWork<Int>]>([])
+            onThreads(threads) { thread in
                 var dice = Lab.Dice(seed: UInt64(thread + 1))
                 var own: [QueuedWork<Int>] = []
                 for index in 0..<each {

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct PrioritizedQueueTests {
     private let manual = ManualContext()
-    private let log = Lab.Cell<[String]>([])
+    private let log = Box<[String]>([])
 
     private func note(_ what: String) -> @Sendable () -> Void {
         { [log] in log.withValue { $0.append(what) } }
@@ -105,7 +105,7 @@ struct PrioritizedQueueTests {
 
     @Test func `Law 5: a queue over a context that runs on the spot does not nest what waits`() {
         let queue = PrioritizedQueue(on: .immediate, limit: 1)
-        let count = Lab.Cell(0)
+        let count = Box(0)
         queue.suspend()
         for _ in 0..<100_000 { queue.execute { count.withValue { $0 += 1 } } }
         queue.resume()
@@ -161,7 +161,7 @@ struct PrioritizedQueueTests {
 
     @Test func `Law 32: a hundred thousand that wait change their priority, and run in the new order`() {
         let queue = PrioritizedQueue(on: manual, limit: 0)
-        let order = Lab.Cell<[Int]>([])
+        let order = Box<[Int]>([])
         let count = 100_000
         let works = (0..<count).map { index in
             queue.submit(priority: .low) { order.withValue { $0.append(index) } }
@@ -181,10 +181,10 @@ struct PrioritizedQueueTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = PrioritizedQueue(on: .immediate, limit: -1, name: "ledger")
         }
-        try Lab.expectSentence(result, "'ledger'", "-1", "law 32")
+        try expectSentence(result, "'ledger'", "-1", "law 32")
         let later = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             PrioritizedQueue(on: .immediate, limit: 1).limit = -2
         }
-        try Lab.expectSentence(later, "-2", "law 32")
+        try expectSentence(later, "-2", "law 32")
     }
 }

@@ -11,7 +11,7 @@ struct QueuedWorkTests {
 
     @Test func `Law 32: open work keeps its place until it is ended, once`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 1)
-        let open = Lab.Cell<OpenWork<Int>?>(nil)
+        let open = Box<OpenWork<Int>?>(nil)
         let work = queue.submitOpen(of: Int.self) { open.value = $0 }
         let next = queue.submit { 2 }
         manual.runReady()
@@ -30,7 +30,7 @@ struct QueuedWorkTests {
 
     @Test func `Work that is ended inside its body keeps its place until the body has returned`() {
         let queue = PrioritizedQueue(on: .immediate, limit: 1)
-        let count = Lab.Cell(0)
+        let count = Box(0)
         queue.suspend()
         for _ in 0..<50_000 {
             queue.submitOpen(of: Int.self) { work in
@@ -55,8 +55,8 @@ struct QueuedWorkTests {
 
     @Test func `Open work that is cancelled is told, and keeps its place until it has stopped`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 1)
-        let open = Lab.Cell<OpenWork<Int>?>(nil)
-        let told = Lab.Cell(0)
+        let open = Box<OpenWork<Int>?>(nil)
+        let told = Box(0)
         let work = queue.submitOpen(of: Int.self) { piece in
             piece.onCancel { told.withValue { $0 += 1 } }
             open.value = piece
@@ -73,7 +73,7 @@ struct QueuedWorkTests {
 
     @Test func `Law 32: an async body keeps its place while it is suspended`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 1)
-        let log = Lab.Cell<[String]>([])
+        let log = Box<[String]>([])
         let works = ["a", "b"].map { name in
             queue.submitTask { [manual] in
                 log.withValue { $0.append("\(name) begins") }
@@ -94,7 +94,7 @@ struct QueuedWorkTests {
     {
         struct Failure: Error {}
         let queue = PrioritizedQueue(on: manual, limit: 1)
-        let sawCancel = Lab.Cell(false)
+        let sawCancel = Box(false)
         let work = queue.submitTask { [manual] in
             do { try await manual.clock.sleep(for: .seconds(3600)) } catch { sawCancel.value = true }
             throw Failure()
@@ -112,7 +112,7 @@ struct QueuedWorkTests {
 
     @Test func `An async body that is cancelled while it waits never starts`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 0)
-        let hasRun = Lab.Cell(false)
+        let hasRun = Box(false)
         let work = queue.submitTask { hasRun.value = true }
         #expect(work.async.cancel())
         #expect(!work.cancel())
@@ -125,7 +125,7 @@ struct QueuedWorkTests {
         async throws
     {
         let queue = PrioritizedQueue(on: .global, limit: 3)
-        let inside = Lab.Cell((now: 0, most: 0))
+        let inside = Box((now: 0, most: 0))
         @Sendable func enter() {
             inside.withValue {
                 $0.now += 1

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct RateLimiterTests {
     private let manual = ManualContext()
-    private let log = Lab.Cell<[String]>([])
+    private let log = Box<[String]>([])
 
     /// Work that notes its name and the tenth of a second in which it began.
     private func note(_ name: String) -> @Sendable () -> Void {
@@ -79,10 +79,10 @@ struct RateLimiterTests {
         let limiter = RateLimiter(on: manual, rate: 1)
         limiter.execute(note("first"))
         manual.runReady()
-        weak var capture: Lab.Cell<Int>?
+        weak var capture: Box<Int>?
         let waiting: Async<Int>
         do {
-            let captured = Lab.Cell(1)
+            let captured = Box(1)
             capture = captured
             waiting = limiter.submit { captured.value }
         }
@@ -172,7 +172,7 @@ struct RateLimiterTests {
 
     @Test func `Law 7: a hundred thousand that may begin at once do not nest`() {
         let limiter = RateLimiter(on: manual.inlineIfCurrent(), rate: 1, burst: 100_000)
-        let count = Lab.Cell(0)
+        let count = Box(0)
         limiter.execute { for _ in 1..<100_000 { limiter.execute { count.withValue { $0 += 1 } } } }
         manual.runReady()
         #expect(count.value == 99_999)
@@ -183,7 +183,7 @@ struct RateLimiterTests {
         _ rate: Double, _ burst: Int
     ) throws {
         let limiter = RateLimiter(on: manual, rate: rate, burst: burst)
-        let starts = Lab.Cell<[Int64]>([])
+        let starts = Box<[Int64]>([])
         for _ in 0..<50 {
             limiter.execute { [manual] in starts.withValue { $0.append(manual.now.nanoseconds) } }
         }
@@ -210,15 +210,15 @@ struct RateLimiterTests {
             default: _ = RateLimiter(on: manual, rate: 1, burst: 0)
             }
         }
-        try Lab.expectSentence(result, "'mail'", "law 32", "Pass")
+        try expectSentence(result, "'mail'", "law 32", "Pass")
     }
 
     @Test func `Laws 32, 33: under every schedule all that is submitted begins in order, or was cancelled`()
         async
     {
-        await Lab.underEverySchedule("rate limiter") { sim in
+        await underEverySchedule("rate limiter") { sim, _ in
             let limiter = RateLimiter(on: sim.serial("mail"), rate: 1, burst: 2)
-            let (ran, cancelled) = (Lab.Cell<[String]>([]), Lab.Cell(0))
+            let (ran, cancelled) = (Box<[String]>([]), Box(0))
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     limiter.execute { ran.withValue { $0.append("\(name)1") } }

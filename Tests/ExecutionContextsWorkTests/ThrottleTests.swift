@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ThrottleTests {
     private let manual = ManualContext()
-    private let log = Lab.Cell<[String]>([])
+    private let log = Box<[String]>([])
 
     /// An action that notes the value and the tenth of a second in which it came.
     private var note: @Sendable (Int) -> Void {
@@ -41,7 +41,7 @@ struct ThrottleTests {
         _ choice: Throttling
     ) throws {
         var dice = Lab.Dice(seed: 7)
-        let starts = Lab.Cell<[(value: Int, moment: Int64)]>([])
+        let starts = Box<[(value: Int, moment: Int64)]>([])
         let throttled = manual.throttled(to: .milliseconds(400), choice) { [manual] (value: Int) in
             starts.withValue { $0.append((value, manual.now.nanoseconds)) }
         }
@@ -61,13 +61,13 @@ struct ThrottleTests {
     }
 
     @Test func `The first comes at once, and those of its time are dropped and freed`() {
-        let throttled = manual.throttled(to: .seconds(1), .first) { (value: Lab.Cell<Int>) in value.value += 1
+        let throttled = manual.throttled(to: .seconds(1), .first) { (value: Box<Int>) in value.value += 1
         }
-        let first = Lab.Cell(0)
+        let first = Box(0)
         throttled(first)
-        weak var second: Lab.Cell<Int>?
+        weak var second: Box<Int>?
         do {
-            let captured = Lab.Cell(0)
+            let captured = Box(0)
             second = captured
             throttled(captured)
         }
@@ -112,8 +112,8 @@ struct ThrottleTests {
     }
 
     @Test func `Law 33: under every schedule the last value comes, and no value twice`() async {
-        await Lab.underEverySchedule("throttle") { sim in
-            let seen = Lab.Cell<[Int]>([])
+        await underEverySchedule("throttle") { sim, _ in
+            let seen = Box<[Int]>([])
             let throttled = sim.serial("screen").throttled(to: .milliseconds(10), .firstAndLatest) {
                 (value: Int) in
                 seen.withValue { $0.append(value) }

@@ -3,7 +3,7 @@ internal import ExecutionContexts
 /// The one delay that somebody has set, so that it can be told from an older one and called off at any moment.
 ///
 /// Whoever keeps it compares it with the one that rings: an alarm that was replaced, or taken out, means nothing.
-final class RateLimiterAlarm: @unchecked Sendable {
+final class Alarm: @unchecked Sendable {
     // Unchecked: `delay` and `isOver` are reached inside the owner's section only.
     private let section: CriticalSection
     private var delay: DelayedWork?
@@ -18,8 +18,8 @@ final class RateLimiterAlarm: @unchecked Sendable {
     ///   - lost: called if the context lets go of the delay.
     func set(
         at deadline: Moment, on context: some ExecutionContext,
-        rang: @escaping @Sendable (RateLimiterAlarm) -> Void,
-        lost: @escaping @Sendable (RateLimiterAlarm) -> Void
+        rang: @escaping @Sendable (Alarm) -> Void,
+        lost: @escaping @Sendable (Alarm) -> Void
     ) {
         let claim = Claim(self, lost)
         let delay = context.schedule(at: deadline) { if claim.spend() { rang(claim.alarm) } }
@@ -43,11 +43,11 @@ final class RateLimiterAlarm: @unchecked Sendable {
     /// What the context holds: if it dies unused, the context has let go of the delay, or it was called off.
     private final class Claim: @unchecked Sendable {
         // Unchecked: `isSpent` is written by the one call of the delay's body, and read when nobody else has the claim.
-        let alarm: RateLimiterAlarm
-        private let lost: @Sendable (RateLimiterAlarm) -> Void
+        let alarm: Alarm
+        private let lost: @Sendable (Alarm) -> Void
         private var isSpent = false
 
-        init(_ alarm: RateLimiterAlarm, _ lost: @escaping @Sendable (RateLimiterAlarm) -> Void) {
+        init(_ alarm: Alarm, _ lost: @escaping @Sendable (Alarm) -> Void) {
             self.alarm = alarm
             self.lost = lost
         }

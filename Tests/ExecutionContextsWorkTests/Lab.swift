@@ -1,0 +1,65 @@
+import ExecutionContexts
+import Foundation
+
+/// What the tests of queues, limiters, debounces and throttles have in common.
+enum Lab {
+    /// Random numbers that a seed decides.
+    struct Dice {
+        private var state: UInt64
+
+        init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+        /// A number from zero to below `sides`, from SplitMix64.
+        mutating func roll(_ sides: Int) -> Int {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return Int((mixed ^ (mixed >> 31)) % UInt64(sides))
+        }
+    }
+
+    /// Calls something when it goes.
+    final class Farewell: Sendable {
+        private let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        deinit { body() }
+    }
+
+    /// A base that does not run all that it is given, until it is mended.
+    final class BadBase: ExecutionContext {
+        enum Fault: CaseIterable, Sendable { case refuses, drops, dropsLate }
+
+        private let fault: Fault
+        private let kept = Box<[Work]>([])
+        private let mended = Box(false)
+
+        init(_ fault: Fault) { self.fault = fault }
+
+        func mend() { mended.value = true }
+
+        /// Lets go of what was kept, outside of the lock.
+        func letGo() {
+            let works = kept.withValue { works -> [Work] in
+                defer { works = [] }
+                return works
+            }
+            _ = consume works
+        }
+
+        var name: String { "bad" }
+
+        func execute(_ work: @escaping Work) { execute(work, refused: { _ in }) }
+
+        func enqueue(_ work: @escaping Work) { execute(work, refused: { _ in }) }
+
+        func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+            if mended.value { return work() }
+            switch fault {
+            case .refuses: refused(Refusal(.full(capacity: 0), by: name))
+            case .drops: return
+            case .dropsLate: kept.withValue { $0.append(work) }
+            }
+        }
+    }
+}

@@ -181,13 +181,15 @@ extension TimelinePage {
             if (isOn) note.textContent = visible.length + " hops here: zoom in to see them, or choose a piece";
             visible = own;
           }
-          for (const hop of visible) arrow(hop, ink, own.includes(hop), focus !== null && !own.includes(hop));
+          // Many arrows, or those beside the chosen ones, stand back.
+          const usual = focus !== null ? 0.2 : Math.max(0.25, Math.min(0.65, 40 * view.width / 1200 / visible.length));
+          for (const hop of visible) arrow(hop, ink, own.includes(hop), usual);
         }
 
-        function arrow(hop, ink, isStrong, isWeak) {
+        function arrow(hop, ink, isStrong, usual) {
           const x1 = x(hop.left), y1 = rowMiddle(hop.from), x2 = x(hop.arrived), y2 = rowMiddle(hop.to);
           const bend = Math.max(10, Math.min(60, Math.abs(x2 - x1) / 2));
-          pen.globalAlpha = isStrong ? 1 : isWeak ? 0.2 : 0.65;
+          pen.globalAlpha = isStrong ? 1 : usual;
           pen.strokeStyle = pen.fillStyle = isStrong ? ink.chosen : ink.hop;
           pen.lineWidth = isStrong ? 1.6 : 1;
           pen.beginPath();

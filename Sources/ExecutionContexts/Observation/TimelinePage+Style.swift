@@ -54,14 +54,16 @@ extension TimelinePage {
         }
         .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; }
         table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; }
-        th, td { padding: 5px 10px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+        th, td { padding: 5px 7px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
         thead th { font-weight: 600; color: var(--faint); background: var(--sheet); }
         thead th[colspan] { text-align: center; }
+        th:first-child { padding-left: 12px; }
+        td:last-child, tr:first-child th:last-child { padding-right: 12px; }
         tbody tr:last-child > * { border-bottom: 0; }
         th:first-child { text-align: left; }
         tbody th {
           position: sticky; left: 0; background: var(--paper); font-weight: 600; white-space: normal;
-          overflow-wrap: anywhere; min-width: 120px; max-width: 320px;
+          overflow-wrap: anywhere; min-width: 130px; max-width: 300px;
         }
         thead tr + tr th:first-child { text-align: right; }
         small { color: var(--faint); font-weight: 400; }

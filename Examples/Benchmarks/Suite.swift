@@ -1,7 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
-    case simulation, pool
+    case simulation, pool, recording
 
     static let names = allCases.map(\.rawValue)
 
@@ -17,6 +17,7 @@ enum Suite: String, CaseIterable {
         case .virtual: "Virtual time, in seconds for all"
         case .bytes: "Memory"
         case .simulation: "Simulation"
+        case .recording: "What it costs to look"
         case .pool: "The pool beside the global queue"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
@@ -38,6 +39,7 @@ enum Suite: String, CaseIterable {
         case .pool:
             PoolBenchmarks.run(bench)
             PoolsAtWork.run(bench)
+        case .recording: RecordingBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)
         }

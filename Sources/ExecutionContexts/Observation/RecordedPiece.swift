@@ -20,7 +20,7 @@ public struct RecordedEvent: Hashable, Sendable {
     public let context: String
     /// When, in the time of its context.
     public let moment: Moment
-    /// The number of the thread that it happened on; the library's own, not the system's.
+    /// The number of the thread that it happened on: the library's own, used again when a thread has ended.
     public let thread: Int
 
     init(_ entry: RecorderEntry, in context: String) {

@@ -67,7 +67,6 @@ struct Powers: Sendable, CustomTestStringConvertible {
             .named, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept,
             name: { _ in "another name" }),
         Powers(.observed, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
-        Powers(.recorded, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
         Powers(.watched, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
     ]
 

@@ -104,7 +104,6 @@ struct RecorderTests {
         #expect(totals.map(\.count) == [16_000])
         #expect(totals[0].waiting == 0 && totals[0].running == 0)
         #expect(Set(recorder.pieces.map(\.id.piece)) == Set(1...16_000))
-        #expect(Set(recorder.pieces.map(\.thread)).count == 8)
     }
 
     @Test func `A recorder is read while others report`() async {

@@ -32,9 +32,19 @@ final class StallWatch: Sendable {
 }
 
 /// A context in the time of another one: where a report is made is one thing, when it is due another.
-private struct Retimed<Base: ExecutionContext>: ContextDecorator {
-    let base: Base
+///
+/// Not generic, so that the type of its delays is known: looking that up costs as much as the rest.
+private struct Retimed: ExecutionContext {
+    let base: any ExecutionContext
     let time: any TimeSource
+
+    func execute(_ work: @escaping Work) { base.execute(work) }
+
+    func enqueue(_ work: @escaping Work) { base.enqueue(work) }
+
+    var binding: (@Sendable (_ work: @escaping Work) -> Work)? { base.binding }
+
+    var name: String { base.name }
 }
 
 /// What a watched piece and its alarms know together.

@@ -64,7 +64,9 @@ public struct RecordedPiece: Identifiable, Hashable, Sendable {
     public internal(set) var thread: Int
     /// The piece that submitted it, if that is observed.
     public let submitter: ObservedWork.Identity?
-    /// The piece that was running on its context when it was submitted and had ended when it started.
+    /// What it waited behind: the piece that held its context when it was submitted, or else the last one that waited.
+    ///
+    /// Nil where there was none, and where that one had not ended when this one started: it ran beside it.
     public internal(set) var behind: ObservedWork.Identity?
     /// Of an `Async`: the piece that completed it, and so called its immediate callbacks, if that is observed.
     public internal(set) var completer: ObservedWork.Identity?

@@ -85,8 +85,8 @@ struct TimelinePage {
         <canvas id="view" tabindex="0" role="application" aria-describedby="facts"
         aria-label="Lanes of pieces. Left and right choose the piece before and after, up and down the lane."></canvas>
         </div>
-        <p class="legend"><i class="run"></i> runs <i class="wait"></i> waits <i class="depth"></i> how many wait
-        <i class="never"></i> never started</p>
+        <p class="legend"><span><i class="run"></i> runs</span> <span><i class="wait"></i> waits</span>
+        <span><i class="depth"></i> how many wait</span> <span><i class="never"></i> never started</span></p>
         <div id="facts" class="facts" aria-live="polite"></div>
         <div id="tip" class="facts tip" hidden></div>
         """

@@ -51,6 +51,7 @@ struct Recording {
         var places: [ObservedWork.Identity: Int] = [:]
         var inside = [[Int]](repeating: [], count: lanes.count)
         var waiting = [Set<Int>](repeating: [], count: lanes.count)
+        var latest = [Int?](repeating: nil, count: lanes.count)
         for entry in entries {
             let lane = Int(entry.lane)
             let place = places[entry.piece] ?? pieces.count
@@ -60,13 +61,15 @@ struct Recording {
             }
             switch entry.kind {
             case .enqueued:
+                let last = latest[lane].flatMap { waiting[lane].contains($0) ? $0 : nil }
+                pieces[place].behind = inside[lane].first ?? last
+                latest[lane] = place
                 waiting[lane].insert(place)
                 lanes[lane].greatestDepth = max(lanes[lane].greatestDepth, waiting[lane].count)
-                pieces[place].behind = inside[lane].first
             case .started:
                 waiting[lane].remove(place)
-                // What still runs beside it has not kept it waiting.
-                if let holder = pieces[place].behind, inside[lane].contains(holder) {
+                // What has not ended has not kept it waiting: it runs beside it.
+                if let other = pieces[place].behind, pieces[other].facts.state != .finished {
                     pieces[place].behind = nil
                 }
                 if !lanes[lane].isValue { inside[lane].append(place) }

@@ -38,10 +38,11 @@ extension TimelinePage {
         canvas { position: sticky; top: 0; display: block; width: 100%; cursor: grab; touch-action: pan-y; }
         canvas:active { cursor: grabbing; }
         canvas:focus-visible, button:focus-visible { outline: 2px solid var(--lane0); outline-offset: -2px; }
-        .legend { color: var(--faint); font-size: 12px; margin: 6px 0; display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; }
-        .legend i { display: inline-block; width: 18px; height: 10px; margin-left: 8px; }
+        .legend { color: var(--faint); font-size: 12px; margin: 6px 0; display: flex; flex-wrap: wrap; gap: 4px 16px; }
+        .legend i { display: inline-block; width: 18px; height: 10px; margin-right: 4px; }
+        .legend span { white-space: nowrap; }
         .legend .run { background: var(--lane0); border-radius: 2px; }
-        .legend .wait { height: 0; border-top: 2px dashed var(--chosen); }
+        .legend .wait { height: 0; vertical-align: middle; border-top: 2px dashed var(--chosen); }
         .legend .depth { background: var(--depth); }
         .legend .never { border: 1px solid var(--faint); }
         .facts dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; }

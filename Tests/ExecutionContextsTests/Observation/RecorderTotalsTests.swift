@@ -68,6 +68,10 @@ struct RecorderTotalsTests {
         manual.runReady()
         let pieces = recorder.pieces
         #expect(pieces.map { $0.behind?.piece } == [nil, 1, 1])
+        // Nobody held it, but others were first.
+        for _ in 0..<3 { view.execute {} }
+        manual.runReady()
+        #expect(recorder.pieces.suffix(3).map { $0.behind?.piece } == [nil, 4, 5])
         // Inside is not behind.
         let inline = ImmediateContext().named("inline").observed(by: recorder)
         inline.execute { inline.execute {} }

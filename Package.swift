@@ -41,6 +41,11 @@ let package = Package(
         .testTarget(
             name: "ExecutionContextsTests",
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "TestSupport"]),
+        // Prints the page of a recording, for the check that has a browser look at it.
+        .executableTarget(
+            name: "TimelineSample",
+            dependencies: ["ExecutionContexts"],
+            path: "Tests/TimelineSample"),
         .testTarget(
             name: "ExecutionContextsTestingTests",
             dependencies: ["ExecutionContextsTesting", "SeededBugs", "TestSupport"]),

@@ -1,7 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
-    case simulation, pool, grounds, work, queues
+    case simulation, pool, grounds, work, queues, recording
 
     static let names = allCases.map(\.rawValue)
 
@@ -17,6 +17,7 @@ enum Suite: String, CaseIterable {
         case .virtual: "Virtual time, in seconds for all"
         case .bytes: "Memory"
         case .simulation: "Simulation"
+        case .recording: "What it costs to look"
         case .pool: "The pool beside the global queue"
         case .grounds: "Over the pool (ours) beside over the global context (theirs)"
         case .work: "Works by key beside an actor with tasks"
@@ -44,6 +45,7 @@ enum Suite: String, CaseIterable {
         case .grounds: GroundBenchmarks.run(bench)
         case .work: FlightBenchmarks.run(bench)
         case .queues: WorkQueueBenchmarks.run(bench)
+        case .recording: RecordingBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator: CoordinatorBenchmarks.run(bench)
         }

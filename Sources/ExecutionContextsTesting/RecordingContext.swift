@@ -81,6 +81,8 @@ private final class RecordingTime: TimeSource {
 
     var now: Moment { base.now }
 
+    var origin: ObjectIdentifier { base.origin }
+
     func add(_ delay: DelayedWork, tolerance: Duration) {
         recorder.delay(delay)
         base.add(delay, tolerance: tolerance)

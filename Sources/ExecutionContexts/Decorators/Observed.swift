@@ -1,10 +1,8 @@
-internal import Synchronization
-
 /// A context whose work an observer follows.
 struct Observed<Base: ExecutionContext>: ContextDecorator {
     let base: Base
     let observer: any ContextObserver
-    private let ids = Sequence()
+    private let numbers = ObservedNumbers()
 
     init(base: Base, observer: any ContextObserver) {
         self.base = base
@@ -12,41 +10,20 @@ struct Observed<Base: ExecutionContext>: ContextDecorator {
     }
 
     func decorate(_ work: @escaping Work) -> Work {
-        let piece = begin()
-        return {
-            let start = starting(piece)
-            work()
-            finishing(piece, start)
-        }
+        let turn = begin()
+        return { turn.run(work) }
     }
 
     // Work that a waiting thread took over leaves an empty turn to be observed.
     var runsAnywhere: Bool { base.runsAnywhere }
 
-    private func begin() -> ObservedWork {
-        let piece = ObservedWork(id: ids.next(), context: name, enqueued: time.now)
-        observer.enqueued(piece)
-        return piece
+    private func begin() -> ObservedTurn {
+        let time = self.time
+        let piece = ObservedWork(
+            id: numbers.next(), view: numbers.view, context: name, enqueued: time.now,
+            origin: time.origin, submitter: ObservedTurn.running)
+        return ObservedTurn(piece, in: time, observer: observer)
     }
-
-    private func starting(_ piece: ObservedWork) -> Moment {
-        let start = time.now
-        observer.started(piece, waited: piece.enqueued.duration(to: start))
-        return start
-    }
-
-    private func finishing(_ piece: ObservedWork, _ start: Moment) {
-        observer.finished(
-            piece, waited: piece.enqueued.duration(to: start), ran: start.duration(to: time.now))
-    }
-}
-
-/// Numbers from 1, each given once.
-private final class Sequence: Sendable {
-    private let last = Atomic<UInt64>(0)
-
-    // Relaxed: the numbers order nothing, they only differ.
-    func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
 }
 
 extension Observed: BarrierContext where Base: BarrierContext {}
@@ -56,31 +33,23 @@ extension Observed: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let piece = begin()
-        return try base.sync { () throws(Failure) -> Value in
-            let start = starting(piece)
-            defer { finishing(piece, start) }
-            return try body()
-        }
+        let turn = begin()
+        return try base.sync { () throws(Failure) -> Value in try turn.run(body) }
     }
 }
 extension Observed: SynchronousBarrierContext where Base: SynchronousBarrierContext {
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let piece = begin()
-        return try base.syncBarrier { () throws(Failure) -> Value in
-            let start = starting(piece)
-            defer { finishing(piece, start) }
-            return try body()
-        }
+        let turn = begin()
+        return try base.syncBarrier { () throws(Failure) -> Value in try turn.run(body) }
     }
 
     func hold() -> ExclusiveHold {
-        let piece = begin()
+        let turn = begin()
         let hold = base.hold()
-        let start = starting(piece)
-        return hold.then { finishing(piece, start) }
+        let start = turn.started()
+        return hold.then { turn.ended(start) }
     }
 }
 

@@ -15,9 +15,9 @@ enum Frame {
 
     @inline(__always)
     static func enter<Result: ~Copyable, Failure: Error>(
-        _ owner: Owner, _ body: () throws(Failure) -> Result
+        _ owner: Owner, note: Int = 0, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        var frame = unsafe ec_frame(owner: owner, parent: ec_frame_top(), note: 0)
+        var frame = unsafe ec_frame(owner: owner, parent: ec_frame_top(), note: note)
         return try unsafe withUnsafeMutablePointer(to: &frame) {
             (pointer: UnsafeMutablePointer<ec_frame>) throws(Failure) -> Result in
             unsafe ec_frame_set_top(pointer)
@@ -54,7 +54,7 @@ enum Frame {
 
     /// Whether work of `owner` runs on this thread.
     ///
-    /// A frame with a note asks its base for another turn and runs no work: what the base runs meanwhile on
+    /// A view's frame with a note asks its base for another turn and runs no work: what the base runs meanwhile on
     /// this thread is somebody else's.
     static func isCurrent(_ owner: Owner) -> Bool {
         var next = unsafe ec_frame_top()
@@ -63,5 +63,15 @@ enum Frame {
             unsafe next = frame.pointee.parent
         }
         return false
+    }
+
+    /// The owner of the innermost frame with this note, or nil.
+    static func owner(noting note: Int) -> Owner? {
+        var next = unsafe ec_frame_top()
+        while let frame = unsafe next {
+            if unsafe frame.pointee.note == note { return unsafe frame.pointee.owner }
+            unsafe next = frame.pointee.parent
+        }
+        return nil
     }
 }

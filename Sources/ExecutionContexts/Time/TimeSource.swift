@@ -7,6 +7,11 @@ public protocol TimeSource: AnyObject, Sendable {
     /// The present.
     var now: Moment { get }
 
+    /// What its moments are counted from: those of sources with equal origins can be compared.
+    ///
+    /// The default is the source itself.
+    var origin: ObjectIdentifier { get }
+
     /// Takes a delay and calls `fire()` on it once, when `now` has reached its deadline and not before.
     ///
     /// `tolerance` is how much later it may be called, so that several delays can share one awakening. A
@@ -15,4 +20,8 @@ public protocol TimeSource: AnyObject, Sendable {
 
     /// Forgets a delay that was cancelled, and everything it holds.
     func remove(_ delay: DelayedWork)
+}
+
+extension TimeSource {
+    public var origin: ObjectIdentifier { ObjectIdentifier(self) }
 }

@@ -71,6 +71,8 @@ final class ManualLineTime: TimeSource {
 
     var now: Moment { time.now }
 
+    var origin: ObjectIdentifier { time.origin }
+
     func add(_ delay: DelayedWork, tolerance: Duration) { time.add(delay, tolerance: tolerance, of: line) }
 
     func remove(_ delay: DelayedWork) { time.remove(delay) }

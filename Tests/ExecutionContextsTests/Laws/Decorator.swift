@@ -21,7 +21,7 @@ struct Decorator: Sendable, CustomTestStringConvertible {
 
     static let all: [Decorator] = [
         serial, limited, barrier, refusing, dropping, waiting, callerRuns, inlineIfCurrent, whileValid,
-        propagating, binding, named, observed,
+        propagating, binding, named, observed, watched,
     ]
 
     static let serial = Decorator("serial") { $0.serial("serial view") }
@@ -89,9 +89,16 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     }
 
     static let observed = Decorator("observed") { base in
-        if let base = base as? any SerialContext { return base.observed(by: NoObserver()) }
-        if let base = base as? any BarrierContext { return base.observed(by: NoObserver()) }
-        return base.observed(by: NoObserver())
+        let recorder = Recorder(capacity: 64)
+        if let base = base as? any SerialContext { return base.observed(by: recorder) }
+        if let base = base as? any BarrierContext { return base.observed(by: recorder) }
+        return base.observed(by: recorder)
+    }
+
+    static let watched = Decorator("watched") { base in
+        if let base = base as? any SerialContext { return base.watched(limit: .seconds(600)) { _ in } }
+        if let base = base as? any BarrierContext { return base.watched(limit: .seconds(600)) { _ in } }
+        return base.watched(limit: .seconds(600)) { _ in }
     }
 }
 

@@ -37,6 +37,9 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
         ExclusiveSubject("observed serial view") {
             GlobalContext().serial().observed(by: NoObserver()) as! any SynchronousBarrierContext
         },
+        ExclusiveSubject("watched serial view") {
+            GlobalContext().serial().watched(limit: .seconds(600)) { _ in } as! any SynchronousBarrierContext
+        },
         ExclusiveSubject("propagating serial queue") {
             SerialQueueContext(label: "serial").propagating(Decorator.$local)
                 as! any SynchronousBarrierContext

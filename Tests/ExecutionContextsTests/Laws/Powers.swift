@@ -67,6 +67,7 @@ struct Powers: Sendable, CustomTestStringConvertible {
             .named, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept,
             name: { _ in "another name" }),
         Powers(.observed, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
+        Powers(.watched, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
     ]
 
     /// A serial context keeps barriers already: its barrier view is itself.

@@ -1,0 +1,214 @@
+extension TimelinePage {
+    /// The third part of the script: pointing, choosing, zooming and moving.
+    static let input = #"""
+        const tip = document.getElementById("tip");
+
+        function look(from, span) {
+          view.span = Math.min(total, Math.max(50, span));
+          view.from = Math.min(Math.max(0, from), total - view.span);
+          show();
+        }
+
+        function zoom(factor, pixel) {
+          const at = pixel === undefined ? view.width / 2 : pixel, time = timeAt(at);
+          const span = Math.min(total, Math.max(50, view.span * factor));
+          look(time - (at - margin) / (view.width - 2 * margin) * span, span);
+        }
+
+        function move(pixels) { look(view.from + pixels / (view.width - 2 * margin) * view.span, view.span); }
+
+        // What stands at a place of the screen, or as good as at it.
+        function pieceAt(left, top) {
+          const y = top + box.scrollTop;
+          if (top < axis) return null;
+          const lane = lanes.find(function (l) { return y >= l.top && y < l.stripTop; });
+          if (!lane) return null;
+          const row = lane.rows[Math.floor((y - lane.top) / lane.rowHeight)] || lane.never;
+          const time = timeAt(left);
+          const next = firstPlace(row, function (p) { return beginOf(p) > time; });
+          let best = null, distance = 4;
+          for (let n = Math.max(0, next - (row === lane.never ? 200 : 3)); n < Math.min(row.length, next + 2); n++) {
+            const away = Math.max(x(beginOf(row[n])) - left, left - x(endOf(row[n])), 0);
+            if (away < distance) { best = row[n]; distance = away; }
+          }
+          return best;
+        }
+
+        function tell(place, piece) {
+          place.replaceChildren();
+          if (!piece) return;
+          const lane = lanes[piece.lane], list = document.createElement("dl"), name = document.createElement("strong");
+          name.textContent = nameOf(piece);
+          function line(term, words) {
+            const dt = document.createElement("dt"), dd = document.createElement("dd");
+            dt.textContent = term;
+            dd.textContent = words;
+            list.append(dt, dd);
+          }
+          line("State", piece.state);
+          line(lane.isAsync ? "Made" : "Submitted", "at " + inWords(piece.enqueued)
+            + (piece.submitter >= 0 ? " by " + nameOf(pieces[piece.submitter]) : ""));
+          if (!lane.isAsync) {
+            line("Waited", inWords((piece.started >= 0 ? piece.started : endOf(piece)) - piece.enqueued)
+              + (piece.behind >= 0 ? ", behind " + nameOf(pieces[piece.behind]) : ""));
+          }
+          if (piece.started >= 0) {
+            const lasted = inWords(endOf(piece) - piece.started);
+            line(lane.isAsync ? "Took" : "Ran", lasted + (piece.ended < 0 ? " so far" : "") + ", thread " + piece.thread);
+          }
+          if (piece.completer >= 0) line("Completed", "by " + nameOf(pieces[piece.completer]));
+          if (piece.led > 0) line("Submitted", piece.led + (piece.led === 1 ? " piece" : " pieces"));
+          place.append(name, list);
+        }
+
+        function point(piece, left, top) {
+          if (piece !== view.pointed) { view.pointed = piece; tell(tip, piece); show(); }
+          tip.hidden = !piece;
+          if (!piece) return;
+          const frame = canvas.getBoundingClientRect();
+          const wide = tip.offsetWidth, tall = tip.offsetHeight;
+          const beside = frame.left + left + 16, below = frame.top + top + 18;
+          tip.style.left = Math.max(4, Math.min(beside, window.innerWidth - wide - 4)) + "px";
+          tip.style.top = Math.max(4, below + tall > window.innerHeight ? below - tall - 34 : below) + "px";
+        }
+
+        function choose(piece) {
+          view.chosen = piece;
+          tell(document.getElementById("facts"), piece);
+          if (piece) {
+            const from = beginOf(piece), until = endOf(piece);
+            if (from < view.from || from > view.from + view.span) look((from + until) / 2 - view.span / 2, view.span);
+            const top = rowTop(piece);
+            if (top < box.scrollTop + axis) box.scrollTop = top - axis - headline;
+            if (top > box.scrollTop + view.height - 20) box.scrollTop = top - view.height + 40;
+          }
+          show();
+        }
+
+        // The neighbour in a lane, or the piece of the next lane that is nearest in time.
+        function step(along, across) {
+          const now = view.chosen;
+          if (!now) return choose(lanes.find(function (l) { return l.order.length > 0; }).order[0]);
+          const order = lanes[now.lane].order;
+          if (along) return choose(order[Math.min(order.length - 1, Math.max(0, order.indexOf(now) + along))]);
+          for (let n = now.lane + across; n >= 0 && n < lanes.length; n += across) {
+            const other = lanes[n].order;
+            if (other.length === 0) continue;
+            const place = firstPlace(other, function (p) { return beginOf(p) >= beginOf(now); });
+            return choose(other[Math.min(place, other.length - 1)]);
+          }
+        }
+
+        const keys = {
+          ArrowLeft: function () { step(-1, 0); }, ArrowRight: function () { step(1, 0); },
+          ArrowUp: function () { step(0, -1); }, ArrowDown: function () { step(0, 1); },
+          "+": function () { zoom(0.5); }, "=": function () { zoom(0.5); }, "-": function () { zoom(2); },
+          "0": function () { look(0, total); }, Escape: function () { choose(null); point(null); }
+        };
+
+        // The pointers that are down: one moves, two zoom.
+        const down = new Map();
+        let wasMoved = 0;
+
+        function place(event) {
+          const frame = canvas.getBoundingClientRect();
+          return { x: event.clientX - frame.left, y: event.clientY - frame.top };
+        }
+
+        function dragged(event) {
+          const before = down.get(event.pointerId), now = place(event);
+          if (down.size === 2) {
+            const other = [...down].find(function (entry) { return entry[0] !== event.pointerId; })[1];
+            const then = Math.max(20, Math.abs(before.x - other.x)), apart = Math.max(20, Math.abs(now.x - other.x));
+            zoom(then / apart, (now.x + other.x) / 2);
+          } else {
+            move(before.x - now.x);
+            if (event.pointerType === "mouse") box.scrollTop += before.y - now.y;
+          }
+          wasMoved += Math.abs(before.x - now.x) + Math.abs(before.y - now.y);
+          down.set(event.pointerId, now);
+        }
+
+        function listen() {
+          document.getElementById("in").onclick = function () { zoom(0.5); };
+          document.getElementById("out").onclick = function () { zoom(2); };
+          document.getElementById("all").onclick = function () { look(0, total); };
+          document.getElementById("hops").onchange = show;
+          canvas.addEventListener("wheel", function (event) {
+            event.preventDefault();
+            const across = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+            if (across) move(event.deltaX || event.deltaY); else zoom(Math.exp(event.deltaY * 0.002), place(event).x);
+          }, { passive: false });
+          canvas.addEventListener("pointerdown", function (event) { wasMoved = 0; down.set(event.pointerId, place(event)); });
+          window.addEventListener("pointermove", function (event) { if (down.has(event.pointerId)) dragged(event); });
+          for (const end of ["pointerup", "pointercancel"]) {
+            window.addEventListener(end, function (event) {
+              if (down.delete(event.pointerId) && end === "pointerup" && wasMoved < 4) {
+                const at = place(event);
+                choose(pieceAt(at.x, at.y));
+              }
+            });
+          }
+          canvas.addEventListener("pointermove", function (event) {
+            const at = place(event);
+            point(down.size > 0 ? null : pieceAt(at.x, at.y), at.x, at.y);
+          });
+          canvas.addEventListener("pointerleave", function () { point(null); });
+          canvas.addEventListener("keydown", function (event) {
+            if (!keys[event.key] || event.ctrlKey || event.metaKey) return;
+            event.preventDefault();
+            keys[event.key]();
+          });
+          canvas.addEventListener("focus", function () { if (!view.chosen && canvas.matches(":focus-visible")) step(1, 0); });
+          box.addEventListener("scroll", show);
+          window.addEventListener("resize", fit);
+          window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+          fit();
+        }
+        if (canvas) listen();
+        """#
+
+    /// The last part: with `#selftest` in its address the page uses itself and says in the document how that went.
+    static let selfTest = #"""
+        function testItself() {
+          const wrong = [];
+          function check(name, isTrue) { if (!isTrue) wrong.push(name); }
+          function event(kind, name, more) {
+            const frame = canvas.getBoundingClientRect();
+            const at = { clientX: frame.left + (more.x || 0), clientY: frame.top + (more.y || 0), bubbles: true, cancelable: true };
+            canvas.dispatchEvent(new kind(name, Object.assign(at, more)));
+          }
+          const started = performance.now();
+          draw();
+          root.dataset.milliseconds = Math.round(performance.now() - started);
+          check("everything is in view", view.from === 0 && view.span === total);
+          const all = view.drawn;
+          check("something is drawn", all > 0);
+          document.getElementById("in").click();
+          check("the button zooms in", view.span < total || total <= 50);
+          event(WheelEvent, "wheel", { deltaY: -2000, x: view.width / 2, y: 60 });
+          check("the wheel zooms in", view.span <= total / 20 || view.span === 50);
+          draw();
+          check("what is out of view is not drawn", view.drawn <= all);
+          const from = view.from;
+          event(PointerEvent, "pointerdown", { x: 300, y: 60, pointerId: 1 });
+          event(PointerEvent, "pointermove", { x: 250, y: 60, pointerId: 1 });
+          event(PointerEvent, "pointerup", { x: 250, y: 60, pointerId: 1 });
+          check("dragging moves", view.from > from || total <= 50);
+          event(KeyboardEvent, "keydown", { key: "0" });
+          check("a key shows everything", view.from === 0 && view.span === total);
+          event(KeyboardEvent, "keydown", { key: "ArrowRight" });
+          check("a key chooses a piece", view.chosen && document.getElementById("facts").textContent.includes("State"));
+          const target = view.chosen;
+          event(PointerEvent, "pointermove", { x: (x(beginOf(target)) + x(endOf(target))) / 2, y: rowMiddle(target) - box.scrollTop });
+          check("pointing shows the facts", !tip.hidden && tip.textContent.includes(lanes[target.lane].name));
+          event(PointerEvent, "pointerleave", {});
+          check("and hides them", tip.hidden);
+          event(KeyboardEvent, "keydown", { key: "ArrowDown" });
+          check("a key goes to the next lane", lanes.length === 1 || view.chosen.lane !== target.lane);
+          root.dataset.selftest = wrong.length === 0 ? "passed" : "failed: " + wrong.join("; ");
+        }
+        if (canvas && location.hash === "#selftest") testItself();
+        if (canvas && location.hash === "#chosen") choose(hops.length > 0 ? hops[hops.length >> 1].to : pieces[0]);
+        """#
+}

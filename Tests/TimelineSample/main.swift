@@ -1,0 +1,92 @@
+import Dispatch
+import ExecutionContexts
+import Foundation
+
+// Prints the page of a sample recording: `app`, `many`, `empty` or `names`.
+
+/// Keeps a thread busy for about so many microseconds, as a piece of work would.
+func compute(_ microseconds: Int) {
+    let end = DispatchTime.now().uptimeNanoseconds + UInt64(microseconds) * 1000
+    while DispatchTime.now().uptimeNanoseconds < end {}
+}
+
+/// A small app: requests come in, look things up, write to a database and redraw.
+func app() -> Recorder {
+    let recorder = Recorder()
+    let requests = GlobalContext().limited(to: 3).named("requests").observed(by: recorder)
+    let database = GlobalContext().serial("database").observed(by: recorder)
+    let screen = GlobalContext().serial("screen").observed(by: recorder)
+    let cache = ReadWriteCoordinator(name: "cache").observed(by: recorder)
+    let index = CriticalSection(name: "index").observed(by: recorder)
+    let group = DispatchGroup()
+    for number in 0..<24 {
+        group.enter()
+        requests.execute {
+            cache.read { compute(60) }
+            compute(300 + number * 20)
+            let stored = Promise<Int>()
+            stored.async.recorded(by: recorder, as: "stored").onSuccess(on: screen) { _ in
+                compute(150)
+                group.leave()
+            }
+            database.execute {
+                index.sync { compute(120) }
+                compute(number == 11 ? 2500 : 250)
+                cache.enqueueWrite { compute(40) }
+                stored.succeed(number)
+            }
+        }
+        compute(number % 6 == 5 ? 2500 : 120)
+    }
+    group.wait()
+    let token = InvalidationToken()
+    token.invalidate()
+    // Held at the end, so that the page shows a piece that runs and two that wait.
+    let open = DispatchSemaphore(value: 0)
+    let started = DispatchSemaphore(value: 0)
+    database.execute {
+        started.signal()
+        open.wait()
+    }
+    started.wait()
+    database.execute {}
+    database.execute {}
+    compute(1500)
+    screen.execute { started.signal() }
+    started.wait()
+    recorder.pause()
+    open.signal()
+    return recorder
+}
+
+/// More pieces than a screen has room for.
+func many(_ count: Int) -> Recorder {
+    let recorder = Recorder(capacity: 3 * count)
+    let lanes = (0..<10).map { GlobalContext().serial("lane \($0)").observed(by: recorder) }
+    let group = DispatchGroup()
+    for number in 0..<count / 2 {
+        group.enter()
+        lanes[number % 10].execute { lanes[(number + 1) % 10].execute { group.leave() } }
+    }
+    group.wait()
+    return recorder
+}
+
+/// Names that would break a page that did not look out.
+func names() -> Recorder {
+    let recorder = Recorder()
+    for name in ["</script><script>window.broken = 1</script>", "<b>&\"'", "日本 🐦 \u{2028}", "-->", "\\"] {
+        let context = ImmediateContext().named(name).observed(by: recorder)
+        context.execute { compute(20) }
+    }
+    return recorder
+}
+
+let recorder: Recorder
+switch CommandLine.arguments.dropFirst().first {
+case "many": recorder = many(50_000)
+case "empty": recorder = Recorder()
+case "names": recorder = names()
+default: recorder = app()
+}
+print(recorder.timelineHTML(title: "A sample <of> work"))

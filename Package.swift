@@ -19,7 +19,9 @@ let package = Package(
 
         .executableTarget(
             name: "Tour",
-            dependencies: ["ExecutionContexts", "AsyncFunctions", "ExecutionContextsTesting"],
+            dependencies: [
+                "ExecutionContexts", "AsyncFunctions", "ExecutionContextsWork", "ExecutionContextsTesting",
+            ],
             path: "Examples/Tour"),
         .executableTarget(
             name: "Benchmarks",

@@ -3,7 +3,9 @@ import Foundation
 // A walk through the library: every chapter is a few lines of it, run before your eyes.
 
 let chapters: [Chapter] = [
-    contexts, views, limits, coordination, later, delays, virtualTime, whereAmI, bothWorlds, ownExecutor,
+    contexts, views, limits, coordination, later, delays, virtualTime, whereAmI, bothWorlds, works,
+    ownExecutor,
+    race, timeline,
 ]
 
 func fail(_ problem: String) -> Never {
@@ -30,3 +32,6 @@ for (index, chapter) in chosen.enumerated() {
 }
 print(
     style.dim("\nThe laws that all of this keeps: Docs/Guarantees.md. The tests that check them: swift test"))
+for path in written.entries {
+    print("\nThe last chapter as a picture, for any browser: " + style.bold(path))
+}

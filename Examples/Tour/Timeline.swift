@@ -1,0 +1,65 @@
+import ExecutionContexts
+import Foundation
+
+let timeline = Chapter(
+    name: "timeline", title: "What the contexts did: totals, and a picture for the browser"
+) {
+    let recorder = Recorder()
+    let requests = GlobalContext().limited(to: 3).named("requests").observed(by: recorder)
+    let database = GlobalContext().serial("database").observed(by: recorder)
+    let cache = ReadWriteCoordinator(name: "cache").observed(by: recorder)
+    let screen = GlobalContext().serial("screen").observed(by: recorder)
+    let shown = await withTaskGroup { group in
+        for number in 0..<40 {
+            let answer = Promise<Void>()
+            requests.execute {
+                compute(for: .microseconds(300 + 40 * (number % 7)))
+                if number % 3 != 0, cache.read({ true }) {
+                    return screen.execute { answer.succeed(()) }
+                }
+                database.execute {
+                    compute(for: .microseconds(number == 20 ? 8_000 : 400))
+                    cache.enqueueWrite { compute(for: .microseconds(50)) }
+                    screen.execute { answer.succeed(()) }
+                }
+            }
+            group.addTask { (try? await answer.async.get()) != nil }
+        }
+        return await group.reduce(into: 0) { count, wasShown in count += wasShown ? 1 : 0 }
+    }
+    say("requests answered", shown)
+    print(style.dim("       context           pieces   waited p50    p99    ran p50    longest"))
+    for total in recorder.totals {
+        print(
+            "       " + total.context.padding(18) + "\(total.count)".leading(6)
+                + [total.waits.p50, total.waits.p99, total.runs.p50, total.longestHold]
+                .map { "\($0.formattedMilliseconds)".leading(11) }.joined())
+    }
+    let file = outputFolder.appendingPathComponent("timeline.html")
+    try FileManager.default.createDirectory(at: outputFolder, withIntermediateDirectories: true)
+    try recorder.writeTimeline(to: file.path, title: "The Tour's last chapter")
+    written.add(file.path)
+}
+
+/// The files that the tour has written, to be named at its end.
+let written = Log()
+
+/// Beside what the package builds, if it is run from there; else among the temporary files.
+private var outputFolder: URL {
+    let here = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+    let build = here.appendingPathComponent(".build")
+    let isPackage = FileManager.default.fileExists(atPath: build.path)
+    return (isPackage ? build : FileManager.default.temporaryDirectory).appendingPathComponent("tour")
+}
+
+/// Keeps the thread busy: what a timeline shows is who holds what.
+private func compute(for duration: Duration) {
+    let end = ContinuousClock.now + duration
+    while ContinuousClock.now < end {}
+}
+
+extension String {
+    fileprivate func leading(_ width: Int) -> String {
+        String(repeating: " ", count: max(1, width - count)) + self
+    }
+}

@@ -19,7 +19,7 @@ var chosen = chapters
 switch CommandLine.arguments.dropFirst() {
 case []: break
 case ["--list"]:
-    for chapter in chapters { print(chapter.name.padding(12), chapter.title) }
+    for chapter in chapters { print(chapter.name.padding(14), chapter.title) }
     exit(0)
 case let words where words.first == "--only" && words.count == 2:
     chosen = chapters.filter { $0.name == words.last }

@@ -38,7 +38,7 @@ Thread.detachNewThread {
     do {
         if let file { try Results.shared.write(to: file) }
         if let folder {
-            let machine = Machine.here(rounds: bench.rounds, only: only)
+            let machine = Machine.here(rounds: bench.rounds, isQuick: bench.isQuick, only: only)
             try Report(machine: machine, lines: Results.shared.lines).write(to: folder)
         }
     } catch {

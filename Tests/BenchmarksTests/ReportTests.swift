@@ -48,8 +48,8 @@ struct ReportTests {
 
     @Test func `The machine's line says where, by what, when and how`() {
         #expect(machine.line == "Linux, 2 cores, Swift 6.3.1, 2026-01-02, 9 rounds")
-        let other = Machine(system: "L", cores: 1, swift: nil, date: "d", rounds: 1, only: "x")
-        #expect(other.line == "L, 1 core, d, 1 round, only lines with \"x\"")
+        let other = Machine(system: "L", cores: 1, swift: nil, date: "d", rounds: 1, isQuick: true, only: "x")
+        #expect(other.line == "L, 1 core, d, 1 round, quick, only lines with \"x\"")
     }
 
     @Test(arguments: [

@@ -83,4 +83,13 @@ struct BarTests {
         let line = ResultLine(suite: "s", name: "n", bar: "<= 100", figure: figure)
         #expect(line.isReached == isReached)
     }
+
+    @Test(arguments: [("<= 200 ms", true), ("<= 100 ms", false), (">= 2", false), ("<= 1 s", true)])
+    func `Beside a ratio a bar with a unit of time is one for the time of ours`(bar: String, isReached: Bool)
+    {
+        let line = ResultLine(
+            suite: "s", name: "n", bar: bar, oursNanoseconds: 113e6, theirsNanoseconds: 113e6, ratio: 1)
+        #expect(line.isReached == isReached)
+        #expect((line.goal == nil) == bar.hasSuffix("s"))
+    }
 }

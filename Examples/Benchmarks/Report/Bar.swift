@@ -1,6 +1,6 @@
 /// What a line is to reach: `>= 5`, `<= 70`, `< 100 ms`, or a number that it must be.
 ///
-/// A unit is not looked at: the bar and the figure of a line are written in the same one.
+/// A figure is written in the unit of its bar. Beside a ratio a bar with a unit of time is one for the time of ours.
 struct Bar: Equatable {
     enum Relation: String, CaseIterable {
         // Longer ones first, since they begin like the shorter.
@@ -13,6 +13,8 @@ struct Bar: Equatable {
 
     var relation: Relation
     var number: Double
+    /// How many nanoseconds its unit has, if that is one of time.
+    var unit: Double?
 
     /// Nil where the text says something else, or more than one thing.
     init?(_ text: String) {
@@ -21,6 +23,7 @@ struct Bar: Equatable {
         else { return nil }
         self.relation = relation
         self.number = number
+        unit = Self.units.first { text.hasSuffix(" \($0.key)") }?.value
     }
 
     func isReached(by value: Double) -> Bool {
@@ -32,6 +35,8 @@ struct Bar: Equatable {
         case .equal: value == number
         }
     }
+
+    private static let units = ["ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9]
 
     /// The number that a text begins with, which may have commas between its thousands.
     static func number(in text: some StringProtocol) -> Double? {

@@ -10,7 +10,7 @@ struct Chart {
 
     private let axis: Axis
     private let nameWidth: Double
-    private let plotWidth = 420.0
+    private let plotWidth: Double
     private let rowHeight = 26.0
     private let top = 58.0
 
@@ -23,10 +23,12 @@ struct Chart {
         self.lines = lines
         axis = Axis(
             for: lines.flatMap { line in
-                [line.ratio, line.lowestRatio, line.highestRatio, Bar(line.bar)?.number].compactMap { $0 }
+                [line.ratio, line.lowestRatio, line.highestRatio, line.goal].compactMap { $0 }
             })
         // Of the usual fonts none is wider than this, on average; names are measured by counting.
         nameWidth = 6.9 * Double(min(lines.map(\.name.count).max() ?? 0, 60)) + 24
+        // Wide enough for the note above the bars.
+        plotWidth = max(420, 770 - nameWidth - 76)
     }
 
     var svg: String {
@@ -48,8 +50,8 @@ struct Chart {
                 <title>\(Self.escaped(title))</title>
                 <style>\(Self.style)</style>
                 <text class="title" x="12" y="22">\(Self.escaped(title))</text>
-                <text class="note" x="12" y="40">How many times as fast, on a logarithmic scale. \
-                The thin line goes from the lowest round to the highest; a tick is what is to be reached.</text>
+                <text class="note" x="12" y="40">How many times as fast, on a logarithmic scale. Thin: lowest to highest round. \
+                Tick: to be reached. Orange: not reached. Grey: slower.</text>
                 """
             ] + marks + lines.enumerated().map(row) + [
                 "<text class=\"note\" x=\"12\" y=\"\((height - 10).f)\">\(Self.escaped(note))</text>",
@@ -80,7 +82,7 @@ struct Chart {
             )
             end = max(end, x(high))
         }
-        if let goal = Bar(line.bar)?.number, goal > 0 {
+        if let goal = line.goal, goal > 0 {
             parts.append(
                 "<line class=\"goal\" x1=\"\(x(goal).f)\" y1=\"\((y + 2).f)\" x2=\"\(x(goal).f)\" y2=\"\((y + rowHeight - 2).f)\"/>"
             )

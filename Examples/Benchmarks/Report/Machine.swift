@@ -7,12 +7,15 @@ struct Machine: Equatable {
     var swift: String?
     var date: String
     var rounds: Int
+    /// With a tenth of the operations.
+    var isQuick = false
     var only: String?
 
     var line: String {
         var parts = [system, cores == 1 ? "1 core" : "\(cores) cores"]
         if let swift { parts.append("Swift \(swift)") }
         parts += [date, rounds == 1 ? "1 round" : "\(rounds) rounds"]
+        if isQuick { parts.append("quick") }
         if let only { parts.append("only lines with \"\(only)\"") }
         return parts.joined(separator: ", ")
     }
@@ -25,12 +28,12 @@ struct Machine: Equatable {
     }
 
     /// This one, now.
-    static func here(rounds: Int, only: String?) -> Machine {
+    static func here(rounds: Int, isQuick: Bool, only: String?) -> Machine {
         let day = Date.now.formatted(.iso8601.year().month().day())
         return Machine(
             system: ProcessInfo.processInfo.operatingSystemVersionString,
             cores: ProcessInfo.processInfo.activeProcessorCount, swift: installedVersion(), date: day,
-            rounds: rounds, only: only)
+            rounds: rounds, isQuick: isQuick, only: only)
     }
 
     /// The toolchain on the path, which is the one that has built this unless somebody went out of their way.

@@ -14,7 +14,7 @@ struct Axis: Equatable {
         let steps: [Double] = most / least < 200 ? [1, 2, 5] : [1]
         let decades = Int(log10(least).rounded(.down)) - 1...Int(log10(most).rounded(.up)) + 1
         let all = decades.flatMap { decade in steps.map { $0 * pow(10, Double(decade)) } }.sorted()
-        // Rounding makes 0.1 out of three tenths of what it should be; a hair of room keeps a mark on its number.
+        // Powers of ten are rounded; a hair of room keeps a number at the mark that it stands for.
         let first = all.lastIndex { $0 <= least * 1.000001 } ?? 0
         var last = all.firstIndex { $0 >= most * 0.999999 } ?? all.count - 1
         if last == first { last += 1 }

@@ -88,6 +88,9 @@ let package = Package(
         .testTarget(
             name: "BugHuntTests",
             dependencies: ["BugHunt", "ExecutionContextsTesting"]),
+        .testTarget(
+            name: "BenchmarksTests",
+            dependencies: ["Benchmarks"]),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",

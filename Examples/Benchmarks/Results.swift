@@ -5,34 +5,22 @@ final class Results: @unchecked Sendable {
     // Unchecked: the one thread that measures uses it.
     static let shared = Results()
 
-    private struct Line: Encodable {
-        var suite: String
-        var name: String
-        var bar: String
-        var figure: String?
-        var oursNanoseconds: Double?
-        var theirsNanoseconds: Double?
-        var ratio: Double?
-        var lowestRatio: Double?
-        var highestRatio: Double?
-    }
-
     private var suite = ""
-    private var lines: [Line] = []
+    private(set) var lines: [ResultLine] = []
 
     func begin(_ title: String) { suite = title }
 
     func add(_ name: String, bar: String, ours: [Double], theirs: [Double], operations: Int) {
         let ratios = zip(theirs, ours).map { $0 / $1 }
         lines.append(
-            Line(
+            ResultLine(
                 suite: suite, name: name, bar: bar, oursNanoseconds: ours.median / Double(operations),
                 theirsNanoseconds: theirs.median / Double(operations), ratio: ratios.median,
                 lowestRatio: ratios.min(), highestRatio: ratios.max()))
     }
 
     func add(_ name: String, bar: String, figure: String) {
-        lines.append(Line(suite: suite, name: name, bar: bar, figure: figure))
+        lines.append(ResultLine(suite: suite, name: name, bar: bar, figure: figure))
     }
 
     func write(to path: String) throws {

@@ -11,13 +11,16 @@ var words = Array(CommandLine.arguments.dropFirst())
 
 let only = value(of: "--only")
 let file = value(of: "--json")
+let folder = value(of: "--report")
 let arguments = Set(words)
 let known: Set<String> = ["--quick", "--help"]
 guard arguments.isSubset(of: known.union(Suite.names)), !arguments.contains("--help") else {
-    print("usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [SUITE ...]")
+    print("usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [--report DIR] [SUITE ...]")
     print("The suites are \(Suite.names.joined(separator: ", ")).")
     print("Without a name, all run; with a text, the lines that contain it.")
-    print("A file takes the results as JSON.")
+    print(
+        "A file takes the results as JSON. In a folder the tables of Performance.md are replaced, and charts drawn."
+    )
     print("Every line compares two ways in one process, round by round in turn.")
     exit(arguments.contains("--help") ? 0 : 2)
 }
@@ -32,8 +35,14 @@ Thread.detachNewThread {
         bench.heading(suite.title)
         suite.run(bench)
     }
-    do { if let file { try Results.shared.write(to: file) } } catch {
-        print("The results could not be written to \(file ?? ""): \(error)")
+    do {
+        if let file { try Results.shared.write(to: file) }
+        if let folder {
+            let machine = Machine.here(rounds: bench.rounds, isQuick: bench.isQuick, only: only)
+            try Report(machine: machine, lines: Results.shared.lines).write(to: folder)
+        }
+    } catch {
+        print("The results could not be written: \(error)")
         exit(1)
     }
     exit(0)

@@ -1,0 +1,52 @@
+import Foundation
+
+/// On what, by what, when and how something was measured, for the reader of a page.
+struct Machine: Equatable {
+    var system: String
+    var cores: Int
+    var swift: String?
+    var date: String
+    var rounds: Int
+    /// With a tenth of the operations.
+    var isQuick = false
+    var only: String?
+
+    var line: String {
+        var parts = [system, cores == 1 ? "1 core" : "\(cores) cores"]
+        if let swift { parts.append("Swift \(swift)") }
+        parts += [date, rounds == 1 ? "1 round" : "\(rounds) rounds"]
+        if isQuick { parts.append("quick") }
+        if let only { parts.append("only lines with \"\(only)\"") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// The version in what `swift --version` prints.
+    static func version(in text: String) -> String? {
+        guard let start = text.range(of: "Swift version ")?.upperBound else { return nil }
+        let version = text[start...].prefix { $0.isNumber || $0 == "." }
+        return version.isEmpty ? nil : String(version)
+    }
+
+    /// This one, now.
+    static func here(rounds: Int, isQuick: Bool, only: String?) -> Machine {
+        let day = Date.now.formatted(.iso8601.year().month().day())
+        return Machine(
+            system: ProcessInfo.processInfo.operatingSystemVersionString,
+            cores: ProcessInfo.processInfo.activeProcessorCount, swift: installedVersion(), date: day,
+            rounds: rounds, isQuick: isQuick, only: only)
+    }
+
+    /// The toolchain on the path, which is the one that has built this unless somebody went out of their way.
+    private static func installedVersion() -> String? {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["swift", "--version"]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return nil }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return version(in: text)
+    }
+}

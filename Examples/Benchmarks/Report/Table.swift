@@ -1,0 +1,57 @@
+import Foundation
+
+/// Results as a table for a page.
+enum Table {
+    /// The lines in their order: those that compare first, then the figures. Empty of no lines.
+    static func markdown(_ lines: [ResultLine]) -> String {
+        let compared = lines.filter { $0.ratio != nil }
+        let figures = lines.filter { $0.ratio == nil }
+        var tables: [String] = []
+        if !compared.isEmpty {
+            tables.append(
+                table(["", "ours ns", "theirs ns", "ratio", "rounds", "bar"], compared.map(comparison)))
+        }
+        if !figures.isEmpty {
+            tables.append(
+                table(["", "measured", "bar"], figures.map { [$0.name, figure($0.figure ?? ""), bar($0)] }))
+        }
+        return tables.joined(separator: "\n\n")
+    }
+
+    private static func comparison(_ line: ResultLine) -> [String] {
+        func text(_ number: Double?, _ form: (Double) -> String) -> String { number.map(form) ?? "" }
+        return [
+            line.name, text(line.oursNanoseconds, \.asNanoseconds),
+            text(line.theirsNanoseconds, \.asNanoseconds),
+            text(line.ratio, \.asRatio),
+            "\(text(line.lowestRatio, \.asRatio)) to \(text(line.highestRatio, \.asRatio))", bar(line),
+        ]
+    }
+
+    private static func bar(_ line: ResultLine) -> String {
+        switch line.isReached {
+        case true?: "\(line.bar), reached"
+        case false?: "**\(line.bar), not reached**"
+        case nil: line.bar
+        }
+    }
+
+    /// In the terminal the numbers of a figure stand in columns.
+    private static func figure(_ text: String) -> String {
+        text.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }.joined(separator: " / ")
+    }
+
+    private static func table(_ head: [String], _ rows: [[String]]) -> String {
+        let rule = head.map { _ in "---" }
+        return ([head, rule] + rows.map { $0.map(escaped) })
+            .map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
+    }
+
+    /// A text that ends neither its cell nor its row, and is no tag.
+    static func escaped(_ text: String) -> String {
+        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "|", with: "\\|")
+            .replacingOccurrences(of: "<", with: "&lt;").split(whereSeparator: \.isNewline)
+            .joined(separator: " ")
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import Benchmarks
+
+struct MarkersTests {
+    private let block = Markers.Block(name: "serial", title: "Serial views", text: "new\ntable")
+
+    @Test func `What stands between the markers is replaced, and the prose around them is kept`() throws {
+        let page = "# P\n\nbefore\n\n<!-- table serial -->\nold\n\nolder\n<!-- end -->\n\nafter\n"
+        let filled = try Markers.filled(page, with: [block])
+        #expect(filled == "# P\n\nbefore\n\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n\nafter\n")
+        #expect(try Markers.filled(filled, with: [block]) == filled)
+    }
+
+    @Test func `Other suites' tables are left as they are`() throws {
+        let page = "<!-- table async -->\nkept\n<!-- end -->\n<!-- table serial -->\n<!-- end -->\n"
+        let filled = try Markers.filled(page, with: [block])
+        #expect(
+            filled
+                == "<!-- table async -->\nkept\n<!-- end -->\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n"
+        )
+    }
+
+    @Test func `A suite that the page does not have yet comes last, under its title`() throws {
+        let filled = try Markers.filled("# P\n", with: [block])
+        #expect(filled == "# P\n\n## Serial views\n\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n")
+    }
+
+    @Test func `No results change nothing`() throws {
+        #expect(try Markers.filled("# P\n\ntext", with: []) == "# P\n\ntext")
+    }
+
+    @Test(arguments: [
+        "<!-- table serial -->\nold\n",
+        "<!-- table serial -->\nold\n<!-- table async -->\n<!-- end -->\n",
+        "<!-- table serial -->\n<!-- end -->\n<!-- table serial -->\n<!-- end -->\n",
+    ])
+    func `Markers that do not come in one pair are refused with a sentence`(page: String) {
+        let fault = #expect(throws: Markers.Fault.self) { try Markers.filled(page, with: [block]) }
+        #expect(fault?.description.contains("'<!-- table serial -->'") == true)
+    }
+}
+
+struct ReportTests {
+    private let machine = Machine(
+        system: "Linux", cores: 2, swift: "6.3.1", date: "2026-01-02", rounds: 9, only: nil)
+
+    @Test func `The machine's line says where, by what, when and how`() {
+        #expect(machine.line == "Linux, 2 cores, Swift 6.3.1, 2026-01-02, 9 rounds")
+        let other = Machine(system: "L", cores: 1, swift: nil, date: "d", rounds: 1, isQuick: true, only: "x")
+        #expect(other.line == "L, 1 core, d, 1 round, quick, only lines with \"x\"")
+    }
+
+    @Test(arguments: [
+        ("Swift version 6.3.1 (swift-6.3.1-RELEASE)\nTarget: x86_64", "6.3.1"),
+        ("Apple Swift version 6.2 (swiftlang)", "6.2"), ("swift: not found", nil), ("Swift version ", nil),
+    ])
+    func `The version is found in what the compiler says of itself`(text: String, version: String?) {
+        #expect(Machine.version(in: text) == version)
+    }
+
+    @Test func `A suite without results has no block, one with figures alone has no chart`() throws {
+        let bytes = ResultLine(suite: Suite.bytes.title, name: "bytes", bar: "", figure: "64")
+        let report = Report(machine: machine, lines: [compared("a view", 6), bytes])
+        #expect(report.block(of: .async) == nil)
+        #expect(report.chart(of: .bytes) == nil)
+        #expect(try #require(report.block(of: .bytes)).text.contains("charts/") == false)
+        let serial = try #require(report.block(of: .serial)).text
+        #expect(serial.contains("\n\n*\(machine.line)*\n\n![\(Suite.serial.title)](charts/serial.svg)"))
+        #expect(!serial.contains("bytes"))
+    }
+
+    @Test func `A report makes its folder, and a second one only replaces what was measured again`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Report(machine: machine, lines: [compared("a view", 6)]).write(to: folder.path())
+        let lines = [compared("a reader", 64, suite: .coordinator)]
+        try Report(machine: machine, lines: lines).write(to: folder.path())
+        let page = try String(contentsOf: folder.appending(path: "Performance.md"), encoding: .utf8)
+        #expect(page.hasPrefix("# Performance\n"))
+        #expect(page.contains("| a view |") && page.contains("| a reader |"))
+        let charts = try FileManager.default.contentsOfDirectory(
+            atPath: folder.appending(path: "charts").path())
+        #expect(charts.sorted() == ["coordinator.svg", "serial.svg"])
+    }
+
+    @Test func `The page of the project has a pair of markers for every suite`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "Docs/Performance.md"), encoding: .utf8)
+        let lines = Suite.allCases.map { compared("line", 2, suite: $0) }
+        let blocks = Suite.allCases.compactMap(Report(machine: machine, lines: lines).block)
+        #expect(blocks.count == Suite.allCases.count)
+        let filled = try Markers.filled(page, with: blocks)
+        // Nothing had to be added at the end.
+        #expect(filled.split(separator: "\n").last == page.split(separator: "\n").last)
+        for suite in Suite.allCases { #expect(page.contains(Markers.begin(suite.rawValue))) }
+    }
+}

@@ -56,4 +56,14 @@ public final class Confined<State>: @unchecked Sendable {
         }
         return promise.async
     }
+
+    /// Runs `body` with the value on the context, and returns what it returns or throws when it has.
+    ///
+    /// A task that is cancelled while it waits goes on with `CancellationError`; the call is not undone.
+    public func run<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (_ state: inout State) throws -> Value
+    ) async throws -> Value {
+        try await submit(fileID: fileID, line: line, body).get()
+    }
 }

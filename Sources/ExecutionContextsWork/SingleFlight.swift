@@ -3,11 +3,13 @@ public import ExecutionContexts
 /// Work by key that is done once for all who want it at the same time.
 ///
 /// ```swift
-/// let flights = SingleFlight<String, Int>("size", on: .global.serial("sizes")) { path, flight in
-///     flight.follow(GlobalContext().submit { path.utf8.count })
+/// let sizes = SingleFlight<String, Int>("size", on: .global.serial("sizes")) { path in
+///     GlobalContext().submit { path.utf8.count }
 /// }
-/// let size = flights["birds/wren"].value()
+/// let size = sizes["birds/wren"].value()
 /// ```
+///
+/// A body with a second parameter is given the ``Flight``: it can tell of progress, and say itself how it ends.
 ///
 /// - The first who asks for a key begins its work, on the context; who asks while it is under way joins (law 31).
 /// - Each subscriber is told the end once, unless it left. When the last one leaves the work is cancelled, once.
@@ -33,6 +35,21 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     public init(
         _ name: String = "work", on context: some SerialContext,
         _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
+    ) {
+        self.init(name, in: WorkGraph(on: context), body)
+    }
+
+    /// Works in a graph that they share with others; each ends as the `Async` does that `body` gives, and cancels it.
+    public init(
+        _ name: String = "work", in graph: WorkGraph, _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
+    ) {
+        self.init(name, in: graph) { key, flight in flight.follow(body(key)) }
+    }
+
+    /// Works in a graph of their own; each ends as the `Async` does that `body` gives, and cancels it.
+    public init(
+        _ name: String = "work", on context: some SerialContext,
+        _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
     ) {
         self.init(name, in: WorkGraph(on: context), body)
     }

@@ -7,6 +7,14 @@ public enum WorkEvent<Value: Sendable>: Sendable {
     /// The end: a value, or an error. It comes once, and nothing comes after it (law 31).
     case finished(Result<Value, any Error>)
 
+    /// The value, a last one or one on the way; nil for progress and failure.
+    public var value: Value? {
+        switch self {
+        case .partial(let value), .finished(.success(let value)): value
+        case .progress, .finished(.failure): nil
+        }
+    }
+
     /// The outcome, if this is the end.
     public var outcome: Result<Value, any Error>? {
         if case .finished(let outcome) = self { outcome } else { nil }

@@ -58,6 +58,7 @@ struct ConfinedTests {
             onThreads(16) { for _ in 0..<1_000 { counter.perform { $0 += 1 } } }
             #expect(try! counter.submit { $0 }.wait() == 16_000)
         }
+        #expect(try! await counter.run { $0 } == 16_000)
     }
 
     @Test func `Law 10: what was submitted is done when the owner has gone`() {

@@ -234,6 +234,32 @@ struct SingleFlightTests {
         #expect(throws: CancellationError.self) { try promises[1].async.outcome?.get() }
     }
 
+    @Test func `Law 31: work that is an Async by key starts once, and is cancelled with its last subscriber`()
+    {
+        let asked = Box<[String]>([])
+        let promise = Promise<Int>()
+        let sizes = SingleFlight<String, Int>("size", on: context) { key in
+            asked.withValue { $0.append(key) }
+            return promise.async
+        }
+        let subscriptions = (0..<2).map { sizes["wren"].subscribe(note("\($0)")) }
+        context.runReady()
+        #expect(asked.value == ["wren"])
+        for subscription in subscriptions { subscription.cancel() }
+        context.runReady()
+        #expect(throws: CancellationError.self) { try promise.async.outcome?.get() }
+        #expect(told.value.isEmpty)
+    }
+
+    @Test func `An event knows its value and its outcome`() {
+        let events: [WorkEvent<Int>] = [
+            .progress(WorkProgress(completed: 1)), .partial(2), .finished(.success(3)),
+            .finished(.failure(Oops())),
+        ]
+        #expect(events.map(\.value) == [nil, 2, 3, nil])
+        #expect(events.map { $0.outcome != nil } == [false, false, true, true])
+    }
+
     @Test func `Law 10: handlers and flights are let go of with the end and with leaving`() {
         final class Witness: Sendable {}
         weak var ended: Witness?

@@ -26,6 +26,11 @@ public struct Moment: InstantProtocol, Hashable, Sendable {
     }
 }
 
+extension Moment: CustomStringConvertible {
+    /// The time since the origin, as a `Duration` shows it, or `never`.
+    public var description: String { self == .never ? "never" : "\(Duration.nanoseconds(nanoseconds))" }
+}
+
 extension Int64 {
     /// The sum, or the end of the range where it lies beyond.
     package func addingSaturating(_ other: Int64) -> Int64 {

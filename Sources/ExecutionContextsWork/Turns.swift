@@ -31,6 +31,10 @@ final class Turns: @unchecked Sendable {
     /// Takes a turn behind this one, before any that somebody else asks for; for who is in a turn.
     func next(_ turn: @escaping Work) { waiting.append(turn) }
 
+    /// Whether the caller is in a turn.
+    // Who is on the context for certain is alone there with `isRunning`; others do not look at it.
+    var isMine: Bool { context.isCurrent == true && isRunning }
+
     private func take(_ turn: @escaping Work) {
         waiting.append(turn)
         if isRunning { return }

@@ -20,7 +20,8 @@ func demonstrate(isQuick: Bool) throws -> [String] {
 
         With private contexts the prefetcher enters its own once, the pipeline's N times, and its own N times more, for the
         completions. On a shared one the first of these is the only one: the others happen in the same piece of work. It
-        is a longer piece, and that is the price: it keeps the context for all N.
+        is a longer piece, and that is the price: it keeps the context for all N. Times are medians. The caller's is that
+        of one call, which does not wait: where it comes near the whole, the system has run what the call woke up first.
         """)
     faults += try Comparison.cold(pictures, rounds: isQuick ? 3 : 9).run(counts)
     print(
@@ -28,9 +29,9 @@ func demonstrate(isQuick: Bool) throws -> [String] {
 
         Here each image comes back to the contexts from the background in both arrangements: from the disk cache, from its
         file and from decoding, 3N. Private contexts add, to the 1 + 2N above, N for the pipeline's calls of the loader and
-        N for its answers. On the shared one a call is done on the spot unless something waits that must come before it:
-        how often that is so differs from run to run. Files are read, decoded and made smaller by two at a time, and
-        the times are mostly theirs.
+        N for its answers. On the shared one a call of a component is done on the spot, unless something waits that
+        must come before it: how often that is so differs from run to run, as does how much is ready before anybody
+        could wait for it. Files are read, decoded and made smaller by two at a time, and the times are mostly theirs.
         """)
     return faults
 }

@@ -22,7 +22,7 @@ class WorkNode: @unchecked Sendable {
     /// The priority, for those who look from elsewhere.
     private let level = Atomic<Int>(WorkPriority.medium.rawValue)
 
-    /// Whether something was said about it outside of a turn, which may wait.
+    /// Whether something was said about it elsewhere than on the context, which may wait.
     private let isToldFromElsewhere = Atomic<Bool>(false)
 
     init(in graph: WorkGraph) {
@@ -40,11 +40,11 @@ class WorkNode: @unchecked Sendable {
 
     /// Takes a turn for what is said about this work: the order in which that is said is kept.
     ///
-    /// In a turn it costs no submission, however much waits for others, unless something about this work may wait, too.
+    /// On the context it takes no submission, however much waits for others, unless something about this work may wait, too.
     final func perform(_ turn: @escaping Work) {
         // Relaxed: only what happens before this call must be seen, and that is visible already (law 6).
-        if graph.turns.isMine {
-            if !isToldFromElsewhere.load(ordering: .relaxed) { return graph.turns.next(turn) }
+        if graph.turns.isHere {
+            if !isToldFromElsewhere.load(ordering: .relaxed) { return graph.turns.take(turn) }
         } else {
             isToldFromElsewhere.store(true, ordering: .relaxed)
         }

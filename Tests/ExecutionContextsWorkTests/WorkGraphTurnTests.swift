@@ -123,4 +123,24 @@ struct WorkGraphTurnTests {
         context.runReady()
         #expect(try! again.outcome?.get() == 7)
     }
+
+    @Test func `On one context the end of a work of another graph is taken on the spot, whatever waits`() {
+        let flight = Box<Flight<Int>?>(nil)
+        let file: SharedWork<Int> = WorkGraph(on: context).work("file") { flight.value = $0 }
+        let upper = WorkGraph(on: context)
+        let copies = SingleFlight<Int, Int>("copy", in: upper) { _, flight in flight.follow(file) }
+        let first = copies[1].value()
+        context.runReady()
+        context.execute { flight.value!.succeed(7) }
+        // Waits behind that one.
+        let second = copies[2].value()
+        #expect(context.step())
+        #expect(try! first.outcome?.get() == 7)
+        #expect(context.readyCount == 1)
+        context.runReady()
+        flight.value!.succeed(8)
+        context.runReady()
+        #expect(try! second.outcome?.get() == 8)
+        #expect(upper.liveCount == 0)
+    }
 }

@@ -87,4 +87,20 @@ struct PrefetchTests {
         #expect(requests.allSatisfy { rig.pipeline.cached($0) != nil })
         #expect(rig.reads.value.count == 6)
     }
+
+    @Test func `The late end of what was stopped is not taken for the end of what was begun again`() {
+        let (own, ends) = (ManualContext(), Box(0))
+        let prefetcher = ImagePrefetcher(on: own, pipeline: rig.pipeline) { ends.withValue { $0 += 1 } }
+        prefetcher.start([requests[0]])
+        own.runReady()
+        prefetcher.stop([requests[0]])
+        prefetcher.start([requests[0]])
+        // The end comes before the prefetcher has stopped, and is told behind that.
+        rig.runAll()
+        own.runReady()
+        #expect(ends.value == 0)
+        rig.runAll()
+        own.runReady()
+        #expect(ends.value == 1)
+    }
 }

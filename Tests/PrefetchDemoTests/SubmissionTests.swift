@@ -39,7 +39,7 @@ struct SubmissionTests {
             let requests = pictures.paths.map { ImageRequest(path: $0, width: 4) }
             let stack = Stack(arrangement, cacheIn: cache)
             let sample = stack.prefetch(requests)
-            #expect(sample.submissions <= (arrangement == .apart ? 1 + 7 * 20 : 1 + 6 * 20))
+            #expect(sample.submissions <= (arrangement == .apart ? 1 + 7 * 20 : 1 + 5 * 20))
             if CountedContext.hasEntries { #expect(sample.entries == sample.submissions) }
             for (number, request) in requests.enumerated() {
                 #expect(stack.pipeline.cached(request) == image(number, size: 16, width: 4))

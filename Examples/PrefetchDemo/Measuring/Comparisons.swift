@@ -26,7 +26,7 @@ extension Comparison {
             claim: { arrangement in
                 // What is done before anybody could be told of it is told on the spot: so these are limits.
                 arrangement == .apart
-                    ? ("<= 1 + 7N", { 1 + 4 * $0...1 + 7 * $0 }) : ("<= 1 + 6N", { 1...1 + 6 * $0 })
+                    ? ("<= 1 + 7N", { 1 + 4 * $0...1 + 7 * $0 }) : ("<= 1 + 5N", { 1...1 + 5 * $0 })
             },
             sample: { arrangement, count in
                 let requests = pictures.paths.prefix(count).map { ImageRequest(path: $0, width: 48) }

@@ -11,7 +11,7 @@ func demonstrate(isQuick: Bool) throws -> [String] {
     print(
         CountedContext.hasEntries
             ? "Submissions are counted by an observer of the contexts, and once more at the door of Dispatch itself."
-            : "Submissions are counted by an observer of the contexts; at Dispatch's own door they are counted on Linux only."
+            : "Submissions are counted by an observer of the contexts; not at Dispatch's own door, which is done on Linux only."
     )
 
     var faults = try Comparison.warm(pictures, rounds: isQuick ? 11 : 101).run(counts)

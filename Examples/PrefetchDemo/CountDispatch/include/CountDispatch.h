@@ -10,7 +10,7 @@
 // program first, so that all calls of the process come here, are counted by the label of their queue, and go on to
 // the real ones. Elsewhere nothing is counted.
 
-/// Whether calls are counted on this system.
+/// Whether calls are counted here.
 bool count_dispatch_is_available(void);
 
 /// Counts from now on, from zero, what enters queues with exactly this label; -1 if too many labels are counted.

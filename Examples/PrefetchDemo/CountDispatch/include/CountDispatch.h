@@ -6,9 +6,10 @@
 
 // Counts what enters dispatch queues, at Dispatch's own door and by nobody's word: it knows nothing of contexts.
 //
-// On Linux the functions of Dispatch that take work are defined here a second time. The dynamic linker finds those of the
-// program first, so that all calls of the process come here, are counted by the label of their queue, and go on to
-// the real ones. Elsewhere nothing is counted.
+// On Linux the functions of Dispatch that submit work are defined here a second time: async, sync, barrier, group and after,
+// but not what Dispatch does by itself, such as sources and notifications. The dynamic linker finds those of the program
+// first, so that all calls of the process come here, are counted by the label of their queue, and go on to the real ones.
+// On other systems, and under the thread sanitizer, nothing is counted.
 
 /// Whether calls are counted here.
 bool count_dispatch_is_available(void);

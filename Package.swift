@@ -39,6 +39,13 @@ let package = Package(
             name: "BugHunt",
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
             path: "Examples/BugHunt"),
+        .executableTarget(
+            name: "PrefetchDemo",
+            dependencies: ["ExecutionContexts", "ExecutionContextsWork", "CountDispatch"],
+            path: "Examples/PrefetchDemo",
+            exclude: ["CountDispatch"]),
+        // Counts what enters Dispatch, for the demo to compare with its own count.
+        .target(name: "CountDispatch", path: "Examples/PrefetchDemo/CountDispatch"),
 
         .testTarget(
             name: "ExecutionContextsTests",
@@ -91,6 +98,11 @@ let package = Package(
         .testTarget(
             name: "BenchmarksTests",
             dependencies: ["Benchmarks"]),
+        .testTarget(
+            name: "PrefetchDemoTests",
+            dependencies: [
+                "PrefetchDemo", "ExecutionContextsWork", "ExecutionContextsTesting", "TestSupport",
+            ]),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",
@@ -102,7 +114,7 @@ let package = Package(
 
 // One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
-for target in package.targets where target.name != "CPlatform" {
+for target in package.targets where !["CPlatform", "CountDispatch"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

@@ -15,10 +15,10 @@ extension Flight {
         require(
             work.graph === node.graph,
             "'\(node.name)' cannot depend on '\(work.slot.name)', which is part of another graph (law 32). Make both in "
-                + "one graph, or follow the other one's value().")
-        let (node, turns) = (node, node.graph.turns)
-        let need = Subscriber(node.priority, turns, on: nil, handler)
-        turns.perform {
+                + "one graph, or let a work of this one follow the other.")
+        let node = self.node
+        let need = Subscriber(node.priority, node.graph.turns, on: nil, handler)
+        node.perform {
             guard !node.hasEnded, need.isActive else { return }
             let other = work.slot.node()
             if let way = other.way(to: node) {
@@ -32,14 +32,28 @@ extension Flight {
     }
 
     /// Does what another work does: its progress, its partial values and its end are this one's.
+    ///
+    /// The other work may be part of another graph, on the same context or another one: it is as urgent as this one is,
+    /// and is let go of with it. A circle through several graphs is not found, and never ends.
     public func follow(_ work: SharedWork<Value>) {
-        depend(on: work) { event in
+        let handler: @Sendable (WorkEvent<Value>) -> Void = { event in
             switch event {
             case .progress(let progress): self.report(progress)
             case .partial(let value): self.yield(value)
             case .finished(let outcome): self.complete(outcome)
             }
         }
+        if work.graph === node.graph { return _ = depend(on: work, handler) }
+        node.perform { [node] in
+            // Told in the other work's turn: so each event takes one submission to this one's context, or none.
+            if !node.hasEnded { node.need(elsewhere: work.subscribe(priority: node.priority, handler)) }
+        }
+    }
+
+    /// Ends as work of a queue ends, which is as urgent as this one is, and is cancelled with it (law 32).
+    public func follow(_ queued: QueuedWork<Value>) {
+        onPriority { queued.priority = $0 }
+        follow(queued.async)
     }
 
     /// Ends with what `transform` makes of another work's value, on `context`; passes on its progress and its failure.

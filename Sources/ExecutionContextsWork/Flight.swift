@@ -24,7 +24,7 @@ public final class Flight<Value: Sendable>: Sendable {
     private func tell(_ event: WorkEvent<Value>) {
         guard node.isGoing else { return }
         let node = self.node
-        node.graph.turns.perform { node.tell(event) }
+        node.perform { node.tell(event) }
     }
 
     // MARK: - How it ends
@@ -43,15 +43,16 @@ public final class Flight<Value: Sendable>: Sendable {
 
     /// Ends it as `async` ends, and cancels that if the work is cancelled.
     public func follow(_ async: Async<Value>) {
-        // The flight is kept until then, and not by the handler below: that one would keep itself.
-        async.onComplete { outcome in _ = self.complete(outcome) }
+        // First, while nothing can have been said of it elsewhere: then it takes no submission.
         onCancel { async.cancel() }
+        // The flight is kept until then, and not by the handler above: that one would keep itself.
+        async.onComplete { outcome in _ = self.complete(outcome) }
     }
 
     @discardableResult
     static func end(_ node: FlightNode<Value>, _ outcome: Result<Value, any Error>) -> Bool {
         guard node.claimEnd() else { return false }
-        node.graph.turns.perform { node.tell(.finished(outcome)) }
+        node.perform { node.tell(.finished(outcome)) }
         return true
     }
 
@@ -66,12 +67,12 @@ public final class Flight<Value: Sendable>: Sendable {
     /// Runs `body` on the graph's context when nobody wants it any more, at once if that is so; never after another end.
     public func onCancel(_ body: @escaping Work) {
         let node = self.node
-        node.graph.turns.perform { node.onCancel(body) }
+        node.perform { node.onCancel(body) }
     }
 
     /// Runs `body` on the graph's context with the priority as it is, and with each new one as long as it lasts.
     public func onPriority(_ body: @escaping @Sendable (WorkPriority) -> Void) {
         let node = self.node
-        node.graph.turns.perform { node.onPriority(body) }
+        node.perform { node.onPriority(body) }
     }
 }

@@ -41,7 +41,8 @@ public class Subscription: @unchecked Sendable {
         get { WorkPriority(rawValue: wanted.load(ordering: .relaxed)) ?? .medium }
         set {
             Seam.point()
-            wanted.store(newValue.rawValue, ordering: .relaxed)
+            // What it is already is known, or about to be.
+            if wanted.exchange(newValue.rawValue, ordering: .relaxed) == newValue.rawValue { return }
             Seam.point()
             // Acquiring and releasing: either that turn sees this priority, or a new one comes.
             guard !isChanging.exchange(true, ordering: .acquiringAndReleasing) else { return }

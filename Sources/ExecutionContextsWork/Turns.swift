@@ -31,7 +31,11 @@ final class Turns: @unchecked Sendable {
     /// Takes a turn behind this one, before any that somebody else asks for; for who is in a turn.
     func next(_ turn: @escaping Work) { waiting.append(turn) }
 
-    private func take(_ turn: @escaping Work) {
+    /// Whether the caller is on the context for certain, and may `take` a turn.
+    var isHere: Bool { context.isCurrent == true }
+
+    /// Takes a turn on the spot, or behind the one under way; for who is on the context, and sees to the order.
+    func take(_ turn: @escaping Work) {
         waiting.append(turn)
         if isRunning { return }
         isRunning = true

@@ -10,6 +10,8 @@ class WorkNode: @unchecked Sendable {
     final var wants = Wants()
     /// What it needs, each a subscription to another work.
     final var needs = Line()
+    /// What it needs of other graphs, whose contexts know more of it.
+    private var elsewhere: [Subscription] = []
     final var hasEnded = false
     private var cancelHandlers: [Work] = []
     private var priorityHandlers: [@Sendable (WorkPriority) -> Void] = []
@@ -21,6 +23,9 @@ class WorkNode: @unchecked Sendable {
     /// The priority, for those who look from elsewhere.
     private let level = Atomic<Int>(WorkPriority.medium.rawValue)
 
+    /// Whether something was said about it elsewhere than on the context, which may wait.
+    private let isToldFromElsewhere = Atomic<Bool>(false)
+
     init(in graph: WorkGraph) {
         self.graph = graph
         graph.count(1)
@@ -31,6 +36,21 @@ class WorkNode: @unchecked Sendable {
 
     /// Takes it out of where it could be found, once it ends.
     func retire() {}
+
+    // MARK: - Its turns
+
+    /// Takes a turn for what is said about this work: the order in which that is said is kept.
+    ///
+    /// On the context it takes no submission, however much waits for others, unless something about this work may wait, too.
+    final func perform(_ turn: @escaping Work) {
+        // Relaxed: only what happens before this call must be seen, and that is visible already (law 6).
+        if graph.turns.isHere {
+            if !isToldFromElsewhere.load(ordering: .relaxed) { return graph.turns.take(turn) }
+        } else {
+            isToldFromElsewhere.store(true, ordering: .relaxed)
+        }
+        graph.turns.perform(turn)
+    }
 
     // MARK: - Whether it goes on
 
@@ -53,6 +73,8 @@ class WorkNode: @unchecked Sendable {
         cancelHandlers = []
         priorityHandlers = []
         for need in needs.removeAll() { need.cancelInTurn() }
+        for need in elsewhere { graph.turns.next { need.cancel() } }
+        elsewhere = []
     }
 
     /// Cancels it, in a turn, unless its end is under way: its own handlers come first, then what it needs, in order.
@@ -92,6 +114,13 @@ class WorkNode: @unchecked Sendable {
             graph.turns.next { if self.priority == highest, !self.hasEnded { handler(highest) } }
         }
         for need in needs.all { need.changeInTurn(to: highest) }
+        for need in elsewhere { graph.turns.next { need.priority = highest } }
+    }
+
+    /// Needs something of another graph for as long as it lasts; in a turn.
+    final func need(elsewhere need: Subscription) {
+        // Asking may have been enough for it to end, where both share a context.
+        if hasEnded { _ = need.cancel() } else { elsewhere.append(need) }
     }
 
     // MARK: - Circles

@@ -44,7 +44,8 @@ enum Lab {
                 defer { works = [] }
                 return works
             }
-            _ = consume works
+            // Or an optimised build lets go of them inside, as soon as nobody needs them.
+            withExtendedLifetime(works) {}
         }
 
         var name: String { "bad" }

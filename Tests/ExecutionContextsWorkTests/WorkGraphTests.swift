@@ -35,9 +35,9 @@ struct WorkGraphTests {
     @Test func `Law 31: two works that need a third one share it`() {
         let graph = WorkGraph(on: context)
         let starts = Box(0)
-        let file: SharedWork<Int> = graph.work("file") { flight in
+        let file: SharedWork<Int> = graph.work("file") { [context] flight in
             starts.withValue { $0 += 1 }
-            flight.succeed(21)
+            context.execute { flight.succeed(21) }
         }
         let sizes = SingleFlight<Int, Int>("size", in: graph) { key, flight in
             flight.depend(on: file) { event in
@@ -57,7 +57,7 @@ struct WorkGraphTests {
         let a = works["a"].subscribe(priority: .low) { _ in }
         let b = works["b"].subscribe(priority: .high) { _ in }
         context.runReady()
-        #expect(log.value == ["a begins, low", "b begins, high", "c begins, low", "d begins, low"])
+        #expect(log.value == ["a begins, low", "c begins, low", "d begins, low", "b begins, high"])
         func priorities() -> [WorkPriority] { ["a", "b", "c", "d"].map { flights.value[$0]!.priority } }
         a.priority = .highest
         context.runReady()
@@ -200,7 +200,9 @@ struct WorkGraphTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = ManualContext()
             let other: SharedWork<Int> = WorkGraph(on: context).work("other") { _ in }
-            let work: SharedWork<Int> = WorkGraph(on: context).work("own") { flight in flight.follow(other) }
+            let work: SharedWork<Int> = WorkGraph(on: context).work("own") { flight in
+                flight.depend(on: other) { _ in }
+            }
             work.subscribe { _ in }
             context.runReady()
         }

@@ -1,0 +1,81 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsWork
+import Foundation
+
+/// Who has a context of its own.
+enum Arrangement: CaseIterable, Sendable {
+    case apart
+    case together
+
+    var name: String { self == .apart ? "private" : "one shared" }
+}
+
+/// The three components with their caches, put together one way or the other. It is the only place that knows which.
+final class Stack: Sendable {
+    let prefetcher: ImagePrefetcher
+    let pipeline: ImagePipeline
+    let loader: DataLoader
+    let memory: MemoryCache
+    let disk: DiskCache
+    private let counted: [CountedContext]
+    private let idle = DispatchSemaphore(value: 0)
+
+    init(
+        _ arrangement: Arrangement, cacheIn folder: URL, memory: MemoryCache = MemoryCache(limit: 64 << 20),
+        reading read: @escaping @Sendable (String) throws -> [UInt8] = bytes(ofFile:)
+    ) {
+        let names = arrangement == .apart ? ["prefetcher", "pipeline", "loader"] : ["all"]
+        let counted = names.map { CountedContext($0) }
+        let (first, second, third) =
+            arrangement == .apart
+            ? (counted[0].context, counted[1].context, counted[2].context)
+            : (counted[0].context, counted[0].context, counted[0].context)
+        let background = GlobalContext()
+        let work = PrioritizedQueue(on: background, limit: 2, name: "images")
+        self.counted = counted
+        self.memory = memory
+        disk = DiskCache(in: folder, on: background.serial("disk cache"))
+        loader = DataLoader(on: third, readingOn: work, by: read)
+        pipeline = ImagePipeline(on: second, loader: loader, memory: memory, disk: disk, decodingOn: work)
+        prefetcher = ImagePrefetcher(on: first, pipeline: pipeline) { [idle] in idle.signal() }
+    }
+
+    /// Prefetches the images, waits for the last one and says what it took.
+    func prefetch(_ requests: [ImageRequest]) -> Sample {
+        let submissions = counted.map(\.submissions)
+        let entries = counted.map(\.entries)
+        let clock = ContinuousClock()
+        let began = clock.now
+        prefetcher.start(requests)
+        let returned = clock.now
+        idle.wait()
+        let ended = clock.now
+        // What waits in the contexts behind the last image is theirs: all that was submitted for the images has been.
+        let sample = Sample(
+            submissions: zip(counted, submissions).reduce(0) { $0 + $1.0.submissions - $1.1 },
+            entries: zip(counted, entries).reduce(0) { sum, each in
+                guard let sum, let now = each.0.entries, let before = each.1 else { return nil }
+                return sum + now - before
+            },
+            wall: ended - began, caller: returned - began, hold: .zero)
+        settle()
+        return sample.holding(counted.map(\.longestHold).max()!)
+    }
+
+    /// Waits until the contexts have nothing to do.
+    func settle() { for each in counted { try? each.context.submit {}.wait() } }
+}
+
+/// What one prefetch took.
+struct Sample: Sendable {
+    let submissions: Int
+    let entries: Int?
+    let wall: Duration
+    let caller: Duration
+    let hold: Duration
+
+    func holding(_ hold: Duration) -> Sample {
+        Sample(submissions: submissions, entries: entries, wall: wall, caller: caller, hold: hold)
+    }
+}

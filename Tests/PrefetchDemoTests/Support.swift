@@ -1,0 +1,2 @@
+// So that each file need not import what all of them use.
+@_exported import TestSupport

@@ -100,7 +100,7 @@ struct DebounceTests {
     }
 
     @Test func `Law 10: a value that waits comes although nobody keeps the function`() {
-        var search: Debounced<String>? = manual.debounced(by: .milliseconds(300), note)
+        var search: PacedCall<String>? = manual.debounced(by: .milliseconds(300), note)
         search?("a")
         search = nil
         manual.advance(by: .seconds(1))
@@ -109,7 +109,7 @@ struct DebounceTests {
 
     @Test func `Law 9: the action, and what a dropped value does when it goes, may call the function`() throws
     {
-        let own = Box<Debounced<Lab.Farewell>?>(nil)
+        let own = Box<PacedCall<Lab.Farewell>?>(nil)
         let count = Box(0)
         own.value = manual.debounced(by: .milliseconds(100)) { _ in
             let number = count.withValue { count in

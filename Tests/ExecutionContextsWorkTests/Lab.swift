@@ -3,22 +3,6 @@ import Foundation
 
 /// What the tests of queues, limiters, debounces and throttles have in common.
 enum Lab {
-    /// Random numbers that a seed decides.
-    struct Dice {
-        private var state: UInt64
-
-        init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-        /// A number from zero to below `sides`, from SplitMix64.
-        mutating func roll(_ sides: Int) -> Int {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return Int((mixed ^ (mixed >> 31)) % UInt64(sides))
-        }
-    }
-
     /// Calls something when it goes.
     final class Farewell: Sendable {
         private let body: @Sendable () -> Void

@@ -36,7 +36,7 @@ struct PrioritizedQueueModelTests {
 
     @Test(arguments: 1...20)
     func `Law 32: a queue does what a list of pieces does`(_ seed: UInt64) {
-        var dice = Lab.Dice(seed: seed)
+        var dice = Dice(seed: seed)
         let manual = ManualContext()
         var model = Model(limit: dice.roll(4))
         let queue = PrioritizedQueue(on: manual, limit: model.limit)
@@ -102,7 +102,7 @@ struct PrioritizedQueueModelTests {
             let counters = Counters()
             let works = Box<[QueuedWork<Int>]>([])
             onThreads(threads) { thread in
-                var dice = Lab.Dice(seed: UInt64(thread + 1))
+                var dice = Dice(seed: UInt64(thread + 1))
                 var own: [QueuedWork<Int>] = []
                 for index in 0..<each {
                     let number = thread * each + index

@@ -40,7 +40,7 @@ struct ThrottleTests {
     func `Between any two actions lies the whole interval, and the last value is not lost`(
         _ choice: Throttling
     ) throws {
-        var dice = Lab.Dice(seed: 7)
+        var dice = Dice(seed: 7)
         let starts = Box<[(value: Int, moment: Int64)]>([])
         let throttled = manual.throttled(to: .milliseconds(400), choice) { [manual] (value: Int) in
             starts.withValue { $0.append((value, manual.now.nanoseconds)) }
@@ -104,7 +104,7 @@ struct ThrottleTests {
     }
 
     @Test func `Law 10: a value that waits comes although nobody keeps the function`() {
-        var throttled: Throttled<Int>? = manual.throttled(to: .seconds(1), .latest, note)
+        var throttled: PacedCall<Int>? = manual.throttled(to: .seconds(1), .latest, note)
         throttled?(1)
         throttled = nil
         manual.advance(by: .seconds(2))

@@ -8,7 +8,7 @@ import Foundation
 /// that cannot be read or written is an image less: it is a cache.
 final class DiskCache: Sendable {
     private let store: Store
-    private let flushSoon: Throttled<Void>
+    private let flushSoon: PacedCall<Void>
     private let background: any SerialContext
 
     init(

@@ -4,14 +4,14 @@ extension CriticalSection {
     /// What is waited for is time on the caller: from the call to the moment when it is inside. Those who use the section
     /// itself are not observed.
     public func observed(by observer: some ContextObserver) -> some SynchronousContext {
-        Observed(base: self, observer: observer)
+        Attended(base: self, attendant: Observing(observer))
     }
 }
 
 extension ReadingContext {
     /// This side, with an observer that is told of its reads.
     public func observed(by observer: some ContextObserver) -> some SynchronousContext {
-        Observed(base: self, observer: observer)
+        Attended(base: self, attendant: Observing(observer))
     }
 }
 
@@ -20,7 +20,7 @@ extension WritingContext {
     public func observed(by observer: some ContextObserver) -> some SerialContext
         & SynchronousBarrierContext
     {
-        Observed(base: self, observer: observer)
+        Attended(base: self, attendant: Observing(observer))
     }
 }
 
@@ -30,13 +30,13 @@ extension WritingContext {
 public struct ObservedCoordinator: Sendable {
     /// The coordinator.
     public let coordinator: ReadWriteCoordinator
-    private let readingSide: Observed<ReadingContext>
-    private let writingSide: Observed<WritingContext>
+    private let readingSide: Attended<ReadingContext, Observing>
+    private let writingSide: Attended<WritingContext, Observing>
 
     init(_ coordinator: ReadWriteCoordinator, observer: any ContextObserver) {
         self.coordinator = coordinator
-        readingSide = Observed(base: coordinator.reading, observer: observer)
-        writingSide = Observed(base: coordinator.writing, observer: observer)
+        readingSide = Attended(base: coordinator.reading, attendant: Observing(observer))
+        writingSide = Attended(base: coordinator.writing, attendant: Observing(observer))
     }
 
     /// Runs `body` like the coordinator's `read`.

@@ -1,58 +1,3 @@
-/// A context that tells when a piece of its work waits or runs for too long.
-struct Watched<Base: ExecutionContext>: ContextDecorator {
-    let base: Base
-    private let watch: StallWatch
-
-    init(
-        base: Base, limit: Duration, on reporting: some ExecutionContext,
-        report: @escaping @Sendable (Stall) -> Void
-    ) {
-        require(
-            limit > .zero,
-            "'\(base.name)' was to be watched with a limit of \(limit), which every piece would pass at once. "
-                + "Pass a limit above zero.")
-        self.base = base
-        watch = StallWatch(limit: limit, on: reporting, report: report)
-    }
-
-    func decorate(_ work: @escaping Work) -> Work {
-        let turn = begin()
-        return { turn.run(work) }
-    }
-
-    // Work that a waiting thread took over leaves an empty turn to be watched.
-    var runsAnywhere: Bool { base.runsAnywhere }
-
-    private func begin() -> WatchedTurn { WatchedTurn(watch, context: name, time: time) }
-}
-
-extension Watched: BarrierContext where Base: BarrierContext {}
-extension Watched: SerialContext where Base: SerialContext {}
-extension Watched: RefusingContext where Base: RefusingContext {}
-extension Watched: SynchronousContext where Base: SynchronousContext {
-    func sync<Value, Failure: Error>(
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        let turn = begin()
-        return try base.sync { () throws(Failure) -> Value in try turn.run(body) }
-    }
-}
-extension Watched: SynchronousBarrierContext where Base: SynchronousBarrierContext {
-    func syncBarrier<Value, Failure: Error>(
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        let turn = begin()
-        return try base.syncBarrier { () throws(Failure) -> Value in try turn.run(body) }
-    }
-
-    func hold() -> ExclusiveHold {
-        let turn = begin()
-        let hold = base.hold()
-        let held = turn.start()
-        return hold.then { turn.end(held) }
-    }
-}
-
 extension ExecutionContext {
     /// This context; `report` is told of each piece that has waited to start, or has run, for longer than `limit`.
     ///
@@ -70,7 +15,7 @@ extension ExecutionContext {
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         report: @escaping @Sendable (Stall) -> Void
     ) -> some ExecutionContext {
-        Watched(base: self, limit: limit, on: reporting, report: report)
+        Attended(base: self, attendant: StallWatch(of: name, limit: limit, on: reporting, report: report))
     }
 }
 
@@ -82,7 +27,7 @@ extension BarrierContext {
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         report: @escaping @Sendable (Stall) -> Void
     ) -> some BarrierContext {
-        Watched(base: self, limit: limit, on: reporting, report: report)
+        Attended(base: self, attendant: StallWatch(of: name, limit: limit, on: reporting, report: report))
     }
 }
 
@@ -94,6 +39,6 @@ extension SerialContext {
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         report: @escaping @Sendable (Stall) -> Void
     ) -> some SerialContext {
-        Watched(base: self, limit: limit, on: reporting, report: report)
+        Attended(base: self, attendant: StallWatch(of: name, limit: limit, on: reporting, report: report))
     }
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Who is told of the stalls of one view, and where.
-final class StallWatch: Sendable {
+final class StallWatch: Attendant {
     let limit: Duration
     private let report: @Sendable (Stall) -> Void
     /// Has something done where reports are made, when the limit has passed in a time.
@@ -9,15 +9,22 @@ final class StallWatch: Sendable {
     private let last = Atomic<UInt64>(0)
 
     init(
-        limit: Duration, on reporting: some ExecutionContext, report: @escaping @Sendable (Stall) -> Void
+        of name: String, limit: Duration, on reporting: some ExecutionContext,
+        report: @escaping @Sendable (Stall) -> Void
     ) {
+        require(
+            limit > .zero,
+            "'\(name)' was to be watched with a limit of \(limit), which every piece would pass at once. "
+                + "Pass a limit above zero.")
         self.limit = limit
         self.report = report
         schedule = { time, work in Retimed(base: reporting, time: time).schedule(after: limit, work) }
     }
 
-    // Relaxed: the numbers order nothing.
-    func nextNumber() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+    func begin(in context: String, by time: any TimeSource) -> WatchedTurn {
+        // Relaxed: the numbers order nothing.
+        WatchedTurn(self, WatchedPiece(last.add(1, ordering: .relaxed).newValue, context, time))
+    }
 
     /// Sets the alarm of a piece; it holds what is said of the piece and nothing of the work.
     func alarm(_ piece: WatchedPiece, _ phase: Stall.Phase, since: Moment) -> DelayedWork {
@@ -82,35 +89,35 @@ final class WatchedPiece: Sendable {
 }
 
 /// A watched piece as its work holds it: when the context lets go of that, the alarms go too.
-final class WatchedTurn: Sendable {
+final class WatchedTurn: AttendedTurn {
     private let watch: StallWatch
     private let piece: WatchedPiece
     /// Until it starts.
     private let alarm: DelayedWork
 
-    init(_ watch: StallWatch, context: String, time: any TimeSource) {
+    init(_ watch: StallWatch, _ piece: WatchedPiece) {
         self.watch = watch
-        piece = WatchedPiece(watch.nextNumber(), context, time)
-        alarm = watch.alarm(piece, .waiting, since: time.now)
+        self.piece = piece
+        alarm = watch.alarm(piece, .waiting, since: piece.time.now)
     }
 
     // Of work that has run it is cancelled already, and this does nothing.
     deinit { alarm.cancel() }
 
     func run<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        let held = start()
-        defer { end(held) }
+        let held = started()
+        defer { ended(held) }
         return try body()
     }
 
     /// It starts: from now on it is watched for holding the context.
-    func start() -> DelayedWork? {
+    func started() -> DelayedWork? {
         let mayReport = piece.start()
         alarm.cancel()
         return mayReport ? watch.alarm(piece, .running, since: piece.time.now) : nil
     }
 
-    func end(_ held: DelayedWork?) {
+    func ended(_ held: DelayedWork?) {
         piece.end()
         held?.cancel()
     }

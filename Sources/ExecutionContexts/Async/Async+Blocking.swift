@@ -4,32 +4,36 @@ internal import Synchronization
 extension Async {
     /// Blocks the calling thread until there is an outcome, and returns the value or throws the error (law 27).
     ///
-    /// For threads that may block: a command-line tool's main thread, a thread of your own, a test. Where it could never
+    /// For threads that may block: a command-line tool's main thread, a thread of your own, an XCTest. Where it could never
     /// end - on the serial context that would have to complete it, inside a callback of what it waits for - and on the few
-    /// threads that run Swift tasks, where it must not be, the program stops with a sentence; there, write `get()` or a
-    /// callback. If it has ended there is nothing to wait for, and no thread is refused.
+    /// threads that run Swift tasks, Swift Testing's among them, where it must not be, the program stops with a sentence;
+    /// there, write `get()` or a callback. If it has ended there is nothing to wait for, and no thread is refused.
     ///
     /// Giving up throws ``AsyncError/timedOut(after:)`` and cancels nothing. The time is real also under a context with
     /// virtual time. Zero and negative limits mean what has ended already; nil is no limit.
     @inlinable
-    public func wait(timeout: Duration? = nil) throws -> Value {
-        if cell.isPending { try cell.block(timeout) }
+    public func wait(
+        timeout: Duration? = nil, file: StaticString = #file, line: UInt = #line
+    ) throws -> Value {
+        if cell.isPending { try cell.block(timeout, file: file, line: line) }
         let outcome: Outcome = cell.outcome()
         return try outcome.get()
     }
 
     /// Blocks the calling thread for up to so many seconds; infinity is no limit, not-a-number stops the program (law 27).
     public func wait(
-        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line
+        timeout seconds: Double, fileID: StaticString = #fileID, file: StaticString = #file,
+        line: UInt = #line
     ) throws -> Value {
-        try wait(timeout: TimeLimit.checked(seconds: seconds, fileID: fileID, line: line))
+        try wait(
+            timeout: TimeLimit.checked(seconds: seconds, fileID: fileID, line: line), file: file, line: line)
     }
 }
 
 extension AsyncCell {
     /// Blocks the calling thread until this has ended, or throws when time is up.
     @usableFromInline
-    final func block(_ timeout: Duration?) throws {
+    final func block(_ timeout: Duration?, file: StaticString, line: UInt) throws {
         // What this thread has put off may be what it waits for.
         Errands.run()
         guard isPending else { return }
@@ -38,12 +42,13 @@ extension AsyncCell {
             if let obstacle = firstObstacle() {
                 stopMisuse(
                     "wait() would never end: \(obstacle) (law 27). Wait elsewhere, or use a callback or get(). "
-                        + "Waited for: \(chain)")
+                        + "Waited for: \(chain)", file: file, line: line)
             }
             require(
                 !ec_is_cooperative(),
                 "wait() was called on a thread that runs Swift tasks, of which there are few (law 27). "
-                    + "Use 'try await get()' there. Waited for: \(chain)")
+                    + "Use 'try await get()' there; a context that a test drives by hand is to be run first. "
+                    + "Waited for: \(chain)", file: file, line: line)
             let waiting = WaitingThread()
             join(waiting)
             // If this ended meanwhile, telling the thread may be what it has put off.

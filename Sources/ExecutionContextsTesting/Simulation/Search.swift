@@ -170,7 +170,10 @@ final class Search: Sendable {
         func end(_ outcome: Outcome) -> String {
             outcome.finding.map { "with \($0.kind.rawValue)" } ?? "well"
         }
-        let ends = "the first ended \(end(first)), the second \(end(second))"
+        let (one, other) = (end(first), end(second))
+        let ends =
+            one == other
+            ? "both ended \(one), by different steps" : "the first ended \(one), the second \(other)"
         return SimulationFailure(
             kind: .nondeterminism, simulation: settings.name,
             happened:

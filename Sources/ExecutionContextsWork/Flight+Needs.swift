@@ -17,14 +17,19 @@ extension Flight {
             "'\(node.name)' cannot depend on '\(work.slot.name)', which is part of another graph (law 32). Make both in "
                 + "one graph, or follow the other one's value().")
         let (node, turns) = (node, node.graph.turns)
-        let need = Subscriber(node.priority, turns, on: nil, handler)
+        let asked = node.priority
+        let need = Subscriber(asked, turns, on: nil, handler)
         turns.perform {
-            guard !node.hasEnded, need.isActive else { return }
+            // Once its end is under way it needs nothing more.
+            guard node.isGoing, need.isActive else { return need.cancelInTurn() }
             let other = work.slot.node()
             if let way = other.way(to: node) {
+                need.cancelInTurn()
                 Self.end(node, .failure(WorkError.cycle(([node] + way).map { $0.name })))
                 return
             }
+            // A change between asking and this turn has not reached it.
+            if node.priority != asked { need.changeInTurn(to: node.priority) }
             need.join(for: node)
             other.add(need)
         }

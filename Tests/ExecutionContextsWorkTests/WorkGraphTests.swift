@@ -57,7 +57,7 @@ struct WorkGraphTests {
         let a = works["a"].subscribe(priority: .low) { _ in }
         let b = works["b"].subscribe(priority: .high) { _ in }
         context.runReady()
-        #expect(log.value == ["a begins, low", "b begins, high", "c begins, low", "d begins, low"])
+        #expect(log.value == ["a begins, low", "b begins, high", "c begins, low", "d begins, high"])
         func priorities() -> [WorkPriority] { ["a", "b", "c", "d"].map { flights.value[$0]!.priority } }
         a.priority = .highest
         context.runReady()

@@ -27,6 +27,8 @@ public final class Confined<State>: @unchecked Sendable {
     private let turns: Turns
 
     /// Makes one that holds `state`, for calls on `context`.
+    ///
+    /// The context must keep what it accepts: one that drops its oldest work for newer work may drop a call.
     public init(_ state: sending State, to context: some SerialContext) {
         self.state = state
         turns = Turns(on: context)

@@ -17,14 +17,19 @@ extension Flight {
             "'\(node.name)' cannot depend on '\(work.slot.name)', which is part of another graph (law 32). Make both in "
                 + "one graph, or let a work of this one follow the other.")
         let node = self.node
-        let need = Subscriber(node.priority, node.graph.turns, on: nil, handler)
+        let asked = node.priority
+        let need = Subscriber(asked, node.graph.turns, on: nil, handler)
         node.perform {
-            guard !node.hasEnded, need.isActive else { return }
+            // Once its end is under way it needs nothing more.
+            guard node.isGoing, need.isActive else { return need.cancelInTurn() }
             let other = work.slot.node()
             if let way = other.way(to: node) {
+                need.cancelInTurn()
                 Self.end(node, .failure(WorkError.cycle(([node] + way).map { $0.name })))
                 return
             }
+            // A change between asking and this turn has not reached it.
+            if node.priority != asked { need.changeInTurn(to: node.priority) }
             need.join(for: node)
             other.add(need)
         }
@@ -46,7 +51,7 @@ extension Flight {
         if work.graph === node.graph { return _ = depend(on: work, handler) }
         node.perform { [node] in
             // Told in the other work's turn: so each event takes one submission to this one's context, or none.
-            if !node.hasEnded { node.need(elsewhere: work.subscribe(priority: node.priority, handler)) }
+            if node.isGoing { node.need(elsewhere: work.subscribe(priority: node.priority, handler)) }
         }
     }
 

@@ -14,7 +14,11 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
 
     override var name: String { slot.name }
 
-    override func retire() { slot.vacate(self) }
+    override func retire() {
+        // Whoever does the work may keep its flight (law 10).
+        (progress, partial) = (nil, nil)
+        slot.vacate(self)
+    }
 
     /// Adds a subscriber, in a turn; the first one's turn is followed by the one in which the work begins.
     func add(_ subscriber: Subscriber<Value>) {
@@ -46,7 +50,6 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
     /// Whoever asks from now on asks anew: the place is vacant before anybody is told (law 31).
     private func finish(_ outcome: Result<Value, any Error>) {
         end()
-        (progress, partial) = (nil, nil)
         for subscriber in subscribers.removeAll() {
             typed(subscriber).tell(.finished(outcome))
             _ = subscriber.part()

@@ -49,7 +49,8 @@ public struct SharedWork<Value: Sendable>: Sendable {
         let subscription = subscribe(priority: priority) { event in
             if let outcome = event.outcome { promise.complete(outcome) }
         }
-        promise.onCancel { subscription.cancel() }
+        // Not kept by what it would complete: a context that loses the question lets go of both (law 1).
+        promise.onCancel { [weak subscription] in subscription?.cancel() }
         return promise.async
     }
 

@@ -92,6 +92,7 @@ public class Subscription: @unchecked Sendable {
         // What was set in the meantime counts from the start.
         counted = priority
         node.wants.add(counted)
+        if parent != nil { node.needers += 1 }
     }
 
     /// Joins a work for the sake of another one.
@@ -116,8 +117,10 @@ public class Subscription: @unchecked Sendable {
 
     /// Lets go of the work and of what it would have been told by, and takes itself from the work's line.
     func part() -> WorkNode? {
-        if let (node, number) = parent.take() { _ = node.needs.remove(number) }
+        let parent = parent.take()
+        if let (node, number) = parent { _ = node.needs.remove(number) }
         guard let node = node.take() else { return nil }
+        if parent != nil { node.needers -= 1 }
         _ = node.subscribers.remove(number)
         return node
     }

@@ -17,7 +17,7 @@ final class Turns: @unchecked Sendable {
         entry = context.inlineIfCurrent()
     }
 
-    /// Takes a turn now or later. It is never refused, since it ends what was accepted before.
+    /// Takes a turn now or later. It ends what was accepted before: where there is no room for it, it goes above the capacity.
     func perform(_ turn: @escaping Work) {
         let piece: Work = { self.take(turn) }
         entry.execute(piece, refused: { [entry] _ in entry.enqueue(piece) })

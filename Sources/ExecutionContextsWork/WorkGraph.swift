@@ -31,6 +31,8 @@ public final class WorkGraph: Sendable {
     private let live = Atomic<Int>(0)
 
     /// Makes a graph without works on a context that it may share with others.
+    ///
+    /// The context must keep what it accepts: one that drops its oldest work for newer work may drop an end.
     public init(on context: some SerialContext) { turns = Turns(on: context) }
 
     /// How many works have been asked for and have not ended.

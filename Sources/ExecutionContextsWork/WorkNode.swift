@@ -8,13 +8,15 @@ class WorkNode: @unchecked Sendable {
     final var subscribers = Line()
     /// How many of them want it how much.
     final var wants = Wants()
+    /// How many of them are works that need it.
+    final var needers = 0
     /// What it needs, each a subscription to another work.
     final var needs = Line()
     /// What it needs of other graphs, whose contexts know more of it.
     private var elsewhere: [Subscription] = []
     final var hasEnded = false
     private var cancelHandlers: [Work] = []
-    private var priorityHandlers: [@Sendable (WorkPriority) -> Void] = []
+    private var priorityHandlers: [PriorityHandler] = []
 
     /// How it goes: who moves this away from `going` decides how the work ends.
     private let fate = Atomic<UInt8>(Fate.going)
@@ -98,10 +100,13 @@ class WorkNode: @unchecked Sendable {
 
     final func onPriority(_ body: @escaping @Sendable (WorkPriority) -> Void) {
         if hasEnded { return }
-        priorityHandlers.append(body)
-        let priority = self.priority
-        graph.turns.next { body(priority) }
+        let handler = PriorityHandler(body)
+        priorityHandlers.append(handler)
+        graph.turns.next { self.tell(handler) }
     }
+
+    /// By its turn it may be another priority, which is told now and not once more, or none.
+    private func tell(_ handler: PriorityHandler) { if !hasEnded { handler.tell(priority) } }
 
     /// Sees to what follows when those who want it have changed; in a turn.
     final func wantsChanged() {
@@ -109,10 +114,7 @@ class WorkNode: @unchecked Sendable {
         guard let highest = wants.highest else { return cancel() }
         guard highest != priority else { return }
         level.store(highest.rawValue, ordering: .relaxed)
-        for handler in priorityHandlers {
-            // By the time of its turn it may be another one: then that one's turn follows.
-            graph.turns.next { if self.priority == highest, !self.hasEnded { handler(highest) } }
-        }
+        for handler in priorityHandlers { graph.turns.next { self.tell(handler) } }
         for need in needs.all { need.changeInTurn(to: highest) }
         for need in elsewhere { graph.turns.next { need.priority = highest } }
     }
@@ -128,8 +130,8 @@ class WorkNode: @unchecked Sendable {
     /// The works from this one to `target` along what each needs, or nil if it does not need it.
     final func way(to target: WorkNode) -> [WorkNode]? {
         if self === target { return [self] }
-        // Most are new, and need nothing yet.
-        if needs.isEmpty { return nil }
+        // Most are new and need nothing yet, or are at the top and nothing needs them.
+        if needs.isEmpty || target.needers == 0 { return nil }
         var (open, cameFrom) = ([self], [ObjectIdentifier(self): self])
         while let node = open.popLast() {
             for need in node.needs.all {

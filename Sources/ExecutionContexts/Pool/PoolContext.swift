@@ -19,6 +19,10 @@ internal import Dispatch
         unsafe reference._withUnsafeGuaranteedRef { _ = $0.submit(work, priority) }
     }
 
+    public func enqueue(_ work: @escaping Work) {
+        unsafe reference._withUnsafeGuaranteedRef { _ = $0.submit(work, priority, isAccepted: true) }
+    }
+
     /// Yes in the shared pool's work, no elsewhere; the one exception is law 4's.
     public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(core)) }
 

@@ -42,8 +42,6 @@ extension PoolCore {
         // Now and then those come first who would come last, or they might never come.
         if unsafe worker.turns % 64 == 0, let work = takeFromOutside(worker) { return work }
         if !urgent.isEmpty, let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
-        // Those outside, delays that are due among them, wait for no more than a few of a worker that feeds itself.
-        if unsafe worker.turns % 8 == 0, !line.isEmpty, let work = takeFromOutside(worker) { return work }
         let waiting = worker.ring.count
         unsafe worker.isLone = waiting == 1
         if waiting > 1 { callIfShort() }

@@ -80,7 +80,8 @@ internal import Synchronization
         let isIn =
             switch priority {
             case .high, .highest: urgent.append(work, isAccepted: isAccepted)
-            case .medium: line.append(work, isAccepted: isAccepted)
+            // What comes by a timer is late already: it does not wait behind a worker that feeds itself.
+            case .medium: isAccepted ? urgent.append(work, isAccepted: true) : line.append(work, isAccepted: false)
             case .low, .lowest: patient.append(work, isAccepted: isAccepted)
             }
         guard isIn else { return false }

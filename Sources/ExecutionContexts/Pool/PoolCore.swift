@@ -81,7 +81,8 @@ internal import Synchronization
             switch priority {
             case .high, .highest: urgent.append(work, isAccepted: isAccepted)
             // What comes by a timer is late already: it does not wait behind a worker that feeds itself.
-            case .medium: isAccepted ? urgent.append(work, isAccepted: true) : line.append(work, isAccepted: false)
+            case .medium where isAccepted: urgent.append(work, isAccepted: true)
+            case .medium: line.append(work, isAccepted: false)
             case .low, .lowest: patient.append(work, isAccepted: isAccepted)
             }
         guard isIn else { return false }

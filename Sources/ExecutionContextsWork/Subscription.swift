@@ -80,8 +80,9 @@ public class Subscription: @unchecked Sendable {
     final func claimEnd() -> Bool { move(to: State.told) }
 
     private func move(to new: UInt8) -> Bool {
+        Seam.point()
         // Acquiring and releasing: exactly one of end and leave, which sees what came before.
-        state.compareExchange(expected: State.waiting, desired: new, ordering: .acquiringAndReleasing)
+        return state.compareExchange(expected: State.waiting, desired: new, ordering: .acquiringAndReleasing)
             .exchanged
     }
 

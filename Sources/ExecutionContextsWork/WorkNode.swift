@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// A work under way, without its type of value: who wants it, how much, and what it needs itself.
 class WorkNode: @unchecked Sendable {
-    // Unchecked: all but `fate` is touched on the graph's context only.
+    // Unchecked: what is not atomic is touched on the graph's context only.
     final let graph: WorkGraph
+    /// Those who want it, in the order in which they came.
     final var subscribers = Line()
     /// How many of them want it how much.
     final var wants = Wants()
@@ -64,7 +65,9 @@ class WorkNode: @unchecked Sendable {
     final func claimEnd() -> Bool { claim(Fate.finished) }
 
     private func claim(_ end: UInt8) -> Bool {
-        fate.compareExchange(expected: Fate.going, desired: end, ordering: .acquiringAndReleasing).exchanged
+        Seam.point()
+        return fate.compareExchange(expected: Fate.going, desired: end, ordering: .acquiringAndReleasing)
+            .exchanged
     }
 
     /// Ends it, in a turn: it cannot be found any more, and wants nothing any more.

@@ -32,6 +32,8 @@ struct FaultyBaseTests {
             }
             base.isFaulty = false
             #expect(try await view.run { 42 } == 42)
+            // A turn that has answered may still be under way, and would run what comes next.
+            await base.rests()
             base.isFaulty = true
             await #expect(throws: Refusal.self) { try await view.run {} }
             base.isFaulty = false
@@ -122,6 +124,8 @@ private final class FaultyBase: ExecutionContext {
 
     private let fault: FaultyBaseTests.Fault
     private let state = Box(State())
+    /// What has been handed on while it was not faulty.
+    private let sound = DispatchGroup()
 
     init(_ fault: FaultyBaseTests.Fault) { self.fault = fault }
 
@@ -132,6 +136,13 @@ private final class FaultyBase: ExecutionContext {
 
     var name: String { "faulty" }
 
+    /// Waits until all that was handed on while it was not faulty has run.
+    func rests() async {
+        await withCheckedContinuation { continuation in
+            sound.notify(queue: .global()) { continuation.resume() }
+        }
+    }
+
     func execute(_ work: @escaping Work) { execute(work, refused: { _ in }) }
 
     func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
@@ -140,7 +151,7 @@ private final class FaultyBase: ExecutionContext {
             return (state.isFaulty, state.count)
         }
         let pool = DispatchQueue.global()
-        guard isFaulty else { return pool.async(execute: work) }
+        guard isFaulty else { return pool.async(group: sound, execute: work) }
         switch fault {
         case .dropsAll: return
         case .dropsSome: if count % 3 != 0 { pool.async(execute: work) }

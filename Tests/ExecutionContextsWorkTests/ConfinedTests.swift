@@ -26,7 +26,7 @@ struct ConfinedTests {
         #expect(seen.value == [10, 20, 30, 40])
     }
 
-    @Test func `A call within a call is done behind it, and enters nothing twice`() {
+    @Test func `A call within a call is done behind it, and enters nothing twice`() throws {
         let manual = ManualContext()
         let log = Confined<[String]>([], to: manual)
         log.perform { entries in
@@ -36,29 +36,29 @@ struct ConfinedTests {
         manual.runReady()
         let all = log.submit { $0 }
         manual.runReady()
-        #expect(try! all.outcome?.get() == ["outer", "inner"])
+        #expect(try all.outcome?.get() == ["outer", "inner"])
     }
 
-    @Test func `Law 1: values, errors and refusals come through`() {
+    @Test func `Law 1: values, errors and refusals come through`() throws {
         let manual = ManualContext()
         let number = Confined(1, to: manual)
         let (value, error) = (number.submit { $0 + 1 }, number.submit { _ -> Int in throw Oops() })
         manual.runReady()
-        #expect(try! value.outcome?.get() == 2)
+        #expect(try value.outcome?.get() == 2)
         #expect(throws: Oops.self) { try error.outcome?.get() }
         // A callback may call again: the value is free by then.
         let again = number.submit { $0 }.flatMap { _ in number.submit { $0 + 5 } }
         manual.runReady()
-        #expect(try! again.outcome?.get() == 6)
+        #expect(try again.outcome?.get() == 6)
     }
 
-    @Test func `Law 2: of sixteen threads that change it no change is lost`() async {
+    @Test func `Law 2: of sixteen threads that change it no change is lost`() async throws {
         let counter = Confined(0, to: GlobalContext().serial("counter"))
         await offThePool {
             onThreads(16) { for _ in 0..<1_000 { counter.perform { $0 += 1 } } }
             #expect(try! counter.submit { $0 }.wait() == 16_000)
         }
-        #expect(try! await counter.run { $0 } == 16_000)
+        #expect(try await counter.run { $0 } == 16_000)
     }
 
     @Test func `Law 10: what was submitted is done when the owner has gone`() {

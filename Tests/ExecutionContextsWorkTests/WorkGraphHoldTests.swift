@@ -153,11 +153,11 @@ struct WorkGraphHoldTests {
                 }
             }
             let shutdown = kind == 4 ? pool.shutDown() : nil
-            for value in values.value { _ = try! value.wait(timeout: .seconds(60)) }
+            for value in values.value { _ = try! value.wait(timeout: .seconds(240)) }
             #expect(ends.value.count == 800)
-            _ = try? shutdown?.wait(timeout: .seconds(60))
+            _ = try? shutdown?.wait(timeout: .seconds(240))
             let late = chain[3].value()
-            _ = try? late.wait(timeout: .seconds(60))
+            _ = try? late.wait(timeout: .seconds(240))
             #expect(late.outcome != nil)
             own.value = nil
         }

@@ -14,6 +14,7 @@ public import ExecutionContexts
 /// - The first who asks for a key begins its work, on the context; who asks while it is under way joins (law 31).
 /// - Each subscriber is told the end once, unless it left. When the last one leaves the work is cancelled, once.
 /// - The key is free before anybody is told: asking again after the end begins anew.
+/// - Work that ends while it begins was under way for nobody else: who asks behind the first begins it anew.
 /// - Threads: all of it may be used from any.
 ///
 /// It is not a cache: it keeps no value after the end. Ask a cache first, and fill it where the work succeeds.

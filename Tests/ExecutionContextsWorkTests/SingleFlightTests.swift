@@ -58,7 +58,8 @@ struct SingleFlightTests {
         #expect(told.value == ["a: 1"])
     }
 
-    @Test func `Law 31: work that ends while it begins is told to all who asked by then`() {
+    @Test func `Law 31: work that ends while it begins is told to each who asks, and leaves nothing behind`()
+    {
         let flights = SingleFlight<Int, Int>(on: context) { key, flight in flight.succeed(key * 2) }
         flights[4].subscribe(note("a"))
         flights[4].subscribe(note("b"))

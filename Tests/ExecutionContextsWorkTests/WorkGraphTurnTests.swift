@@ -9,7 +9,9 @@ struct WorkGraphTurnTests {
     private let context = ManualContext()
 
     @Test
-    func `A work that is begun, needs another and ends in a turn takes one submission, however many wait`() {
+    func `A work that is begun, needs another and ends in a turn takes one submission, however many wait`()
+        throws
+    {
         let graph = WorkGraph(on: context)
         let leaves = SingleFlight<Int, Int>("leaf", in: graph) { key, flight in
             flight.onPriority { _ in }
@@ -23,7 +25,7 @@ struct WorkGraphTurnTests {
         let values = (0..<10).map { works[$0].value() }
         #expect(context.readyCount == 10)
         #expect(context.step())
-        #expect(try! values[0].outcome?.get() == 0)
+        #expect(try values[0].outcome?.get() == 0)
         #expect(context.readyCount == 9)
         #expect(context.runReady() == 9)
         #expect(values.map { try? $0.outcome?.get() } == Array(0..<10))
@@ -57,7 +59,7 @@ struct WorkGraphTurnTests {
     @Test(arguments: [true, false])
     func `Law 32: a work of another graph, on the same context or its own, is followed down to its priority`(
         isShared: Bool
-    ) {
+    ) throws {
         let other = isShared ? context : ManualContext()
         func runAll() { while context.runReady() + other.runReady() > 0 {} }
         let (lower, upper) = (WorkGraph(on: other), WorkGraph(on: context))
@@ -84,7 +86,7 @@ struct WorkGraphTurnTests {
         runAll()
         flight.value!.succeed(7)
         runAll()
-        #expect(try! again.outcome?.get() == 7)
+        #expect(try again.outcome?.get() == 7)
         #expect(lower.liveCount + upper.liveCount == 0)
     }
 
@@ -100,6 +102,7 @@ struct WorkGraphTurnTests {
     }
 
     @Test func `Law 32: work of a queue that is followed is as urgent as the work, and is cancelled with it`()
+        throws
     {
         let queue = PrioritizedQueue(on: context, limit: 0)
         let queued = Box<QueuedWork<Int>?>(nil)
@@ -121,10 +124,12 @@ struct WorkGraphTurnTests {
         context.runReady()
         queue.limit = 1
         context.runReady()
-        #expect(try! again.outcome?.get() == 7)
+        #expect(try again.outcome?.get() == 7)
     }
 
-    @Test func `On one context the end of a work of another graph is taken on the spot, whatever waits`() {
+    @Test func `On one context the end of a work of another graph is taken on the spot, whatever waits`()
+        throws
+    {
         let flight = Box<Flight<Int>?>(nil)
         let file: SharedWork<Int> = WorkGraph(on: context).work("file") { flight.value = $0 }
         let upper = WorkGraph(on: context)
@@ -135,12 +140,12 @@ struct WorkGraphTurnTests {
         // Waits behind that one.
         let second = copies[2].value()
         #expect(context.step())
-        #expect(try! first.outcome?.get() == 7)
+        #expect(try first.outcome?.get() == 7)
         #expect(context.readyCount == 1)
         context.runReady()
         flight.value!.succeed(8)
         context.runReady()
-        #expect(try! second.outcome?.get() == 8)
+        #expect(try second.outcome?.get() == 8)
         #expect(upper.liveCount == 0)
     }
 }

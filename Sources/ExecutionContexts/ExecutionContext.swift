@@ -64,7 +64,7 @@ public protocol ExecutionContext: Sendable {
 
     /// The clock and the alarm behind every delay, repeat and time limit of this context (law 7).
     ///
-    /// The default is `SystemTime.shared`. A context that supplies its own, virtual for example, takes
+    /// The default is `SystemTime.shared`, or what stands for it in a simulation. A context that supplies its own, virtual for example, takes
     /// every view of itself with it.
     var time: any TimeSource { get }
 
@@ -100,8 +100,7 @@ extension ExecutionContext {
         return binding(work)
     }
 
-    @inlinable
-    public var time: any TimeSource { SystemTime.shared }
+    public var time: any TimeSource { SystemTime.ofCaller }
 
     public var runsAnywhere: Bool { false }
 

@@ -46,6 +46,7 @@ private struct ActorTurns<Isolation: Actor>: ExecutionContext {
     let actor: Isolation
 
     func execute(_ work: @escaping Work) {
+        Seam.leaves(for: "\(Isolation.self)")
         Task.detached { [actor] in await Self.run(work, on: actor) }
     }
 

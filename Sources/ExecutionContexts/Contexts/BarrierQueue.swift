@@ -13,9 +13,13 @@ public final class BarrierQueueContext: SynchronousBarrierContext {
     /// The queue that the work runs on.
     public var queue: DispatchQueue { gate.queue }
 
-    public func execute(_ work: @escaping Work) { queue.async(execute: work) }
+    public func execute(_ work: @escaping Work) {
+        Seam.leaves(for: name)
+        queue.async(execute: work)
+    }
 
     public func executeBarrier(_ work: @escaping Work) {
+        Seam.leaves(for: name)
         queue.async(flags: .barrier) { self.gate.exclusively(work) }
     }
 

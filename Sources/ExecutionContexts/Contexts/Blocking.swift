@@ -28,6 +28,7 @@ public final class BlockingContext: ExecutionContext {
     }
 
     public func execute(_ work: @escaping Work) {
+        Seam.leaves(for: name)
         let lane: Lane? = state.withLock { state in
             state.waiting.append(work)
             if let lane = state.idle.popLast() { return lane }

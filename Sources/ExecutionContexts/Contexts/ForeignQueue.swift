@@ -9,9 +9,13 @@ struct ForeignQueueContext: SynchronousBarrierContext {
 
     var queue: DispatchQueue { gate.queue }
 
-    func execute(_ work: @escaping Work) { queue.async(execute: work) }
+    func execute(_ work: @escaping Work) {
+        Seam.leaves(for: name)
+        queue.async(execute: work)
+    }
 
     func executeBarrier(_ work: @escaping Work) {
+        Seam.leaves(for: name)
         queue.async(flags: .barrier) { gate.exclusively(work) }
     }
 

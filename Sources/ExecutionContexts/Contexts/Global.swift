@@ -19,7 +19,10 @@ public import Dispatch
     }
 
     public func execute(_ work: @escaping Work) {
-        unsafe reference._withUnsafeGuaranteedRef { $0.execute(work) }
+        unsafe reference._withUnsafeGuaranteedRef { line in
+            if unsafe Seam.submit(work, for: line.identity) { return }
+            line.execute(work)
+        }
     }
 
     /// The system's queue that the threads come from.

@@ -12,6 +12,7 @@ public struct MainContext: SerialContext, SynchronousBarrierContext {
 
     /// Runs a closure of the main actor on the main queue.
     public func execute(_ work: @escaping @MainActor @Sendable () -> Void) {
+        Seam.leaves(for: name)
         DispatchQueue.main.async { MainActor.assumeIsolated(work) }
     }
 
@@ -96,7 +97,10 @@ extension ExecutionContext where Self == MainContext {
     // The requirement's witness stands here and is disfavoured: next to it, or preferred, the compiler would
     // not see the closure of the main actor that a caller writes.
     @_disfavoredOverload
-    public func execute(_ work: @escaping Work) { DispatchQueue.main.async(execute: work) }
+    public func execute(_ work: @escaping Work) {
+        Seam.leaves(for: name)
+        DispatchQueue.main.async(execute: work)
+    }
 
     /// The main queue and actor.
     public static var main: MainContext { MainContext() }

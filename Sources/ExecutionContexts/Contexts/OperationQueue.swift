@@ -11,7 +11,10 @@ public struct OperationQueueContext: ExecutionContext {
     /// Makes a context that runs its work on an operation queue.
     public init(_ queue: OperationQueue) { self.queue = queue }
 
-    public func execute(_ work: @escaping Work) { queue.addOperation(work) }
+    public func execute(_ work: @escaping Work) {
+        Seam.leaves(for: name)
+        queue.addOperation(work)
+    }
 
     /// Yes inside an operation of this queue, otherwise not known (law 4).
     public var isCurrent: Bool? { OperationQueue.current === queue ? true : nil }

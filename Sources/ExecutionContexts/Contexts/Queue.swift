@@ -16,7 +16,10 @@ public struct QueueContext: ExecutionContext {
         mark = .of(queue)
     }
 
-    public func execute(_ work: @escaping Work) { queue.async(execute: work) }
+    public func execute(_ work: @escaping Work) {
+        Seam.leaves(for: name)
+        queue.async(execute: work)
+    }
 
     /// Yes on this queue and on queues that target it, otherwise not known (law 4).
     public var isCurrent: Bool? { mark.isCurrent }

@@ -17,7 +17,10 @@ public final class RunLoopThreadContext: SerialContext {
 
     deinit { loop.finish() }
 
-    public func execute(_ work: @escaping Work) { loop.perform(work) }
+    public func execute(_ work: @escaping Work) {
+        Seam.leaves(for: name)
+        loop.perform(work)
+    }
 
     /// Yes on the thread, no on every other (law 4).
     public var isCurrent: Bool? { Thread.current === loop.thread }

@@ -15,7 +15,10 @@ public final class SerialQueueContext: SerialContext, SynchronousBarrierContext 
     /// The queue that the work runs on.
     public var queue: DispatchQueue { gate.queue }
 
-    public func execute(_ work: @escaping Work) { queue.async(execute: work) }
+    public func execute(_ work: @escaping Work) {
+        Seam.leaves(for: name)
+        queue.async(execute: work)
+    }
 
     /// Waits for `body` to run in its turn; from the queue's own work it runs at once, as a part of it.
     public func sync<Value, Failure: Error>(

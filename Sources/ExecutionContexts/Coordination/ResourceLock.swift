@@ -67,7 +67,10 @@ public struct CoordinatorLock: ResourceLock {
 
 extension ResourceLock where Self == SectionLock {
     /// One access at a time, behind a section of the resource's own.
-    public static var section: SectionLock { section(CriticalSection(name: "resource")) }
+    public static var section: SectionLock { section(name: "resource") }
+
+    /// The same, under a name for messages and tools.
+    public static func section(name: String) -> SectionLock { section(CriticalSection(name: name)) }
 
     /// One access at a time, inside `section`; enqueued writes run on `carrier`, one at a time, in order.
     ///
@@ -80,7 +83,12 @@ extension ResourceLock where Self == SectionLock {
 
 extension ResourceLock where Self == CoordinatorLock {
     /// Reads beside each other and writes alone, by a coordinator of the resource's own.
-    public static var coordinator: CoordinatorLock { coordinator(ReadWriteCoordinator(name: "resource")) }
+    public static var coordinator: CoordinatorLock { coordinator(name: "resource") }
+
+    /// The same, under a name for messages and tools.
+    public static func coordinator(name: String) -> CoordinatorLock {
+        coordinator(ReadWriteCoordinator(name: name))
+    }
 
     /// Reads beside each other and writes alone, by `coordinator`, on whose carrier enqueued writes run.
     public static func coordinator(_ coordinator: ReadWriteCoordinator) -> CoordinatorLock {

@@ -39,6 +39,12 @@ package protocol Simulation: AnyObject {
     /// Runs `work` on a thread of its own: one that a pool has not to spare.
     func lend(_ work: @escaping @Sendable () -> Void)
 
+    /// Runs `work` as a piece of the context that stands for the system's threads.
+    func submit(_ work: @escaping @Sendable () -> Void)
+
+    /// The calling thread has given work to the context of this name, which runs it where no schedule reaches.
+    func didLeave(for name: String)
+
     /// Runs `body` with no scheduling point in it, but where it has to wait.
     func undivided(_ body: () -> Void)
 

@@ -16,10 +16,14 @@ internal import Dispatch
     }
 
     public func execute(_ work: @escaping Work) {
-        unsafe reference._withUnsafeGuaranteedRef { _ = $0.submit(work, priority) }
+        unsafe reference._withUnsafeGuaranteedRef { core in
+            if unsafe Seam.submit(work, for: Frame.owner(core)) { return }
+            _ = core.submit(work, priority)
+        }
     }
 
     public func enqueue(_ work: @escaping Work) {
+        if unsafe Seam.submit(work, for: Frame.owner(core)) { return }
         unsafe reference._withUnsafeGuaranteedRef { _ = $0.submit(work, priority, isAccepted: true) }
     }
 

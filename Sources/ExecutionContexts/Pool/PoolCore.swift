@@ -86,6 +86,7 @@ internal import Synchronization
             case .low, .lowest: patient.append(work, isAccepted: isAccepted)
             }
         guard isIn else { return false }
+        Seam.leaves(for: name)
         // Either this thread sees that nobody looks for work any more, or who has stopped looking sees this work.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         callIfShort()

@@ -28,6 +28,8 @@ class Chooser {
 /// What is given, and nothing else: the way to replay.
 final class ReplayingChooser: Chooser {
     private let targets: [Place: Int]
+    /// How many of the switches have found their place.
+    private(set) var taken = 0
 
     private struct Place: Hashable {
         let lane: Int
@@ -43,9 +45,12 @@ final class ReplayingChooser: Chooser {
     override func choose(_ situation: Situation) -> Int {
         let place = Place(lane: situation.lane, operation: situation.operation)
         guard let target = targets[place] else { return situation.usual }
-        if target == Schedule.time { return situation.hasTime ? target : situation.usual }
-        // Where another switch was taken away, one may mean nothing any more.
-        return situation.candidates & 1 << UInt64(target) != 0 ? target : situation.usual
+        let isThere =
+            target == Schedule.time ? situation.hasTime : situation.candidates & 1 << UInt64(target) != 0
+        // Where another switch was taken away, or the program has changed, one may mean nothing any more.
+        guard isThere else { return situation.usual }
+        taken += 1
+        return target
     }
 }
 

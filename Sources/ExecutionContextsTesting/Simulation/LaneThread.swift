@@ -2,7 +2,7 @@ internal import ExecutionContexts
 internal import Foundation
 
 /// A thread that plays one lane after another, schedule after schedule: what the primitives find as their simulation.
-final class LaneThread: Simulation, @unchecked Sendable {
+final class LaneThread: TimedSimulation, @unchecked Sendable {
     // Unchecked: `lane` and `stage` are set by whoever has the turn, while this thread waits for it.
 
     let baton = Baton()
@@ -132,6 +132,20 @@ final class LaneThread: Simulation, @unchecked Sendable {
         if let lane, let stage { stage.lend(work, by: lane) }
         Unseen.end()
     }
+
+    func submit(_ work: @escaping @Sendable () -> Void) {
+        Unseen.begin()
+        if let lane, let stage { stage.submit(work, by: lane) }
+        Unseen.end()
+    }
+
+    func didLeave(for name: String) {
+        Unseen.begin()
+        if let lane, let stage { stage.didLeave(for: name, lane) }
+        Unseen.end()
+    }
+
+    var time: any TimeSource { stage?.clock ?? SystemTime.shared }
 
     func unpark(_ thread: UInt32) {
         Unseen.begin()

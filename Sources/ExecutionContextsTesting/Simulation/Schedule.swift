@@ -18,20 +18,26 @@ struct Schedule: Hashable, Sendable {
     static let time = 63
     /// How many lanes there may be.
     static let mostLanes = 63
-    private static let version = "1"
+    private static let version = "2"
 
     /// The schedule as a word that a command line takes; `test` is what it belongs to.
     func token(for test: String) -> String {
         let numbers = switches.flatMap { [$0.lane, $0.operation, $0.target] }
-        return "\(Self.version)-\(Self.mark(of: test))-"
+        let start =
+            "\(Self.version)-\(Self.mark(of: test))-"
             + numbers.map { String($0, radix: 36) }.joined(separator: ".")
+        return "\(start)-\(Self.check(start))"
     }
 
     /// The schedule that a token means, or a sentence on why it means none here.
     static func parse(_ token: String, for test: String) throws(TokenError) -> Schedule {
         let parts = token.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3 else { throw .unreadable }
-        guard parts[0] == version else { throw .otherVersion }
+        guard let number = parts.first, Int(number) != nil else { throw .unreadable }
+        guard number == version else { throw .otherVersion }
+        // What was mistyped must not be taken for another schedule, which would pass, or for another simulation's.
+        guard parts.count == 4, parts[3] == check(parts.dropLast().joined(separator: "-")) else {
+            throw .unreadable
+        }
         guard parts[1] == mark(of: test) else { throw .otherTest }
         let numbers =
             parts[2].isEmpty
@@ -47,10 +53,15 @@ struct Schedule: Hashable, Sendable {
     enum TokenError: Error { case unreadable, otherVersion, otherTest }
 
     /// A few letters that depend on the test's name and on how it is simulated.
-    private static func mark(of test: String) -> String {
+    private static func mark(of test: String) -> String { letters(of: test, upTo: 1_679_616) }
+
+    /// Two letters by which a token is known to have been copied as a whole.
+    private static func check(_ start: String) -> String { letters(of: start, upTo: 1_296) }
+
+    private static func letters(of text: String, upTo limit: UInt64) -> String {
         var fingerprint = Fingerprint()
-        for byte in test.utf8 { fingerprint.add(Int(byte)) }
-        return String(fingerprint.value % 1_679_616, radix: 36)
+        for byte in text.utf8 { fingerprint.add(Int(byte)) }
+        return String(fingerprint.value % limit, radix: 36)
     }
 }
 

@@ -128,11 +128,25 @@ final class Search: Sendable {
 
     private func replay(_ schedule: Schedule) -> SimulationReport {
         defer { crew.dismiss() }
-        let outcome = play(ReplayingChooser(schedule), telling: true)
+        let chooser = ReplayingChooser(schedule)
+        let outcome = play(chooser, telling: true)
         if outcome.finding != nil {
             return report(1, failure: failure(outcome, 1, schedule: schedule))
         }
-        return report(1, failure: tellInversion(outcome, 1))
+        if let inversion = tellInversion(outcome, 1) { return report(1, failure: inversion) }
+        let lost = schedule.switches.count - chooser.taken
+        return report(1, failure: lost == 0 ? nil : unfit(lost, of: schedule))
+    }
+
+    /// Nothing was found, but not by the schedule that was asked for: that is no reason to be content.
+    private func unfit(_ lost: Int, of schedule: Schedule) -> SimulationFailure {
+        let count = schedule.switches.count
+        return SimulationFailure(
+            kind: .unfit, simulation: settings.name,
+            happened:
+                "\(lost) of the token's \(count) switches \(lost == 1 ? "has" : "have") no place in this program, which has "
+                + "changed since the token was made. What ran instead found nothing, and shows nothing: search again (law 33).",
+            schedule: 0, switches: count, token: nil, story: [])
     }
 
     private func report(_ schedules: Int, isComplete: Bool = false, failure: SimulationFailure?)

@@ -23,6 +23,8 @@ internal import Foundation
 /// opposite orders, leftover work and errors. What is found is real: it happened in the shipped code, under that schedule
 /// (law 33). What the simulation cannot control - foreign threads, real time, locks of the system - it reports.
 ///
+/// `.global` and `.pool`, which code takes that is given no context, are simulated as well: as `sim.global`, in simulated time.
+///
 /// A data race has no scheduling point: `value += 1` runs as a whole, unless `value` is `Tracked`. But under the thread
 /// sanitizer the simulation hides no race: it passes the turn in a way that the sanitizer does not see, and orders only what
 /// the program itself orders.

@@ -12,6 +12,9 @@ struct SimulatedCore: Sendable {
         Unseen.end()
     }
 
+    /// For the line that a stage has from its beginning.
+    init(_ line: JobLine, _ stage: Stage) { (self.line, self.stage) = (line, stage) }
+
     func execute(_ work: @escaping Work, isBarrier: Bool = false) {
         Unseen.begin()
         defer { Unseen.end() }
@@ -92,7 +95,7 @@ public final class SimulatedSerialContext: SerialContext, SynchronousBarrierCont
 public final class SimulatedGlobalContext: ExecutionContext {
     private let core: SimulatedCore
 
-    init(_ name: String, _ stage: Stage) { core = SimulatedCore(name, width: 8, stage) }
+    init(_ stage: Stage) { core = SimulatedCore(stage.system, stage) }
 
     public func execute(_ work: @escaping Work) { core.execute(work) }
 

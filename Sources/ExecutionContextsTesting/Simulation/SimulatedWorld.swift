@@ -11,7 +11,7 @@ public final class SimulatedWorld: Sendable {
         self.stage = stage
         tasks = SimulatedTaskExecutor(stage)
         mainContext = SimulatedSerialContext("main", stage)
-        globalContext = SimulatedGlobalContext("global", stage)
+        globalContext = SimulatedGlobalContext(stage)
     }
 
     // MARK: Who there is
@@ -45,7 +45,7 @@ public final class SimulatedWorld: Sendable {
     /// A serial context in the place of main.
     public var main: SimulatedSerialContext { mainContext }
 
-    /// A concurrent context in the place of the global one.
+    /// A concurrent context in the place of `.global` and of `.pool`, whose work comes here, too.
     public var global: SimulatedGlobalContext { globalContext }
 
     /// A new serial context.

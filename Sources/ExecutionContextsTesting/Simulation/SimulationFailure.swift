@@ -26,6 +26,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         case blocked = "a blocked thread"
         /// One schedule ended in two ways: something outlives a schedule, or depends on more than it (law 33).
         case nondeterminism = "nondeterminism"
+        /// A replay found nothing, and could not go the way of its token: the program is another one by now (law 33).
+        case unfit = "a token that does not fit"
         /// The simulation was asked for what it cannot do.
         case misuse = "misuse"
     }

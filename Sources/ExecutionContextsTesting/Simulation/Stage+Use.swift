@@ -28,6 +28,21 @@ extension Stage {
         line.submit(.init(run: work, isBarrier: false, caller: nil, edge: .preceded()))
     }
 
+    /// Runs work that was given to the system's threads, or to the shared pool.
+    func submit(_ work: @escaping () -> Void, by lane: Lane) {
+        point(lane)
+        chronicle?.add(lane, .submits(system.name))
+        system.submit(.init(run: work, isBarrier: false, caller: nil, edge: .preceded()))
+    }
+
+    /// Work has gone where the schedule does not say when it runs.
+    func didLeave(for name: String, _ lane: Lane) {
+        fail(
+            .foreign,
+            "'\(lane.name)' gave work to '\(name)', which runs it outside of the simulation. Take a context of the simulation's "
+                + "there, or .global, for which the simulation's own stands (law 33).")
+    }
+
     /// Starts a thread of the program.
     func spawn(_ name: String, _ body: @escaping () -> Void) {
         Unseen.begin()

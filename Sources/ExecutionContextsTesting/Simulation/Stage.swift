@@ -40,6 +40,8 @@ final class Stage: @unchecked Sendable {
     var lastConditions: [Condition] = []
     var lines: [JobLine] = []
     var lender: JobLine?
+    /// What stands for the system's threads: `sim.global`, and `.global` and `.pool` of code that is given no context.
+    private(set) var system: JobLine!
     var tasks: [String] = []
     private(set) var clock: SimulatedTime!
 
@@ -55,6 +57,7 @@ final class Stage: @unchecked Sendable {
         self.crew = crew
         self.chronicle = chronicle
         clock = SimulatedTime(self)
+        system = JobLine(names.unique("global"), width: 8, on: self)
     }
 
     // MARK: Lanes

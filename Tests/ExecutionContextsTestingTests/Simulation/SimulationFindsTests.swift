@@ -22,7 +22,7 @@ struct SimulationFindsTests {
         #expect(error?.kind == .invariant)
         #expect(error?.description.contains("'never below zero' does not hold") == true)
         #expect(error?.description.contains("alice: ") == true)
-        #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=1-") == true)
+        #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=2-") == true)
     }
 
     @Test func `Law 33: a deadlock says who waits for whom, and for what`() throws {

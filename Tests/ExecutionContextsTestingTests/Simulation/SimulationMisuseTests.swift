@@ -21,12 +21,36 @@ struct SimulationMisuseTests {
         expectMisuse(SeededBug.checkThenAct.search(replay: token), "belongs to another simulation")
     }
 
-    @Test(arguments: ["", "x", "1-", "1.2", "1.$.2"])
-    func `Law 33: a token that is none is refused`(wrong: String) throws {
-        let right = try #require(SeededBug.crossedLocks.search().failure?.token)
-        let mark = right.prefix(right.count - right.split(separator: "-").last!.count)
-        let token = wrong.contains(".") ? mark + wrong : wrong
-        expectMisuse(SeededBug.crossedLocks.search(replay: token), "cannot be read")
+    @Test(arguments: ["", "x", "-", "2", "2-", "2-a-b", "2-a-b-c-d"])
+    func `Law 33: a token that is none is refused`(wrong: String) {
+        expectMisuse(SeededBug.crossedLocks.search(replay: wrong), "cannot be read")
+    }
+
+    @Test func `Law 33: a token that was mistyped is refused, whichever letter it is`() throws {
+        let token = try #require(SeededBug.crossedLocks.search().failure?.token)
+        // Not the version, of which the next test is.
+        for index in token.indices.dropFirst(2) {
+            var wrongs = "07az.-".map { token[..<index] + String($0) + token[index...].dropFirst() }
+            wrongs.append(token[..<index] + token[index...].dropFirst())
+            for wrong in wrongs where wrong != token {
+                expectMisuse(SeededBug.crossedLocks.search(replay: String(wrong)), "cannot be read")
+            }
+        }
+    }
+
+    @Test func `Law 33: a token that does not fit the program any more is no reason to be content`() throws {
+        @Sendable func lostUpdate(_ sim: SimulatedWorld) {
+            let word = Tracked(0, "word")
+            for name in ["alice", "bob"] { sim.spawn(name) { word.value += 1 } }
+            sim.finally("counted") { word.value == 2 }
+        }
+        let token = try #require(search("changing", lostUpdate).failure?.token)
+        #expect(search("changing", replay: token, lostUpdate).failure?.kind == .invariant)
+        // What ends before the switch, and asks for nothing.
+        let report = search("changing", replay: token) { sim in sim.spawn("alice") {} }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .unfit)
+        #expect(failure.happened.contains("search again"), "\(failure)")
     }
 
     @Test func `Law 33: the token of another version is refused`() throws {

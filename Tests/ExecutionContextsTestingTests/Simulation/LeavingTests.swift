@@ -1,0 +1,155 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// What a program gives to contexts that no simulation made: some are stood for, the others are named.
+@Suite(.timeLimit(.minutes(5)))
+struct LeavingTests {
+    private static let shared: [any ExecutionContext] = [
+        GlobalContext(), GlobalContext(qos: .utility), PoolContext(), PoolContext(.high),
+    ]
+
+    @Test(arguments: shared)
+    func `Law 33: work for the system's threads runs in the schedule, and the fault is found`(
+        context: any ExecutionContext
+    ) throws {
+        let report = search("two hops") { sim in
+            let balance = Tracked(100, "balance")
+            for name in ["alice", "bob"] {
+                sim.spawn(name) {
+                    context.execute {
+                        let before = balance.value
+                        context.execute { balance.value = before - 10 }
+                    }
+                }
+            }
+            sim.finally("both were taken") { balance.value == 80 }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .invariant, "\(failure)")
+        #expect(failure.story.contains { $0.contains("submits to 'global'") }, "\(failure)")
+    }
+
+    @Test(arguments: shared)
+    func `Law 4: such work is current on the context that it was given to`(context: any ExecutionContext)
+        throws
+    {
+        try simulate("where", schedules: 50) { sim in
+            let answers = Tracked<[Bool?]>([])
+            sim.spawn("alice") { context.execute { answers.value.append(context.isCurrent) } }
+            sim.finally("current") { answers.value == [true] }
+        }
+    }
+
+    @Test(arguments: shared)
+    func `Law 7: its delays are in simulated time, and can be cancelled`(context: any ExecutionContext) throws
+    {
+        try simulate("an hour's rest", schedules: 50, horizon: .seconds(10_000)) { sim in
+            let moments = Tracked<[Duration]>([])
+            sim.spawn("alice") {
+                let never = context.schedule(after: .seconds(3_000)) { moments.value.append(.seconds(-1)) }
+                context.serial("views, too").schedule(after: .seconds(3_600)) {
+                    moments.value.append(.nanoseconds(sim.time.now.nanoseconds))
+                }
+                context.schedule(after: .seconds(1)) { never.cancel() }
+            }
+            sim.finally("after an hour") { moments.value == [.seconds(3_600)] }
+        }
+    }
+
+    @Test func `Law 33: a service that is given no context is simulated as it is`() throws {
+        try simulate("as it ships", schedules: 300) { sim in
+            let stock = LockedResource(0, lockedBy: .coordinator)
+            let orders = LockedResource(0, lockedBy: .section)
+            let answer = Tracked(0)
+            sim.spawn("alice") {
+                stock.enqueueWrite { $0 += 1 }
+                precondition(stock.read { $0 } >= 1)
+                orders.enqueueWrite { $0 += 1 }
+            }
+            sim.spawn("bob") {
+                stock.enqueueWrite { $0 += 1 }
+                GlobalContext().submit { 20 }.map(on: .pool) { $0 + 1 }.onSuccess(on: .global) {
+                    answer.value = $0
+                }
+            }
+            sim.finally("all was done") {
+                stock.read { $0 } == 2 && orders.read { $0 } == 1 && answer.value == 21
+            }
+        }
+    }
+
+    @Test func `Law 33: a time limit of theirs passes in simulated time`() throws {
+        try simulate("limit", schedules: 50) { sim in
+            let promise = Promise<Int>()
+            sim.spawn("alice") {
+                let limited = promise.async.timeout(after: .seconds(600))
+                #expect(throws: (any Error).self) { try limited.wait() }
+                withExtendedLifetime(promise) {}
+            }
+        }
+    }
+
+    private actor Clerk {}
+
+    private final class Others: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let (job, executor) = unsafe (UnownedJob(job), asUnownedTaskExecutor())
+            DispatchQueue.global().async { unsafe job.runSynchronously(on: executor) }
+        }
+    }
+
+    private static let outside: [any ExecutionContext] = [
+        .serial(label: "own serial queue"), .barrier(label: "own barrier queue"),
+        DispatchQueue(label: "somebody's queue").context, OperationQueue().context, .main,
+        .thread(name: "own thread"), .blocking, WorkerPool(name: "own pool"), Clerk().context,
+        Others().context,
+    ]
+
+    @Test(arguments: outside)
+    func `Law 33: work that leaves the simulation is reported, with who gave it and to whom`(
+        context: any ExecutionContext
+    ) throws {
+        let report = search("leaving", schedules: 2) { sim in
+            sim.spawn("alice") { context.execute {} }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .foreign, "\(failure)")
+        #expect(failure.happened.contains("'alice' gave work to '\(context.name)'"), "\(failure)")
+        #expect(failure.happened.contains("law 33"))
+    }
+
+    @Test func `Law 33: a barrier that leaves the simulation is reported, too`() throws {
+        let cache = BarrierQueueContext(label: "cache")
+        let report = search("leaving by a barrier", schedules: 2) { sim in
+            sim.spawn("alice") { cache.executeBarrier {} }
+        }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+    }
+
+    @Test func `Law 33: what may leave is let go where the caller says so`() {
+        let log = SerialQueueContext(label: "log")
+        let report = search("log", schedules: 20, ignoring: [.foreign]) { sim in
+            sim.spawn("alice") { log.execute {} }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test func `Law 33: beside a simulation everybody else's work runs as ever`() throws {
+        let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let count = Box(0)
+        DispatchQueue(label: "outside").async {
+            begins.wait()
+            for context in Self.shared {
+                context.execute {
+                    count.withValue { $0 += 1 }; ends.signal()
+                }
+            }
+        }
+        try simulate("beside", schedules: 3) { sim in sim.spawn("alice") { begins.signal() } }
+        for _ in Self.shared { ends.wait() }
+        #expect(count.value == Self.shared.count)
+    }
+}

@@ -29,7 +29,7 @@ public protocol ExecutionContext: Sendable {
     /// Runs `work` exactly once, some time, and never refuses (law 1).
     ///
     /// The closure is released right after it ran, on the context that ran it (law 10).
-    func execute(_ work: @escaping Work)
+    func execute(_ work: consuming @escaping Work)
 
     /// Runs `work` like `execute`, but never on the caller before the call returns.
     ///
@@ -94,7 +94,7 @@ extension ExecutionContext {
 
     /// The work with what it needs of its submitter.
     @usableFromInline
-    func bound(_ work: @escaping Work) -> Work {
+    func bound(_ work: consuming @escaping Work) -> Work {
         // Not `map`: a closure that goes through a generic function comes back in a thunk, with its allocation.
         guard let binding else { return work }
         return binding(work)

@@ -18,11 +18,19 @@ public import Dispatch
         unsafe reference = .passUnretained(RootQueue.line(qos))
     }
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
+        let work = LooseWork(work)
         unsafe reference._withUnsafeGuaranteedRef { line in
-            if unsafe Seam.submit(work, for: line.identity) { return }
-            line.execute(work)
+            if Seam.isAnywhere { return executeSimulated(work) }
+            line.execute(work.assembled())
         }
+    }
+
+    @inline(never)
+    private func executeSimulated(_ work: LooseWork) {
+        let work = work.assembled()
+        if unsafe Seam.submit(work, for: line.identity) { return }
+        line.execute(work)
     }
 
     /// The system's queue that the threads come from.

@@ -19,9 +19,9 @@ final class Gate<Base: ExecutionContext>: DrainedView, BarrierContext, @unchecke
         super.init(over: Base.self)
     }
 
-    func execute(_ work: @escaping Work) {
-        let work = bound(work)
-        if line.withLock({ $0.append(work) }) { requestDrain(on: base) }
+    func execute(_ work: consuming @escaping Work) {
+        let work = LooseWork(bound(work))
+        if line.withLock({ $0.append(work.assembled()) }) { requestDrain(on: base) }
     }
 
     func enqueue(_ work: @escaping Work) {

@@ -22,7 +22,7 @@ struct GateLine: ~Copyable {
 
     init(width: Int) { self.width = width }
 
-    mutating func append(_ work: @escaping Work, isBarrier: Bool = false) -> Bool {
+    mutating func append(_ work: consuming @escaping Work, isBarrier: Bool = false) -> Bool {
         if isBarrier {
             if barriers.first == nil { left = 0 }
             barriers.append(left + waiting.count)

@@ -36,7 +36,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
         unsafe batch.deallocate()
     }
 
-    func execute(_ work: @escaping Work) {
+    func execute(_ work: consuming @escaping Work) {
         if post(work) { requestDrain(on: base) }
     }
 
@@ -50,11 +50,12 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     var time: any TimeSource { base.time }
 
     /// Puts work in the mailbox; true if a drain must be asked for.
-    private func post(_ work: @escaping Work) -> Bool {
-        let work = bound(work)
+    private func post(_ work: consuming @escaping Work) -> Bool {
+        // Taken apart, so that nothing is counted under the lock.
+        let work = LooseWork(bound(work))
         let mustAsk: Bool? = mailbox.withLock { mailbox in
             guard !mailbox.hasWaiters else { return nil }
-            mailbox.queue.append(work)
+            mailbox.queue.append(work.assembled())
             return mailbox.asks()
         }
         return mustAsk ?? postBehind(work)
@@ -62,8 +63,9 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
 
     // Apart, so that what is done for every piece stays small enough to be inlined.
     @inline(never)
-    private func postBehind(_ work: @escaping Work) -> Bool {
-        mailbox.withLock { mailbox in
+    private func postBehind(_ work: LooseWork) -> Bool {
+        let work = work.assembled()
+        return mailbox.withLock { mailbox in
             if let last = line.last { last.behind.append(work) } else { mailbox.queue.append(work) }
             return mailbox.asks()
         }

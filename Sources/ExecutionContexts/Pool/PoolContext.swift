@@ -15,16 +15,26 @@ internal import Dispatch
         self.priority = priority
     }
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
+        let work = LooseWork(work)
         unsafe reference._withUnsafeGuaranteedRef { core in
-            if unsafe Seam.submit(work, for: Frame.owner(core)) { return }
+            if Seam.isAnywhere { return executeSimulated(work) }
             _ = core.submit(work, priority)
         }
     }
 
+    @inline(never)
+    private func executeSimulated(_ work: LooseWork) {
+        let work = work.assembled()
+        if unsafe Seam.submit(work, for: Frame.owner(core)) { return }
+        _ = core.submit(LooseWork(work), priority)
+    }
+
     public func enqueue(_ work: @escaping Work) {
         if unsafe Seam.submit(work, for: Frame.owner(core)) { return }
-        unsafe reference._withUnsafeGuaranteedRef { _ = $0.submit(work, priority, isAccepted: true) }
+        unsafe reference._withUnsafeGuaranteedRef {
+            _ = $0.submit(LooseWork(work), priority, isAccepted: true)
+        }
     }
 
     /// Yes in the shared pool's work, no elsewhere; the one exception is law 4's.

@@ -5,7 +5,7 @@ internal import Synchronization
 extension PoolCore {
     /// Runs what there is; called on the worker's thread, once for each call of it. It comes as one that searches.
     func work(_ worker: PoolWorker) {
-        roster.withLock { _ in unsafe worker.place.thread = ec_thread_handle() }
+        arrive(worker)
         worker.occupy {
             unsafe Frame.enter(Frame.owner(self)) {
                 while let work = search(worker) {
@@ -16,6 +16,12 @@ extension PoolCore {
                 }
             }
         }
+    }
+
+    /// The worker has a thread, this one, which is awake.
+    private func arrive(_ worker: PoolWorker) {
+        let thread = ec_thread_handle()
+        roster.withLock { _ in unsafe worker.place.thread = thread }
     }
 
     /// Runs what is before the worker until there is nothing; false if it has gone to rest, to make room.
@@ -46,6 +52,7 @@ extension PoolCore {
         unsafe worker.isLone = waiting == 1
         if waiting > 1 { callIfShort() }
         if let work = worker.ring.take() { return work }
+        if let work = spill.take(into: worker.ring) { return work }
         return line.take(into: worker.ring, sharedBy: width)
     }
 
@@ -56,38 +63,37 @@ extension PoolCore {
         if unsafe worker.turns % 256 == 0, let work = patient.take(into: worker.ring, sharedBy: .max) {
             return work
         }
+        if unsafe worker.turns % 128 == 0, let work = spill.takeOldest(into: worker.ring) { return work }
         return line.take(into: worker.ring, sharedBy: width)
     }
 
     // MARK: - Searching
 
-    /// Looks for work everywhere, for a moment; nil if the worker has gone to rest.
+    /// Looks for work everywhere, once; nil if the worker has gone to rest.
+    ///
+    /// Not for a moment longer: a thread that turns in a circle keeps its processor from the one that it has just woken, and
+    /// takes what comes from outside piece by piece, where a little later it would find many.
     private func search(_ worker: PoolWorker) -> Work? {
         unsafe worker.isLone = false
         repeat {
-            for look in 0..<Self.looks {
-                if let work = find(worker, takesLast: look == Self.looks - 1) {
-                    found()
-                    return work
-                }
-                ec_relax()
+            if let work = find(worker) {
+                found()
+                return work
             }
         } while !rest(worker)
         return nil
     }
 
-    /// About a microsecond: what comes later is worth a call, what comes sooner is not.
-    private static var looks: Int { 24 }
-
-    private func find(_ worker: PoolWorker, takesLast: Bool) -> Work? {
+    private func find(_ worker: PoolWorker) -> Work? {
         if let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
         if let work = line.take(into: worker.ring, sharedBy: width) { return work }
+        if let work = spill.take(into: worker.ring) { return work }
         let count = count
         unsafe worker.turns &+= 1
         for step in 0..<count {
             let other = unsafe self.worker((Int(worker.turns) + step) % count)
             if other === worker || other.ring.count == 0 { continue }
-            if let work = other.ring.steal(into: worker.ring, takesLast: takesLast && isHeldUp(other)) {
+            if let work = other.ring.steal(into: worker.ring, takesLast: isHeldUp(other)) {
                 return work
             }
         }
@@ -122,17 +128,20 @@ extension PoolCore {
             }
             if goesOn {
                 worker.endNap()
+                arrive(worker)
                 return false
             }
         }
         tellOfTheEnd()
-        return !worker.isCalledOutOfNap()
+        guard worker.isCalledOutOfNap() else { return true }
+        arrive(worker)
+        return false
     }
 
     /// One of more workers than there may be lays down what is before it, and gives its thread back (true).
     @inline(never)
     private func leave(_ worker: PoolWorker) -> Bool {
-        line.append(contentsOf: worker.ring)
+        spill.append(contentsOf: worker.ring)
         let leaves = roster.withLock { roster in
             guard roster.vacancies < 0 else { return false }
             roster.end(worker)

@@ -19,6 +19,7 @@ internal import Synchronization
     let urgent = Injector()
     let line = Injector()
     let patient = Injector()
+    let spill = Spill()
 
     /// How many workers look for work. One suffices: who finds some sees to it that another one looks, if there is more.
     let searching = Atomic<Int>(0)
@@ -54,7 +55,7 @@ internal import Synchronization
 
     /// Takes a piece of work; false if the pool has been shut down and the work has not been accepted before.
     @inline(__always)
-    func submit(_ work: @escaping Work, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
+    func submit(_ work: LooseWork, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
         if priority == .medium, isAccepted || !isClosed, let worker = unsafe ec_lender() {
             let isIn = unsafe Unmanaged<PoolWorker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
                 worker.isOf(self) && add(work, to: worker)
@@ -66,8 +67,8 @@ internal import Synchronization
 
     /// Adds it to the ring of the worker that the calling thread is.
     @inline(__always)
-    private func add(_ work: @escaping Work, to worker: PoolWorker) -> Bool {
-        if !worker.ring.hasRoom { line.append(contentsOf: worker.ring) }
+    private func add(_ work: LooseWork, to worker: PoolWorker) -> Bool {
+        if !worker.ring.hasRoom { spill.append(contentsOf: worker.ring, allBut: WorkRing.capacity / 2) }
         let waiting = worker.ring.append(work)
         // The next link of a chain is run by who made it. Were somebody called for it, that one would come too late
         // each time.
@@ -76,7 +77,7 @@ internal import Synchronization
     }
 
     @inline(never)
-    private func inject(_ work: @escaping Work, _ priority: WorkPriority, isAccepted: Bool) -> Bool {
+    private func inject(_ work: LooseWork, _ priority: WorkPriority, isAccepted: Bool) -> Bool {
         let isIn =
             switch priority {
             case .high, .highest: urgent.append(work, isAccepted: isAccepted)
@@ -144,7 +145,7 @@ internal import Synchronization
     ///
     /// A single piece before a worker that is getting on is that one's, and no work for another.
     func hasWork() -> Bool {
-        if !urgent.isEmpty || !line.isEmpty || !patient.isEmpty { return true }
+        if !urgent.isEmpty || !line.isEmpty || !spill.isEmpty || !patient.isEmpty { return true }
         for index in 0..<count where worker(index).ring.count > 0 {
             if worker(index).ring.count > 1 || isHeldUp(worker(index)) { return true }
         }

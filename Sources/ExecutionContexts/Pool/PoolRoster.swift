@@ -29,6 +29,8 @@
     mutating func end(_ worker: PoolWorker) {
         discount(worker)
         unsafe worker.place.isActive = false
+        // Whoever calls it does not make it come at once: until then it is not asleep in a piece.
+        unsafe worker.place.thread = -1
         active -= 1
         resting.append(worker)
     }

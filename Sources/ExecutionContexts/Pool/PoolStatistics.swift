@@ -21,7 +21,9 @@ public struct PoolStatistics: Hashable, Sendable {
         workers = core.count
         let all = (0..<core.count).map { core.worker($0) }
         pending =
-            all.reduce(core.urgent.count + core.line.count + core.patient.count) { $0 + $1.ring.count }
+            all.reduce(core.urgent.count + core.line.count + core.spill.count + core.patient.count) {
+                $0 + $1.ring.count
+            }
         begun = all.reduce(0) { $0 + $1.pieces }
     }
 }

@@ -34,7 +34,7 @@ internal import Synchronization
         /// What it had begun when it was last looked at, and whether its thread slept then.
         var seenBegun = -1
         var seenAsleep = false
-        /// By which the watch asks what its thread is doing.
+        /// By which the watch asks what its thread is doing; -1 while it has none that is awake.
         var thread: Int64 = -1
     }
 

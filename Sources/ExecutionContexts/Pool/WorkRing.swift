@@ -42,10 +42,13 @@ internal import Synchronization
 
     /// Adds a piece, for the owner, who has seen that there is room. Returns how many wait then.
     @inline(__always)
-    package func append(_ work: consuming @escaping Work) -> UInt32 {
+    package func append(_ work: consuming @escaping Work) -> UInt32 { append(LooseWork(work)) }
+
+    @inline(__always)
+    package func append(_ work: LooseWork) -> UInt32 {
         // Relaxed: the owner's own; and the front only for the figure.
         let end = end.load(ordering: .relaxed)
-        unsafe Self.put(work, slot(end))
+        unsafe ec_words_store(slot(end), work.words)
         // Releasing: who sees the new end sees the words. A retain would sink below a mere store, hence the fence.
         ec_compiler_fence()
         self.end.store(end &+ 1, ordering: .releasing)
@@ -59,15 +62,36 @@ internal import Synchronization
         var first = front.load(ordering: .acquiring)
         let end = end.load(ordering: .relaxed)
         while first != end {
-            var words = unsafe ec_words_load(slot(first))
+            let words = unsafe ec_words_load(slot(first))
             // Releasing: the words have been read before the slot is given back.
             let claim = front.weakCompareExchange(
                 expected: first, desired: first &+ 1, successOrdering: .acquiringAndReleasing,
                 failureOrdering: .acquiring)
-            if claim.exchanged { return Self.closure(&words) }
+            if claim.exchanged { return LooseWork(words: words).assembled() }
             first = claim.original
         }
         return nil
+    }
+
+    /// Moves what waits, but for the last `rest` pieces, to the end of a queue; for the owner.
+    package func move(to queue: inout WorkQueue, allBut rest: UInt32 = 0) {
+        // Relaxed: the owner's own.
+        let end = end.load(ordering: .relaxed) &- rest
+        // Acquiring: see `append`. The others only move it on.
+        var first = front.load(ordering: .acquiring)
+        while Int32(bitPattern: end &- first) > 0 {
+            let claim = front.weakCompareExchange(
+                expected: first, desired: end, successOrdering: .acquiringAndReleasing,
+                failureOrdering: .acquiring)
+            guard !claim.exchanged else { break }
+            first = claim.original
+        }
+        while Int32(bitPattern: end &- first) > 0 {
+            // Claimed before it is read: only the owner, who is here, puts anything else there.
+            let words = unsafe ec_words_load(slot(first))
+            queue.append(LooseWork(words: words).assembled())
+            first &+= 1
+        }
     }
 
     /// Takes half of what waits here and adds all but the first piece of it to `other`, whose owner calls.
@@ -86,7 +110,7 @@ internal import Synchronization
             if share == 0 || waiting == 1 && !takesLast { return nil }
             // The caller's own ring is empty, so there is room for half of any other.
             let start = other.end.load(ordering: .relaxed)
-            var words = unsafe ec_words_load(slot(first))
+            let words = unsafe ec_words_load(slot(first))
             for index in 1..<share {
                 unsafe ec_words_store(other.slot(start &+ index &- 1), ec_words_load(slot(first &+ index)))
             }
@@ -96,7 +120,7 @@ internal import Synchronization
             if claim.exchanged {
                 // Releasing, as in `append`.
                 other.end.store(start &+ share &- 1, ordering: .releasing)
-                return Self.closure(&words)
+                return LooseWork(words: words).assembled()
             }
             first = claim.original
         }
@@ -104,29 +128,5 @@ internal import Synchronization
 
     private func slot(_ position: UInt32) -> UnsafeMutablePointer<ec_words> {
         unsafe slots + Int(position % Self.capacity)
-    }
-
-    /// Moves a closure into a slot.
-    @inline(__always)
-    private static func put(_ work: consuming @escaping Work, _ slot: UnsafeMutablePointer<ec_words>) {
-        let piece = Piece(work: work)
-        var words = ec_words()
-        unsafe withUnsafeMutablePointer(to: &words) { words in
-            unsafe UnsafeMutableRawPointer(words).initializeMemory(as: Piece.self, to: piece)
-            unsafe ec_words_store(slot, words.pointee)
-        }
-    }
-
-    /// Moves the closure out of words that were claimed.
-    @inline(__always)
-    private static func closure(_ words: inout ec_words) -> Work {
-        unsafe withUnsafeMutablePointer(to: &words) { words in
-            unsafe UnsafeMutableRawPointer(words).bindMemory(to: Piece.self, capacity: 1).move().work
-        }
-    }
-
-    /// A closure in the shape in which it is called; see `WorkQueue`.
-    private struct Piece {
-        let work: Work
     }
 }

@@ -41,8 +41,8 @@ public final class WorkerPool: RefusingContext {
     public var name: String { priority == .medium ? core.name : "\(core.name)(\(priority))" }
 
     /// Submits work. After `shutDown()` it stops the program; `tryExecute` says so instead (law 1).
-    public func execute(_ work: @escaping Work) {
-        if !core.submit(work, priority) {
+    public func execute(_ work: consuming @escaping Work) {
+        if !core.submit(LooseWork(work), priority) {
             stopMisuse(
                 "Work was submitted by execute to '\(name)', which has been shut down (law 1). "
                     + "Submit by tryExecute, run or submit, which say so, or before the shutdown.")
@@ -50,16 +50,16 @@ public final class WorkerPool: RefusingContext {
     }
 
     public func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        if !core.submit(work, priority) { refused(refusal) }
+        if !core.submit(LooseWork(work), priority) { refused(refusal) }
     }
 
     public func tryExecute(_ work: @escaping Work) throws(Refusal) {
-        if !core.submit(work, priority) { throw refusal }
+        if !core.submit(LooseWork(work), priority) { throw refusal }
     }
 
     // What comes by this has been accepted already, and is run after a shutdown, too.
     public func enqueue(_ work: @escaping Work) {
-        _ = core.submit(work, priority, isAccepted: true)
+        _ = core.submit(LooseWork(work), priority, isAccepted: true)
     }
 
     /// Yes in the pool's work, no elsewhere; the one exception is law 4's.

@@ -66,6 +66,43 @@ struct WorkRingTests {
         #expect(ring.count == 0 && other.count == 0)
     }
 
+    @Test(arguments: [0, 1, 100, 256, 300])
+    func `All but the last are moved to a queue, in order`(_ rest: UInt32) {
+        let ring = WorkRing()
+        let order = Box<[Int]>([])
+        // So that the line goes round the end of the ring.
+        for _ in 0..<200 { _ = ring.append {} }
+        while ring.take() != nil {}
+        for number in 0..<256 { _ = ring.append { order.withValue { $0.append(number) } } }
+        var queue = WorkQueue()
+        ring.move(to: &queue, allBut: rest)
+        #expect(queue.count == 256 - Int(min(rest, 256)) && queue.count + ring.count == 256)
+        while let work = queue.popFirst() { work() }
+        while let work = ring.take() { work() }
+        #expect(order.value == Array(0..<256))
+    }
+
+    @Test func `Work that is taken apart is one piece, with what it captures, and is freed once`() {
+        let (sentinels, runs) = (Sentinels(), Box(0))
+        func loose() -> LooseWork {
+            let sentinel = sentinels.make()
+            return LooseWork { withExtendedLifetime(sentinel) { runs.withValue { $0 += 1 } } }
+        }
+        let (first, second) = (loose(), loose())
+        #expect(sentinels.living == 2)
+        first.assembled()()
+        #expect(runs.value == 1 && sentinels.living == 1)
+        _ = second.assembled()
+        #expect(runs.value == 1 && sentinels.living == 0)
+        // One that somebody keeps, and one that captures nothing.
+        let sentinel = sentinels.make()
+        let kept: Work = { withExtendedLifetime(sentinel) { runs.withValue { $0 += 1 } } }
+        LooseWork(kept).assembled()()
+        kept()
+        LooseWork {}.assembled()()
+        #expect(runs.value == 3)
+    }
+
     @Test func `Thieves and the owner take every piece once, and free it`() async {
         await watched {
             let (shared, sentinels) = (Shared(), Sentinels())

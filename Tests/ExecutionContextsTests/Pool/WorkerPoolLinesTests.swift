@@ -1,0 +1,90 @@
+import Dispatch
+import ExecutionContexts
+import Testing
+
+/// What waits before a pool, in whichever of its lines, begins once and in its turn.
+@Suite(.timeLimit(.minutes(5)))
+struct WorkerPoolLinesTests {
+    @Test func `What comes from outside begins in the order of submission, more or less`() async {
+        await watched {
+            let pool = WorkerPool(width: 1)
+            let order = Box<[Int]>([])
+            let count = 5_000
+            for number in 0..<count { pool.execute { order.withValue { $0.append(number) } } }
+            try! pool.drained().wait()
+            // Now and then the line has its turn before what a worker has taken from it already; and a worker that leaves
+            // lays down what it has taken, which then has its turns beside the line.
+            let furthest = order.value.enumerated().map { abs($0.offset - $0.element) }.max()
+            #expect(order.value.sorted() == Array(0..<count))
+            #expect(furthest! <= 8 * Int(WorkRing.capacity))
+        }
+    }
+
+    @Test(arguments: [1, 2, 4])
+    func `Law 1: what a worker's ring has no room for runs once, and is freed`(_ width: Int) async {
+        await watched {
+            let pool = WorkerPool(width: width)
+            let (runs, sentinels) = (Box([Int](repeating: 0, count: 4_000)), Sentinels())
+            pool.execute {
+                for number in 0..<4_000 {
+                    let sentinel = sentinels.make()
+                    pool.execute { withExtendedLifetime(sentinel) { runs.withValue { $0[number] += 1 } } }
+                }
+            }
+            try! pool.drained().wait()
+            #expect(runs.value.allSatisfy { $0 == 1 })
+            #expect(sentinels.living == 0)
+        }
+    }
+
+    @Test func `What waits longest begins though what came later never ends`() async {
+        await watched {
+            let pool = WorkerPool(width: 1)
+            let left = Box(600)
+            // Two more for each: what waits grows, and the newest of it comes first.
+            @Sendable func feed() {
+                guard left.value > 0 else { return }
+                for _ in 0..<2 { pool.execute {} }
+                pool.execute(feed)
+            }
+            pool.execute {
+                // More than a ring holds.
+                for _ in 0..<600 { pool.execute { left.withValue { $0 -= 1 } } }
+                feed()
+            }
+            try! pool.drained().wait()
+            #expect(left.value == 0)
+        }
+    }
+
+    @Test func `Figures count what waits in every line`() async {
+        await watched {
+            let pool = WorkerPool(width: 1)
+            let (isBusy, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            pool.execute {
+                for _ in 0..<300 { pool.execute {} }
+                isBusy.signal()
+                // Computes, for all the pool knows.
+                while mayGoOn.wait(timeout: .now()) != .success {}
+            }
+            isBusy.wait()
+            for priority in WorkPriority.allCases { pool.prioritized(priority).execute {} }
+            #expect(pool.statistics.pending == 305)
+            mayGoOn.signal()
+            try! pool.drained().wait()
+            #expect(pool.statistics.pending == 0 && pool.statistics.begun == 306)
+        }
+    }
+
+    @Test func `A refused piece is freed at once`() {
+        let (pool, sentinels) = (WorkerPool(width: 1), Sentinels())
+        _ = pool.shutDown()
+        do {
+            let sentinel = sentinels.make()
+            #expect(throws: Refusal.self) {
+                try pool.tryExecute { withExtendedLifetime(sentinel) { _ = Issue.record("It has run.") } }
+            }
+        }
+        #expect(sentinels.living == 0)
+    }
+}

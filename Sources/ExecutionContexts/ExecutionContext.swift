@@ -28,7 +28,8 @@ public typealias Work = @Sendable () -> Void
 public protocol ExecutionContext: Sendable {
     /// Runs `work` exactly once, some time, and never refuses (law 1).
     ///
-    /// The closure is released right after it ran, on the context that ran it (law 10).
+    /// The closure is released right after it ran, on the context that ran it (law 10). It is the context's from the call on, which
+    /// `consuming` says; a context of your own may leave that out.
     func execute(_ work: consuming @escaping Work)
 
     /// Runs `work` like `execute`, but never on the caller before the call returns.

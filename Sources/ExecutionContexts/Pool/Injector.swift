@@ -20,7 +20,7 @@ internal import Synchronization
     /// How much waits; for those who only want a figure.
     var count: Int { departures.withLock { $0.count } + arrivals.withLock { $0.queue.count } }
 
-    /// Adds a piece; false if the line is closed, except to what has been accepted already: then it is let go of.
+    /// Adds a piece; false, and the piece is let go of, if the line is closed and it has not been accepted before.
     func append(_ work: LooseWork, isAccepted: Bool) -> Bool {
         let isIn = arrivals.withLock { arrivals in
             if arrivals.isClosed && !isAccepted { return false }

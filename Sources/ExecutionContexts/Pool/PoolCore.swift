@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// What stands behind a pool: its lines, its workers, and who of them has a thread.
 ///
-/// Workers are not threads. A worker that is called gets one from the system, runs what it finds, looks around for a
-/// moment, naps, and gives the thread back. At most `width` of them are meant to be getting on at a time; who waits for
+/// Workers are not threads. A worker that is called gets one from the system, runs what it finds, looks around,
+/// naps, and gives the thread back. At most `width` of them are meant to be getting on at a time; who waits for
 /// something is not, and another one may take its place. What each has before it the others may take, so nothing is
 /// hidden behind a piece that takes long.
 @safe final class PoolCore: @unchecked Sendable {
@@ -53,7 +53,7 @@ internal import Synchronization
 
     // MARK: - Submitting
 
-    /// Takes a piece of work; false if the pool has been shut down and the work has not been accepted before.
+    /// Takes a piece of work; false, and it is let go of, if the pool has been shut down and it has not been accepted before.
     @inline(__always)
     func submit(_ work: LooseWork, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
         if priority == .medium, isAccepted || !isClosed, let worker = unsafe ec_lender() {

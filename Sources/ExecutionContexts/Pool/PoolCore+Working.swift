@@ -92,10 +92,9 @@ extension PoolCore {
         unsafe worker.turns &+= 1
         for step in 0..<count {
             let other = unsafe self.worker((Int(worker.turns) + step) % count)
-            if other === worker || other.ring.count == 0 { continue }
-            if let work = other.ring.steal(into: worker.ring, takesLast: isHeldUp(other)) {
-                return work
-            }
+            let waiting = other === worker ? 0 : other.ring.count
+            if waiting == 0 || waiting == 1 && !isHeldUp(other) { continue }
+            if let work = other.ring.steal(into: worker.ring, takesLast: waiting == 1) { return work }
         }
         return patient.take(into: worker.ring, sharedBy: .max)
     }

@@ -5,6 +5,7 @@
 // fence for the compiler alone, and the calls of the system by which a thread waits on a word. Everything else
 // is Swift. `Linux.c` and `Darwin.c` have identical members.
 
+#include <string.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -102,6 +103,19 @@ static inline void ec_words_store(ec_words *_Nonnull slot, ec_words words) {
     __atomic_store_n(&slot->first, words.first, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->second, words.second, __ATOMIC_RELAXED);
 }
+
+/// Moves a closure out of `piece`, as its two words, and leaves one behind that holds nothing; and back into `piece`.
+///
+/// Here and not in Swift, whose optimizer would not see that what the words lead to is in somebody's hands: it puts it on the
+/// stack, frees it too early, or never.
+static inline ec_words ec_words_out_of(void *_Nonnull piece) {
+    ec_words words;
+    memcpy(&words, piece, sizeof words);
+    memset(piece, 0, sizeof words);
+    return words;
+}
+
+static inline void ec_words_into(void *_Nonnull piece, ec_words words) { memcpy(piece, &words, sizeof words); }
 
 /// By which others ask what the calling thread is doing, as long as it lives.
 int64_t ec_thread_handle(void);

@@ -14,20 +14,17 @@ package import CPlatform
     @inline(__always)
     package init(_ work: consuming @escaping Work) {
         var piece = Piece(work: work)
-        words = unsafe withUnsafeMutablePointer(to: &piece) { piece in
-            let words = unsafe UnsafeRawPointer(piece).load(as: ec_words.self)
-            // What was there has been moved away: it is not destroyed.
-            unsafe piece.initialize(to: Piece(work: {}))
-            return words
-        }
+        words = unsafe withUnsafeMutablePointer(to: &piece) { unsafe ec_words_out_of($0) }
     }
 
     @inline(__always)
     package func assembled() -> Work {
-        var words = words
-        return unsafe withUnsafeMutablePointer(to: &words) { words in
-            unsafe UnsafeMutableRawPointer(words).bindMemory(to: Piece.self, capacity: 1).move().work
-        }
+        unsafe withUnsafeTemporaryAllocation(of: Piece.self, capacity: 1) { memory in
+            let piece = unsafe memory.baseAddress.unsafelyUnwrapped
+            unsafe ec_words_into(piece, words)
+            // Not the closure itself: what goes through a generic function comes back in a thunk.
+            return unsafe piece.move()
+        }.work
     }
 
     /// A closure in the shape in which it is called; see `WorkQueue`.

@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// Runs work on the caller, before `execute` returns, nested as it comes (law 5).
 ///
 /// Delayed work has no caller to run on: it runs on the global context (law 7). A chain of callbacks that
@@ -13,7 +11,7 @@ public struct ImmediateContext: SynchronousContext {
     @inlinable
     public func execute(_ work: @escaping Work) { work() }
 
-    public func enqueue(_ work: @escaping Work) { DispatchQueue.global().async(execute: work) }
+    public func enqueue(_ work: @escaping Work) { GlobalContext().execute(work) }
 
     @inlinable
     public func sync<Value, Failure: Error>(

@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import Dispatch
 
 /// Runs work on the caller like `.immediate`, but nested work waits until the running piece has ended (law 5).
 ///
@@ -18,7 +17,7 @@ public struct TrampolineContext: ExecutionContext {
     }
 
     public func enqueue(_ work: @escaping Work) {
-        DispatchQueue.global().async { execute(work) }
+        GlobalContext().execute { execute(work) }
     }
 
     /// Yes inside a piece of work of a trampoline on this thread, no elsewhere.

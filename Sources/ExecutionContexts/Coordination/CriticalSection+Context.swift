@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import Dispatch
 
 extension CriticalSection: SynchronousContext {
     // Disfavoured: a plain `execute { }` means the generic one, whose body may change what it captures.
@@ -8,7 +7,7 @@ extension CriticalSection: SynchronousContext {
 
     /// Runs `work` inside the section on the global queue, not on the caller before this returns.
     public func enqueue(_ work: @escaping Work) {
-        DispatchQueue.global().async { self.execute(work) }
+        GlobalContext().execute { self.execute(work) }
     }
 
     /// The same as `execute`: runs `body` on the caller, inside the section.

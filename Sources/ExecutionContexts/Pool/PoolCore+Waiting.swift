@@ -17,7 +17,7 @@ extension PoolCore {
     func endWait(_ worker: PoolWorker) {
         roster.withLock { roster in
             unsafe worker.place.waits -= 1
-            if unsafe worker.place.waits == 0 { roster.count(worker) }
+            if unsafe worker.place.waits == 0 && worker.place.isActive { roster.count(worker) }
             publish(roster)
         }
     }

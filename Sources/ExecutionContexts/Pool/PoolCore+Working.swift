@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import Dispatch
 internal import Synchronization
 
 // What a worker does while it has a thread.
@@ -85,6 +86,7 @@ extension PoolCore {
     }
 
     private func find(_ worker: PoolWorker) -> Work? {
+        if let work = worker.ring.take() { return work }
         if let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
         if let work = line.take(into: worker.ring, sharedBy: width) { return work }
         if let work = spill.take(into: worker.ring) { return work }
@@ -147,10 +149,10 @@ extension PoolCore {
             publish(roster)
             return true
         }
-        guard leaves else { return false }
-        // Those who go on may have looked before its work was there.
+        // Those who go on, or who have just gone to rest, may have looked before its work was there.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasWork() { callIfShort() }
+        guard leaves else { return false }
         tellOfTheEnd()
         return true
     }
@@ -158,12 +160,19 @@ extension PoolCore {
     /// Calls `waiter` as soon as nothing runs and nothing waits.
     func whenDone(_ waiter: @escaping @Sendable () -> Void) {
         roster.withLock { $0.waiters.append(waiter) }
-        tellOfTheEnd()
+        for waiter in waitersOfTheEnd() { waiter() }
     }
 
+    /// Tells of the end, if it has come; for workers, whose thread is not for what others do then: it may be called back.
     private func tellOfTheEnd() {
-        guard !hasWork() else { return }
-        let waiters = roster.withLock { $0.takeWaiters() }
-        for waiter in waiters { waiter() }
+        let waiters = waitersOfTheEnd()
+        if waiters.isEmpty { return }
+        DispatchQueue.global().async { for waiter in waiters { waiter() } }
+    }
+
+    private func waitersOfTheEnd() -> [@Sendable () -> Void] {
+        if hasWork() { return [] }
+        // Asked again: with nobody active, nothing is on its way from one place to another.
+        return roster.withLock { $0.active == 0 && !hasWork() ? $0.takeWaiters() : [] }
     }
 }

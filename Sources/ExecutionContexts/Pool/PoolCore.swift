@@ -149,7 +149,8 @@ internal import Synchronization
         for index in 0..<count where worker(index).ring.count > 0 {
             if worker(index).ring.count > 1 || isHeldUp(worker(index)) { return true }
         }
-        return false
+        // Once more: a ring may have laid down its work after the first look, and before its turn.
+        return !spill.isEmpty
     }
 
     /// Whether a worker has something before it and does not begin it, for longer than a small piece takes.

@@ -31,6 +31,7 @@
         unsafe worker.place.isActive = false
         // Whoever calls it does not make it come at once: until then it is not asleep in a piece.
         unsafe worker.place.thread = -1
+        unsafe worker.place.seenAsleep = false
         active -= 1
         resting.append(worker)
     }

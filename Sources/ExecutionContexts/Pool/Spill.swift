@@ -23,10 +23,12 @@ internal import Synchronization
         let pack = SpilledPack()
         ring.move(to: &pack.queue, allBut: rest)
         if pack.queue.isEmpty { return }
-        // Before anybody can take it, so that it never looks as if there were less than nothing. Releasing, as below: who
-        // sees the count finds the pack, or whoever has taken it.
-        waiting.add(pack.queue.count, ordering: .releasing)
-        packs.withLock { $0.all.append(pack) }
+        packs.withLock { packs in
+            packs.all.append(pack)
+            // Before anybody can take it, so that it never looks as if there were less than nothing. Releasing, as below:
+            // who sees the count finds the pack, or whoever has taken it.
+            waiting.add(pack.queue.count, ordering: .releasing)
+        }
     }
 
     /// Takes the newest pack into a ring that is the caller's own, and has room for it: nothing is in it.
@@ -59,6 +61,8 @@ internal import Synchronization
                 count += 1
             }
             if pack.queue.isEmpty { packs.all.removeFirst() }
+            // A slice keeps the memory of what it has lost.
+            if packs.all.isEmpty { packs.all = [] }
         }
         waiting.subtract(count, ordering: .releasing)
         return first

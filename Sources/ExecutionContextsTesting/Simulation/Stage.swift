@@ -57,7 +57,7 @@ final class Stage: @unchecked Sendable {
         self.crew = crew
         self.chronicle = chronicle
         clock = SimulatedTime(self)
-        system = JobLine(names.unique("global"), width: 8, on: self)
+        system = JobLine(names.unique("global"), width: 24, on: self)
     }
 
     // MARK: Lanes

@@ -60,17 +60,16 @@ struct WorkerPoolLinesTests {
     @Test func `Figures count what waits in every line`() async {
         await watched {
             let pool = WorkerPool(width: 1)
-            let (isBusy, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (isBusy, mayGoOn) = (DispatchSemaphore(value: 0), BusyWait())
             pool.execute {
                 for _ in 0..<300 { pool.execute {} }
                 isBusy.signal()
-                // Computes, for all the pool knows.
-                while mayGoOn.wait(timeout: .now()) != .success {}
+                mayGoOn.run()
             }
             isBusy.wait()
             for priority in WorkPriority.allCases { pool.prioritized(priority).execute {} }
             #expect(pool.statistics.pending == 305)
-            mayGoOn.signal()
+            mayGoOn.end()
             try! pool.drained().wait()
             #expect(pool.statistics.pending == 0 && pool.statistics.begun == 306)
         }
@@ -86,5 +85,43 @@ struct WorkerPoolLinesTests {
             }
         }
         #expect(sentinels.living == 0)
+    }
+
+    /// What a callback of the end of a pool's work does, on the thread that it gets.
+    enum Afterthought: CaseIterable {
+        case submits, submitsAndWaits, blocks, hops
+    }
+
+    @Test(arguments: Afterthought.allCases, [1, 2])
+    func `Law 1: a pool goes on after a callback of its end, whatever that does`(
+        _ afterthought: Afterthought, _ width: Int
+    ) async {
+        await watched {
+            let pool = WorkerPool(width: width)
+            for _ in 0..<20 {
+                let (mayEnd, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                // It is a worker, then, that ends the work.
+                pool.execute { mayEnd.wait() }
+                let end = pool.drained()
+                let done: @Sendable () -> Void = { isDone.signal() }
+                if afterthought == .hops {
+                    end.onSuccess(on: pool.serial()) { _ in done() }
+                } else {
+                    end.onSuccess { _ in
+                        if afterthought == .blocks { WorkerPool.blocking {} }
+                        let hasRun = DispatchSemaphore(value: 0)
+                        pool.execute {
+                            hasRun.signal()
+                            done()
+                        }
+                        if afterthought == .submitsAndWaits { hasRun.wait() }
+                    }
+                }
+                mayEnd.signal()
+                isDone.wait()
+            }
+            try! pool.shutDown().wait()
+            #expect(pool.statistics.pending == 0 && pool.statistics.active == 0)
+        }
     }
 }

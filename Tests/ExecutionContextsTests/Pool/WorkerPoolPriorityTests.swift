@@ -8,11 +8,10 @@ struct WorkerPoolPriorityTests {
     @Test func `Work of a higher priority begins before what waits already`() async {
         await watched {
             let pool = WorkerPool(width: 1)
-            let (isBusy, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (isBusy, mayGoOn) = (DispatchSemaphore(value: 0), BusyWait())
             pool.execute {
                 isBusy.signal()
-                // Computes, for all the pool knows.
-                while mayGoOn.wait(timeout: .now()) != .success {}
+                mayGoOn.run()
             }
             isBusy.wait()
             let order = Box<[WorkPriority]>([])
@@ -21,7 +20,7 @@ struct WorkerPoolPriorityTests {
                     pool.prioritized(priority).execute { order.withValue { $0.append(priority) } }
                 }
             }
-            mayGoOn.signal()
+            mayGoOn.end()
             try! pool.drained().wait()
             #expect(order.value.prefix(20).allSatisfy { $0 > .medium })
             #expect(order.value.suffix(20).allSatisfy { $0 < .medium })

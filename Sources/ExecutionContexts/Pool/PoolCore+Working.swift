@@ -65,7 +65,18 @@ extension PoolCore {
             return work
         }
         if unsafe worker.turns % 128 == 0, let work = spill.takeOldest(into: worker.ring) { return work }
+        if unsafe worker.turns % 256 == 64, let work = takeFromHeldUp(worker) { return work }
         return line.take(into: worker.ring, sharedBy: width)
+    }
+
+    /// What waits behind a piece that takes long: who has work of its own would never come to steal it.
+    private func takeFromHeldUp(_ worker: PoolWorker) -> Work? {
+        for index in 0..<count {
+            let other = self.worker(index)
+            if other === worker || other.ring.count == 0 || !isHeldUp(other) { continue }
+            if let work = other.ring.takeFirst() { return work }
+        }
+        return nil
     }
 
     // MARK: - Searching

@@ -57,11 +57,16 @@ internal import Synchronization
 
     /// Takes the first piece; for the owner.
     @inline(__always)
-    package func take() -> Work? {
-        // Acquiring: see `append`. Relaxed: the owner's own.
+    package func take() -> Work? { take(before: end.load(ordering: .relaxed)) }  // Relaxed: the owner's own.
+
+    /// Takes the first piece; for anybody.
+    package func takeFirst() -> Work? { take(before: end.load(ordering: .acquiring)) }
+
+    @inline(__always)
+    private func take(before end: UInt32) -> Work? {
+        // Acquiring: see `append`. The front may have passed an end that was read before.
         var first = front.load(ordering: .acquiring)
-        let end = end.load(ordering: .relaxed)
-        while first != end {
+        while Int32(bitPattern: end &- first) > 0 {
             let words = unsafe ec_words_load(slot(first))
             // Releasing: the words have been read before the slot is given back.
             let claim = front.weakCompareExchange(

@@ -13,8 +13,8 @@ public import Dispatch
 /// hundredths of a second. So pieces may wait for one another. There are `limit` threads at the most. A pool that has
 /// had nothing to do for a hundredth of a second has none.
 ///
-/// Work begins in the order of submission, more or less: workers take from each other, so nothing may rely on it. For
-/// order take `serial()`. What most programs need is ``ExecutionContext/pool``, which is shared and never shut down.
+/// Work begins in the order of submission, more or less: workers take from each other, and of what one piece submits in the
+/// hundreds the newest may come first. So nothing may rely on it. For order take `serial()`. What most programs need is ``ExecutionContext/pool``, which is shared and never shut down.
 public final class WorkerPool: RefusingContext {
     let core: PoolCore
     private let priority: WorkPriority

@@ -25,7 +25,9 @@ let package = Package(
             path: "Examples/Tour"),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsTesting"],
+            dependencies: [
+                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsTesting", "Measuring",
+            ],
             path: "Examples/Benchmarks"),
         .executableTarget(
             name: "CustomExecutor",
@@ -40,6 +42,12 @@ let package = Package(
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
             path: "Examples/BugHunt"),
         .executableTarget(
+            name: "Endurance",
+            dependencies: ["ExecutionContexts", "ExecutionContextsWork", "Measuring"],
+            path: "Examples/Endurance"),
+        // What the process has taken of the system.
+        .target(name: "Measuring", path: "Examples/Measuring"),
+        .executableTarget(
             name: "PrefetchDemo",
             dependencies: ["ExecutionContexts", "ExecutionContextsWork", "CountDispatch"],
             path: "Examples/PrefetchDemo",
@@ -49,7 +57,7 @@ let package = Package(
 
         .testTarget(
             name: "ExecutionContextsTests",
-            dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "TestSupport"]),
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "TestSupport", "CPlatform"]),
         // Prints the page of a recording, for the check that has a browser look at it.
         .executableTarget(
             name: "TimelineSample",

@@ -34,20 +34,22 @@ let eventLoop = Loop()
 
 final class Loader: NSObject, URLSessionDataDelegate, Sendable {
     func load(_ name: String, _ use: @escaping @Sendable (Data) -> Void) { use(Data()) }
-    func image(of bird: Bird) -> Async<Data> { Async(value: Data()) }
+    func image(of bird: Bird) -> Async<Data> { Async(.success(Data())) }
 }
 let loader = Loader()
 
-struct Bird: Sendable {
+struct Bird: Sendable, Hashable {
     static func list(from data: Data) throws -> [Bird] { [] }
 }
 let network = context
 let birds: [Bird] = []
+// Unchecked: the snippets guard it.
+nonisolated(unsafe) var images: [Bird: Async<Data>] = [:]
 
 struct Client: Sendable { func birds() async throws -> [Bird] { [] } }
 let client = Client()
 
-struct DataSource: Sendable { func getBirds() -> Async<[Bird]> { Async(value: []) } }
+struct DataSource: Sendable { func getBirds() -> Async<[Bird]> { Async(.success([])) } }
 let dataSource = DataSource()
 
 final class Service: Sendable {
@@ -67,6 +69,8 @@ final class Settings: @unchecked Sendable { var language = "" }
 let settings = Settings()
 
 let requestID = ThreadLocalValue<String>()
+let formatter = ThreadLocalValue<DateFormatter> { _ in DateFormatter() }
+let date = Date()
 
 final class Account: Sendable {
     let balance = 0

@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import Measuring
 
 /// `Async` beside what a Swift user would pick instead: a detached task whose value is awaited, and a continuation.
 ///
@@ -38,7 +39,7 @@ enum AsyncBenchmarks {
         bench.compareMeasured(
             "the same, created and let go of in between", operations: count,
             ours: { time { hops(count, to: context) } }, theirs: detached)
-        let value = Async(value: 1)
+        let value = Async(.success(1))
         bench.compareMeasured(
             "callback of a value that is there; a task", operations: count,
             ours: { time { for _ in 0..<count { value.onSuccess { use($0) } } } }, theirs: detached)
@@ -65,7 +66,7 @@ enum AsyncBenchmarks {
 
     private static func endedChains(_ count: Int) {
         for _ in 0..<count {
-            var end = Async(value: 1)
+            var end = Async(.success(1))
             for _ in 0..<100 { end = end.map { $0 &+ 1 } }
             end.onSuccess { use($0) }
         }

@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import Measuring
 
 /// Delays beside `asyncAfter` with work items, with many pending already.
 ///

@@ -2,6 +2,7 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsWork
 import Foundation
+import Measuring
 
 /// Work by key beside what is usually written for it: an actor that keeps a task for each key.
 enum FlightBenchmarks {

@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import Measuring
 
 /// The immediate context beside calling the closure, and the memory of work that waits in a view.
 enum InlineBenchmarks {

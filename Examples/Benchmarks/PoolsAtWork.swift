@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import Measuring
 
 /// The pool beside what is not Dispatch, and what it costs while it waits.
 enum PoolsAtWork {

@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import Measuring
 
 /// What it costs to look: an observed piece beside one that nobody observes.
 enum RecordingBenchmarks {

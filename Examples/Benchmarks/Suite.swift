@@ -1,7 +1,7 @@
 /// The groups of measurements, by the names that the command line takes.
 enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
-    case simulation, pool, grounds, work, queues, recording
+    case simulation, pool, fairness, grounds, work, queues, recording
 
     static let names = allCases.map(\.rawValue)
 
@@ -19,6 +19,7 @@ enum Suite: String, CaseIterable {
         case .simulation: "Simulation"
         case .recording: "What it costs to look"
         case .pool: "The pool beside the global queue"
+        case .fairness: "Beside jobs that submit themselves again: the pool and the global queue"
         case .grounds: "Over the pool (ours) beside over the global context (theirs)"
         case .work: "Works by key beside an actor with tasks"
         case .queues: "Queues with priorities beside OperationQueue, and limiters"
@@ -42,12 +43,15 @@ enum Suite: String, CaseIterable {
         case .pool:
             PoolBenchmarks.run(bench)
             PoolsAtWork.run(bench)
+        case .fairness: PoolFairness.run(bench)
         case .grounds: GroundBenchmarks.run(bench)
         case .work: FlightBenchmarks.run(bench)
         case .queues: WorkQueueBenchmarks.run(bench)
         case .recording: RecordingBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
-        case .coordinator: CoordinatorBenchmarks.run(bench)
+        case .coordinator:
+            CoordinatorBenchmarks.run(bench)
+            BiasBenchmarks.run(bench)
         }
     }
 }

@@ -2,6 +2,7 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsWork
 import Foundation
+import Measuring
 
 /// The queue with priorities beside `OperationQueue`, and what limiting a rate and waiting for quiet add to a submission.
 enum WorkQueueBenchmarks {

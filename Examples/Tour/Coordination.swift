@@ -42,7 +42,7 @@ let coordination = Chapter(
         return NumberFormatter()
     }
     await onThreads(3) {
-        for _ in 0..<100 { _ = formatter.value() }
+        for _ in 0..<100 { _ = formatter.withCurrent { $0?.string(from: 7) } }
     }
     say("formatters made for 3 threads that ask 100 times each", made.total)
 

@@ -20,7 +20,7 @@ let later = Chapter(name: "async", title: "A value that comes later, and its cal
 
     let context = ManualContext()
     let attempts = Async<String>.retry(4, backoff: .exponential(from: .seconds(1)), on: context) { attempt in
-        attempt < 3 ? Async(error: Unreachable()) : Async(value: "answered at attempt \(attempt)")
+        attempt < 3 ? Async(error: Unreachable()) : Async(.success("answered at attempt \(attempt)"))
     }
     context.advance(by: .seconds(3))
     say("a server that is down, retried after 1 s and 2 s of virtual time", try await attempts.get())

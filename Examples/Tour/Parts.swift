@@ -6,7 +6,7 @@ actor Store {
     private let executor: any SerialExecutor
     private(set) var total = 0
 
-    init(on context: some SerialContext) { executor = context.serialExecutor }
+    init(on context: some ActorBackingContext) { executor = context.serialExecutor }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe executor.asUnownedSerialExecutor()

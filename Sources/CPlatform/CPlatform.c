@@ -1,6 +1,9 @@
 #include "CPlatform.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 _Thread_local ec_frame *ec_frame_storage = 0;
@@ -8,8 +11,11 @@ _Thread_local void *ec_trampoline_storage = 0;
 _Thread_local uint32_t ec_depth_storage = 0;
 _Thread_local const void *ec_tail_storage = 0;
 _Thread_local void *ec_errands_storage = 0;
+_Thread_local void *ec_freeing_storage = 0;
 _Thread_local ec_thread *ec_thread_storage = 0;
 _Thread_local const void *ec_lender_storage = 0;
+_Thread_local ec_thread *ec_caller_storage = 0;
+_Thread_local const ec_errand *ec_errand_storage = 0;
 
 uint32_t ec_mode_storage = EC_MODE_PORTABLE;
 
@@ -27,12 +33,33 @@ static void (*thread_ended)(ec_thread *);
 
 static void ended(void *thread) { __atomic_load_n(&thread_ended, __ATOMIC_ACQUIRE)((ec_thread *)thread); }
 
+static void forked(void) { ec_mode_set(EC_MODE_FORKED, true); }
+
+void ec_refuse_wait_in_fork(void) {
+    if ((ec_mode() & EC_MODE_FORKED) == 0) return;
+    fputs("ExecutionContexts: a forked child was to wait for a lock, a coordinator or a result, which one of its parent's "
+          "threads would have to give, and it has none of those (law 34). Call exec in the child, or fork before the "
+          "library's first use.\n", stderr);
+    abort();
+}
+
 static void prepare(void) {
+    pthread_atfork((void *)0, (void *)0, forked);
     pthread_key_create(&key, ended);
     ec_barrier_prepare();
 }
 
 void ec_prepare(void) { pthread_once(&once, prepare); }
+
+ec_thread *ec_thread_recall(void) {
+    ec_prepare();
+    ec_thread *thread = pthread_getspecific(key);
+    if (thread) {
+        ec_thread_storage = thread;
+        if (ec_caller_storage == 0) ec_caller_storage = thread;
+    }
+    return thread;
+}
 
 void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
     // The same function every time; the threads' order does not matter.
@@ -41,6 +68,38 @@ void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
     thread->is_main = ec_is_main_thread();
     pthread_setspecific(key, thread);
     ec_thread_storage = thread;
+    if (ec_caller_storage == 0) ec_caller_storage = thread;
+}
+
+// The runtime's, whose header is not at hand: the stable interface by which compiled code counts
+// references.
+extern void *swift_retain(void *object);
+extern void swift_release(void *object);
+
+void ec_task_retain(void *task) { swift_retain(task); }
+void ec_task_release(void *task) { swift_release(task); }
+
+void ec_complain(const char *line) {
+    fprintf(stderr, "%s\n", line);
+    fflush(stderr);
+}
+
+bool ec_thread_start(void *(*body)(void *), void *argument) {
+    // A new thread inherits the mask: what is sent to the process belongs to the program's own
+    // threads. What a thread raises by a fault of its own must reach it.
+    sigset_t mask, previous;
+    sigfillset(&mask);
+    static const int faults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+    for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&mask, faults[index]);
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &mask, &previous);
+    pthread_t thread;
+    int error = pthread_create(&thread, &attributes, body, argument);
+    pthread_sigmask(SIG_SETMASK, &previous, (void *)0);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
 }
 
 // Of the dispatch library, whose header is not at hand on every system: null asks for the calling thread's queue.

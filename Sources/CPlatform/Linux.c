@@ -5,17 +5,21 @@
 
 #include "CPlatform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 void ec_wait(const void *word, uint32_t expected, int64_t deadline) {
+    ec_refuse_wait_in_fork();
     struct timespec time = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
     // The variant with a bit set takes an absolute time of the monotonic clock.
     syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline == EC_NEVER ? (void *)0 : &time,
@@ -28,34 +32,100 @@ void ec_wake_one(const void *word) {
 
 bool ec_is_main_thread(void) { return syscall(SYS_gettid) == getpid(); }
 
+static bool barrier_register(void) {
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+static bool barrier_pass(void) { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0; }
+
+// Runs on each processor in turn. A thread that was running there is switched out, which is a full
+// barrier. A thread that was not running passed one when it was switched out. A processor that the
+// system refuses is not one of this process.
+static bool visit_processors(void) {
+    unsigned long before[128], one[128];
+    const long bits = 8 * sizeof(unsigned long), count = sysconf(_SC_NPROCESSORS_CONF);
+    long size = syscall(SYS_sched_getaffinity, 0, sizeof before, before);
+    if (size <= 0 || count <= 0 || count > 128 * bits) return false;
+    bool is_done = false;
+    for (long cpu = 0; cpu < count; cpu++) {
+        memset(one, 0, sizeof one);
+        one[cpu / bits] = 1UL << (cpu % bits);
+        if (syscall(SYS_sched_setaffinity, 0, sizeof one, one) == 0) {
+            is_done = true;
+        } else if (errno != EINVAL) {
+            is_done = false;
+            break;
+        }
+    }
+    syscall(SYS_sched_setaffinity, 0, (size_t)size, before);
+    return is_done;
+}
+
 void ec_barrier_prepare(void) {
 // `-Xcc -DEC_PORTABLE` builds what a kernel without the call gets, to be tested and measured.
 #if !defined(EC_PORTABLE)
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0) {
-        ec_mode_set(EC_MODE_PORTABLE, false);
-    }
+    if (barrier_register() && barrier_pass()) ec_mode_set(EC_MODE_PORTABLE, false);
 #endif
 }
 
 void ec_barrier(void) {
     if (ec_mode() & EC_MODE_PORTABLE) return;
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (barrier_pass()) return;
+    // A process that was restored from a checkpoint has lost its registration.
+    if (barrier_register() && barrier_pass()) return;
+    // Not the portable mode from here on: a thread that has just looked at the mode would not know.
+    if (visit_processors()) return;
+    fputs("ExecutionContexts: the system has refused membarrier and sched_setaffinity after the library had started, "
+          "so no memory barrier reaches the other threads (laws 14, 17). Allow one of the two calls in the sandbox, or "
+          "enter the sandbox before the library's first use.\n", stderr);
+    abort();
 }
 
 int64_t ec_thread_handle(void) { return syscall(SYS_gettid); }
 
-bool ec_thread_sleeps(int64_t handle) {
+ec_activity ec_thread_activity(int64_t handle) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/self/task/%lld/stat", (long long)handle);
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
+    if (file < 0) return ec_activity_unknown;
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
-    if (length <= 0) return false;
+    if (length <= 0) return ec_activity_unknown;
     text[length] = 0;
     // The state comes behind the thread's name, which stands in parentheses and may contain any.
     const char *end = strrchr(text, ')');
-    return end != (void *)0 && end[1] == ' ' && (end[2] == 'S' || end[2] == 'D');
+    if (end == (void *)0 || end[1] != ' ') return ec_activity_unknown;
+    if (end[2] == 'D') return ec_activity_paging;
+    return end[2] == 'S' ? ec_activity_asleep : ec_activity_awake;
+}
+
+int64_t ec_thread_time(int64_t handle) {
+    // How the kernel numbers the clock of a thread's processor time; pthread_getcpuclockid makes
+    // the same of a pthread_t.
+    clockid_t clock = (clockid_t)((~(unsigned int)handle << 3) | 6);
+    struct timespec time;
+    if (clock_gettime(clock, &time) != 0) return -1;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+void ec_thread_present(const char *name, uint32_t quality) {
+    (void)quality;
+    // The system cuts it after 15 bytes.
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+int32_t ec_processor_count(void) {
+    // Of the first thread: others may have been given a processor of their own. A larger set than
+    // this has not been met.
+    cpu_set_t allowed[16];
+    memset(allowed, 0, sizeof allowed);
+    size_t size = sizeof allowed;
+    if (syscall(SYS_sched_getaffinity, getpid(), size, allowed) > 0) {
+        int count = CPU_COUNT_S(size, allowed);
+        if (count > 0) return count;
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int32_t)online : 1;
 }
 
 void ec_pin(uint32_t number) {

@@ -17,6 +17,15 @@ public struct ExclusiveHold: ~Copyable, Sendable {
     /// Lets the context go on.
     public consuming func release() {}
 
+    /// This hold, with something to do before its release.
+    consuming func preceded(by step: @escaping Work) -> ExclusiveHold {
+        guard let end = end.take() else { return ExclusiveHold(releasing: step) }
+        return ExclusiveHold(releasing: {
+            step()
+            end()
+        })
+    }
+
     /// This hold, with something to do after its release.
     consuming func then(_ next: @escaping Work) -> ExclusiveHold {
         guard let end = end.take() else { return ExclusiveHold(releasing: next) }

@@ -37,13 +37,13 @@ public protocol ExecutionContext: Sendable {
     /// Whoever must not be held up submits by this: the timer, whose thread belongs to everybody's
     /// delays (law 7), and a view that gives its thread back. The default is `execute`; a context whose
     /// `execute` runs its work on the caller sends it to another thread here.
-    func enqueue(_ work: @escaping Work)
+    func enqueue(_ work: consuming @escaping Work)
 
     /// Runs `work` once, or calls `refused` once with the reason: never both.
     ///
     /// Submissions that owe somebody an answer (`run`, `submit`) come by this. The default, of a context
     /// that never refuses, is `execute`. `refused` may be called before or after the call returns.
-    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void)
+    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void)
 
     /// Whether the caller is running on this context: yes, no, or nil for not known.
     ///
@@ -81,11 +81,11 @@ public protocol ExecutionContext: Sendable {
 }
 
 extension ExecutionContext {
-    public func enqueue(_ work: @escaping Work) { execute(work) }
+    public func enqueue(_ work: consuming @escaping Work) { execute(consume work) }
 
-    public func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        execute(work)
-    }
+    public func execute(
+        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
+    ) { execute(consume work) }
 
     public var isCurrent: Bool? { nil }
 
@@ -108,7 +108,7 @@ extension ExecutionContext {
     public var name: String { "\(Self.self)" }
 
     /// Runs `work` on this context: `context { ... }` is `context.execute { ... }`.
-    public func callAsFunction(_ work: @escaping Work) { execute(work) }
+    public func callAsFunction(_ work: consuming @escaping Work) { execute(consume work) }
 }
 
 // MARK: - Where am I

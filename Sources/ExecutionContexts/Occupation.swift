@@ -3,43 +3,45 @@ internal import Synchronization
 extension ExclusiveHold {
     /// A hold by a barrier that stays on one of the context's own threads until the release.
     static func occupying(_ context: some BarrierContext) -> ExclusiveHold {
-        let occupation = Occupation()
-        context.executeBarrier { [end = End(occupation)] in end.occupation.stay() }
-        require(
-            occupation.hasBegun(),
-            "'\(context.name)' let go of work that a thread was waiting for (law 1): it loses work.")
-        return ExclusiveHold(releasing: occupation.leave)
+        let occupation = Occupation.begin(in: context)
+        return ExclusiveHold(releasing: occupation.end)
     }
 }
 
-/// What the holder and the barrier that stays say to each other.
-private final class Occupation: Sendable {
-    private let answer = Beacon()
+/// A barrier that stays on one of a context's threads, and what it and the holder say to each
+/// other.
+final class Occupation: Sendable {
+    private let answer = AwaitedEnd()
     private let release = Beacon()
     private let isUnderWay = Atomic<Bool>(false)
 
+    /// Waits until the barrier stays.
+    static func begin(in context: some BarrierContext) -> Occupation {
+        let occupation = Occupation()
+        context.executeBarrier { [end = End(occupation)] in end.occupation.stay() }
+        // With the hold, for which others may wait, it goes on at once.
+        occupation.answer.wait(for: context, named: context.name, then: .atOnce)
+        require(
+            occupation.isUnderWay.load(ordering: .acquiring),
+            "'\(context.name)' dropped work that a thread was waiting for (law 1): it loses work.")
+        return occupation
+    }
+
+    func end() { release.signal() }
+
     /// Called by the barrier.
-    func stay() {
-        // Releasing, and acquiring below; the beacon orders the two as well.
+    private func stay() {
+        // Releasing, and acquiring above; the end orders the two as well.
         isUnderWay.store(true, ordering: .releasing)
-        answer.signal()
-        release.wait()
+        answer.come()
+        // Others wait for the barrier to end.
+        release.wait(then: .atOnce)
     }
 
-    func leave() { release.signal() }
-
-    /// Waits until the barrier stays (true) or is never going to.
-    func hasBegun() -> Bool {
-        answer.wait()
-        return isUnderWay.load(ordering: .acquiring)
+    /// Dies with the barrier, run or not.
+    private final class End: Sendable {
+        let occupation: Occupation
+        init(_ occupation: Occupation) { self.occupation = occupation }
+        deinit { occupation.answer.come() }
     }
-
-    func isLost() { answer.signal() }
-}
-
-/// Dies with the barrier, run or not.
-private final class End: Sendable {
-    let occupation: Occupation
-    init(_ occupation: Occupation) { self.occupation = occupation }
-    deinit { occupation.isLost() }
 }

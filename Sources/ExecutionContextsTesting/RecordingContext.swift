@@ -24,12 +24,19 @@ public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
         clock = RecordingTime(base.time, recorder)
     }
 
-    public func execute(_ work: @escaping Work) { base.execute(recorded(work, .execute)) }
+    public func execute(_ work: consuming @escaping Work) {
+        let work = recorded(consume work, .execute)
+        base.execute(consume work)
+    }
 
-    public func enqueue(_ work: @escaping Work) { base.enqueue(recorded(work, .enqueue)) }
+    public func enqueue(_ work: consuming @escaping Work) {
+        let work = recorded(consume work, .enqueue)
+        base.enqueue(consume work)
+    }
 
-    public func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        base.execute(recorded(work, .execute), refused: refused)
+    public func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        let work = recorded(consume work, .execute)
+        base.execute(consume work, refused: refused)
     }
 
     public var time: any TimeSource { clock }
@@ -41,14 +48,19 @@ public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
 }
 
 extension RecordingContext: BarrierContext where Base: BarrierContext {
-    public func executeBarrier(_ work: @escaping Work) { base.executeBarrier(recorded(work, .barrier)) }
+    public func executeBarrier(_ work: consuming @escaping Work) {
+        let work = recorded(consume work, .barrier)
+        base.executeBarrier(consume work)
+    }
 }
 
 extension RecordingContext: SerialContext where Base: SerialContext {}
+extension RecordingContext: ActorBackingContext where Base: ActorBackingContext {}
 
 extension RecordingContext: RefusingContext where Base: RefusingContext {
-    public func tryExecute(_ work: @escaping Work) throws(Refusal) {
-        try base.tryExecute(recorded(work, .execute))
+    public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
+        let work = recorded(consume work, .execute)
+        try base.tryExecute(consume work)
     }
 }
 

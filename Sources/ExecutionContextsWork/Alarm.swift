@@ -1,5 +1,11 @@
 internal import ExecutionContexts
 
+/// Where the caller made what sets an alarm: a test that ends while it is pending names that place.
+struct SourcePlace: Sendable {
+    let fileID: StaticString
+    let line: UInt
+}
+
 /// The one delay that somebody has set, so that it can be told from an older one and called off at any moment.
 ///
 /// Whoever keeps it compares it with the one that rings: an alarm that was replaced, or taken out, means nothing.
@@ -17,12 +23,14 @@ final class Alarm: @unchecked Sendable {
     ///   - rang: called on the context, when it is due.
     ///   - lost: called if the context lets go of the delay.
     func set(
-        at deadline: Moment, on context: some ExecutionContext,
+        at deadline: Moment, on context: some ExecutionContext, from place: SourcePlace,
         rang: @escaping @Sendable (Alarm) -> Void,
         lost: @escaping @Sendable (Alarm) -> Void
     ) {
         let claim = Claim(self, lost)
-        let delay = context.schedule(at: deadline) { if claim.spend() { rang(claim.alarm) } }
+        let delay = context.schedule(at: deadline, fileID: place.fileID, line: place.line) {
+            if claim.spend() { rang(claim.alarm) }
+        }
         let isUnwanted = section.execute {
             if !isOver { self.delay = delay }
             return isOver

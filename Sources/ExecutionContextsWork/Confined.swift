@@ -62,7 +62,7 @@ public final class Confined<State>: @unchecked Sendable {
     /// Runs `body` with the value on the context, and returns what it returns or throws when it has.
     ///
     /// A task that is cancelled while it waits goes on with `CancellationError`; the call is not undone.
-    public func run<Value: Sendable>(
+    public nonisolated(nonsending) func run<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (_ state: inout State) throws -> Value
     ) async throws -> Value {

@@ -17,8 +17,10 @@ extension ExecutionContext {
     /// It is not for values of which each counts: all but the last are dropped. To slow down work without losing any is
     /// for `RateLimiter`.
     public func debounced<Value: Sendable>(
-        by interval: Duration, _ action: @escaping @Sendable (Value) -> Void
+        by interval: Duration, fileID: StaticString = #fileID, line: UInt = #line,
+        _ action: @escaping @Sendable (Value) -> Void
     ) -> PacedCall<Value> {
-        PacedCall(core: DebounceCore(on: self, .quiet(max(interval, .zero))), action)
+        let place = SourcePlace(fileID: fileID, line: line)
+        return PacedCall(core: DebounceCore(on: self, .quiet(max(interval, .zero)), from: place), action)
     }
 }

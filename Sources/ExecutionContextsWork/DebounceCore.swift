@@ -4,11 +4,13 @@ internal import ExecutionContexts
 final class DebounceCore: @unchecked Sendable {
     // Unchecked: `machine` is reached inside `section` only.
     private let base: any ExecutionContext
+    private let place: SourcePlace
     private let section: CriticalSection
     private var machine: DebounceMachine
 
-    init(on base: some ExecutionContext, _ policy: DebounceMachine.Policy) {
+    init(on base: some ExecutionContext, _ policy: DebounceMachine.Policy, from place: SourcePlace) {
         self.base = base
+        self.place = place
         section = CriticalSection(name: "calls that wait for \(base.name)")
         machine = DebounceMachine(policy)
     }
@@ -48,7 +50,7 @@ final class DebounceCore: @unchecked Sendable {
 
     private func set(_ alarm: Alarm, at moment: Moment, on base: some ExecutionContext) {
         alarm.set(
-            at: moment, on: base, rang: { self.ring($0) },
+            at: moment, on: base, from: place, rang: { self.ring($0) },
             lost: { alarm in self.take(self.section.execute { self.machine.lose(alarm) }) })
     }
 

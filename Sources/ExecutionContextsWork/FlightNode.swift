@@ -2,25 +2,36 @@ internal import ExecutionContexts
 
 /// A work under way: its subscribers, and what they have been told.
 final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
-    // Unchecked like the base: touched on the graph's context only.
-    private let slot: WorkSlot<Value>
+    // Unchecked like the base: touched on the graph's context only, but for `arrived`, which is
+    // reached inside the graph's `events`.
+    private let place: WorkPlace<Value>
+    /// What begins it; nil from then on, so that the body lives no longer than those who can ask
+    /// for it (law 10).
+    private var slot: WorkSlot<Value>?
     private var progress: WorkProgress?
     private var partial: Value?
+    /// What was said of it and has not had its turn.
+    private var arrived = EventQueue<Value>()
+    private var hasTurn = false
 
-    init(for slot: WorkSlot<Value>) {
+    init(for slot: WorkSlot<Value>, at place: WorkPlace<Value>) {
         self.slot = slot
+        self.place = place
         super.init(in: slot.graph)
     }
 
-    override var name: String { slot.name }
+    override var name: String { place.name }
 
     override func retire() {
         // Whoever does the work may keep its flight (law 10).
-        (progress, partial) = (nil, nil)
-        slot.vacate(self)
+        let dropped = graph.events.execute { arrived.takeAll() }
+        withExtendedLifetime(dropped) {}
+        (progress, partial, slot) = (nil, nil, nil)
+        place.vacate(self)
     }
 
-    /// Adds a subscriber, in a turn; the first one's turn is followed by the one in which the work begins.
+    /// Adds a subscriber, in a turn; the first one's turn is followed by the one in which the work
+    /// begins.
     func add(_ subscriber: Subscriber<Value>) {
         let isFirst = subscribers.isEmpty
         subscriber.join(self, as: subscribers.append(subscriber))
@@ -32,8 +43,27 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
     }
 
     private func begin() {
-        // Who leaves before this turn leaves nothing to begin.
-        if isGoing { slot.begin(Flight(self)) }
+        // A subscriber that leaves before this turn leaves nothing to begin.
+        if isGoing, let slot = slot.take() { slot.begin(Flight(self)) }
+    }
+
+    /// Says a thing of it on any thread: one turn is asked for, however much is said until it comes
+    /// (law 31).
+    func announce(_ event: WorkEvent<Value>) {
+        let (old, isFirst) = graph.events.execute { () -> (WorkEvent<Value>?, Bool) in
+            defer { hasTurn = true }
+            return (arrived.put(event), !hasTurn)
+        }
+        withExtendedLifetime(old) {}
+        if isFirst { perform { self.tellArrived() } }
+    }
+
+    private func tellArrived() {
+        var events = graph.events.execute {
+            hasTurn = false
+            return arrived.takeAll()
+        }
+        while let event = events.next() { tell(event) }
     }
 
     /// Tells all who want it now, in a turn.

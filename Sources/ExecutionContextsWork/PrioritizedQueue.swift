@@ -74,8 +74,8 @@ public final class PrioritizedQueue: Sendable {
 
 extension PrioritizedQueue {
     /// Runs `work` on the queue's context when its turn comes, and tells nobody.
-    public func execute(priority: WorkPriority = .medium, _ work: @escaping Work) {
-        core.submit(PlainJob(core.bound(work), refused: nil, of: core, priority))
+    public func execute(priority: WorkPriority = .medium, _ work: consuming @escaping Work) {
+        core.submit(PlainJob(core.bound(consume work), refused: nil, of: core, priority))
     }
 
     /// Runs `body` when its turn comes, and gives its value, or its error, as an `Async`.

@@ -20,16 +20,16 @@ private struct PrioritizedQueueContext: ExecutionContext {
     let queue: PrioritizedQueue
     let priority: WorkPriority
 
-    func execute(_ work: @escaping Work) { queue.execute(priority: priority, work) }
+    func execute(_ work: consuming @escaping Work) { queue.execute(priority: priority, consume work) }
 
-    func enqueue(_ work: @escaping Work) {
+    func enqueue(_ work: consuming @escaping Work) {
         let core = queue.core
-        core.submit(PlainJob(core.bound(work), refused: nil, of: core, priority), elsewhere: true)
+        core.submit(PlainJob(core.bound(consume work), refused: nil, of: core, priority), elsewhere: true)
     }
 
-    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         let core = queue.core
-        core.submit(PlainJob(core.bound(work), refused: refused, of: core, priority))
+        core.submit(PlainJob(core.bound(consume work), refused: refused, of: core, priority))
     }
 
     /// No where the base says no; that the base says yes is nothing yet, since it has other work too.

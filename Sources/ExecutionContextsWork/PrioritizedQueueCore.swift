@@ -2,9 +2,11 @@ internal import ExecutionContexts
 
 /// What a queue's work needs, and keeps alive: the lines behind their lock, and the context.
 ///
-/// Whatever changes under the lock says who is next, and that one is handed over after unlocking (law 9).
+/// Whatever changes under the lock says who is next, and that one is handed over after unlocking
+/// (law 9).
 final class PrioritizedQueueCore: @unchecked Sendable {
-    // Unchecked: `lines`, and the slots, phases and marks of the jobs, are reached inside `section` only.
+    // Unchecked: `lines`, and the slots, phases and marks of the jobs, are reached inside `section`
+    // only.
     let base: any ExecutionContext
     let name: String
     private let section: CriticalSection
@@ -19,7 +21,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
     /// The work with what it needs of its submitter, for it may be handed over by somebody else.
     func bound(_ work: @escaping Work) -> Work {
-        // Not `??`: a closure that goes through a generic function comes back in a thunk, with its allocation.
+        // Not `??`: a closure that goes through a generic function comes back in a thunk, with its
+        // allocation.
         guard let binding = base.binding else { return work }
         return binding(work)
     }
@@ -71,8 +74,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
     /// Gives jobs to the base, one after the other, for as long as there are places.
     ///
-    /// A job that has ended before the base has returned - it ran on the spot, or was refused - leaves the next to this loop:
-    /// else each would nest in the one before.
+    /// A job that has ended before the base has returned - it ran on the spot, or was refused -
+    /// leaves the next to this loop: else each would nest in the one before.
     private func handOver(_ first: QueuedJob?, elsewhere: Bool = false) {
         guard var job = first else { return }
         let mark = ThreadMark.here
@@ -87,7 +90,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         }
     }
 
-    // Not inlined: a turn that the base has dropped ends when this returns, while the job is still marked.
+    // Not inlined: a turn that the base has dropped ends when this returns, while the job is still
+    // marked.
     @inline(never)
     private func give(_ job: QueuedJob, elsewhere: Bool) {
         let turn = QueuedTurn(of: job)
@@ -102,7 +106,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
     // MARK: What becomes of a job
 
-    /// Whether a job that was handed over may begin: true once, and never if it was cancelled or refused.
+    /// Whether a job that was handed over may begin: true once, and never if it was cancelled or
+    /// refused.
     func begin(_ job: QueuedJob) -> Bool {
         section.execute {
             guard job.phase == .handed else { return false }
@@ -150,7 +155,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         return hasWon
     }
 
-    /// Frees the place of a job, and says who is to be handed over by the caller; inside the section.
+    /// Frees the place of a job, and says who is to be handed over by the caller; inside the
+    /// section.
     private func leave(_ job: QueuedJob, _ mark: ThreadMark) -> QueuedJob? {
         lines.leave(job)
         return job.hander === mark ? nil : next(by: mark)
@@ -158,9 +164,18 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
     func priority(of job: QueuedJob) -> WorkPriority { section.execute { job.priority } }
 
-    /// Moves a job that waits; one that has been handed over has had its turn.
+    /// Moves a job that waits. One that has been handed over has had its turn, and keeps the
+    /// priority for its own use.
     func setPriority(_ priority: WorkPriority, of job: QueuedJob) {
-        section.execute { if job.phase == .pending { lines.move(job, to: priority) } }
+        let hasTurn = section.execute {
+            if job.phase == .pending {
+                lines.move(job, to: priority)
+                return false
+            }
+            job.priority = priority
+            return true
+        }
+        if hasTurn { job.priorityChanged() }
     }
 
     func isPending(_ job: QueuedJob) -> Bool { section.execute { job.phase == .pending } }
@@ -171,7 +186,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
 /// Tells one thread from another: who hands a job over from who ends it.
 final class ThreadMark: Sendable {
-    private static let local = ThreadLocalValue<ThreadMark> { _ in ThreadMark() }
+    private static let local = Seam.making { ThreadLocalValue<ThreadMark> { _ in ThreadMark() } }
 
     /// That of the calling thread.
     static var here: ThreadMark { local.value() ?? ThreadMark() }

@@ -1,9 +1,11 @@
 internal import ExecutionContexts
 
-/// What waits, a line for each priority, and how many are at work: the state of a queue, for under its lock.
+/// What waits, a line for each priority, and how many are at work: the state of a queue, for under
+/// its lock.
 ///
-/// It runs nothing. Each job that waits has a slot, and the lines are linked through the slots by number, so that any job
-/// leaves or moves in no time and without its reference count being touched.
+/// It runs nothing. Each job that waits has a slot, and the lines are linked through the slots by
+/// number, so that any job leaves or moves in no time and without its reference count being
+/// touched.
 struct PrioritizedQueueLines {
     private struct Slot {
         var job: QueuedJob?
@@ -36,11 +38,12 @@ struct PrioritizedQueueLines {
         pendingCount += 1
     }
 
-    /// Puts a job that waits at the end of another line; in its own it keeps its place.
+    /// Puts a job that waits into another line: a raised one last, a lowered one first, since what
+    /// waits there was behind it until then. In its own line it keeps its place.
     mutating func move(_ job: QueuedJob, to priority: WorkPriority) {
         if job.priority == priority { return }
         unlink(job.slot, from: job.priority)
-        link(job.slot, to: priority)
+        if priority < job.priority { linkFirst(job.slot, to: priority) } else { link(job.slot, to: priority) }
         job.priority = priority
     }
 
@@ -95,6 +98,14 @@ struct PrioritizedQueueLines {
         slots[Int(slot)].previous = last
         if last == Self.none { lines[line].first = slot } else { slots[Int(last)].next = slot }
         lines[line].last = slot
+    }
+
+    private mutating func linkFirst(_ slot: Int32, to priority: WorkPriority) {
+        let (line, first) = (priority.rawValue, lines[priority.rawValue].first)
+        slots[Int(slot)].next = first
+        slots[Int(slot)].previous = Self.none
+        if first == Self.none { lines[line].last = slot } else { slots[Int(first)].previous = slot }
+        lines[line].first = slot
     }
 
     private mutating func unlink(_ slot: Int32, from priority: WorkPriority) {

@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// A piece of work in a queue: its place in a line, and how far it has come.
 class QueuedJob: @unchecked Sendable {
-    // Unchecked: slot, priority, phase, parts and hander are reached inside the queue's section only. `entry`, and what
-    // a kind of job has to run, belong to whoever has moved the phase from pending or handed, under that section.
+    // Unchecked: slot, priority, phase, parts and hander are reached inside the queue's section
+    // only. `entry`, and what a kind of job has to run, belong to whoever has moved the phase from
+    // pending or handed, under that section.
     enum Phase { case pending, handed, started, over }
 
     final let core: PrioritizedQueueCore
@@ -29,6 +30,9 @@ class QueuedJob: @unchecked Sendable {
 
     /// Runs it and ends it; called once, on the base, after it has begun.
     func perform() { fatalError("Each kind of job says how it runs.") }
+
+    /// Its priority was set after it was handed to the base; outside of the section.
+    func priorityChanged() {}
 
     /// It never starts: frees what it captured, and says why.
     func drop(_ error: any Error) { entry = nil }

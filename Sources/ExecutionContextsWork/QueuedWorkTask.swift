@@ -2,8 +2,8 @@ internal import ExecutionContexts
 
 /// Work whose answer a task brings.
 final class TaskJob<Value: Sendable>: AnswerJob<Value>, @unchecked Sendable {
-    // Unchecked: as for every job, `body` belongs to whoever has moved the phase; `task` and `isStopped` are reached under
-    // the queue's lock only.
+    // Unchecked: as for every job, `body` belongs to whoever has moved the phase; `task` and
+    // `isStopped` are reached under the queue's lock only.
     private var body: (@Sendable () async throws -> Value)?
     private var task: Task<Void, Never>?
     private var isStopped = false
@@ -23,6 +23,15 @@ final class TaskJob<Value: Sendable>: AnswerJob<Value>, @unchecked Sendable {
             return isStopped
         }
         if isUnwanted { task.cancel() }
+        priorityChanged()
+    }
+
+    /// The task is raised with its work, where the system can do that; no task is ever lowered.
+    override func priorityChanged() {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+        let (task, priority) = core.locked { (self.task, self.priority) }
+        guard let task, priority > .medium else { return }
+        task.escalatePriority(to: .high)
     }
 
     private func start(_ body: @escaping @Sendable () async throws -> Value) -> Task<Void, Never> {

@@ -25,7 +25,8 @@ public final class RateLimiter: Sendable {
     /// A rate that is not above zero or not finite, a period that is not above zero and a burst below 1 stop the program. The time
     /// between two pieces is rounded up to whole nanoseconds.
     public init(
-        on context: some SerialContext, rate: Double, per period: Duration = .seconds(1), burst: Int = 1
+        on context: some SerialContext, rate: Double, per period: Duration = .seconds(1), burst: Int = 1,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) {
         let name = context.name
         require(
@@ -38,7 +39,9 @@ public final class RateLimiter: Sendable {
         require(
             burst >= 1,
             "A burst of \(burst) on '\(name)' would never let anything begin (law 32). Pass 1 or more.")
-        core = RateLimiterCore(on: context, RateLimiterBucket(rate: rate, per: period, burst: burst))
+        core = RateLimiterCore(
+            on: context, RateLimiterBucket(rate: rate, per: period, burst: burst),
+            from: SourcePlace(fileID: fileID, line: line))
     }
 
     /// How many pieces wait to begin.
@@ -47,8 +50,8 @@ public final class RateLimiter: Sendable {
     /// Runs `work` on the context when a token is free, and tells nobody.
     ///
     /// If the context refuses it, it is sent once more as what has been accepted.
-    public func execute(_ work: @escaping Work) {
-        core.submit(RateLimiterPiece(core.bound(work), dropped: nil))
+    public func execute(_ work: consuming @escaping Work) {
+        core.submit(RateLimiterPiece(core.bound(consume work), dropped: nil))
     }
 
     /// Runs `body` on the context when a token is free, and gives its value, or its error, as an `Async`.

@@ -8,11 +8,13 @@ internal import Synchronization
 final class RateLimiterCore: @unchecked Sendable {
     // Unchecked: `line` is reached inside `section` only.
     private let base: any SerialContext
+    private let place: SourcePlace
     private let section: CriticalSection
     private var line: RateLimiterLine
 
-    init(on base: some SerialContext, _ bucket: RateLimiterBucket) {
+    init(on base: some SerialContext, _ bucket: RateLimiterBucket, from place: SourcePlace) {
         self.base = base
+        self.place = place
         section = CriticalSection(name: "rate limiter on \(base.name)")
         line = RateLimiterLine(bucket)
     }
@@ -73,7 +75,7 @@ final class RateLimiterCore: @unchecked Sendable {
 
     private func set(_ alarm: Alarm, at moment: Moment, on base: some SerialContext) {
         alarm.set(
-            at: moment, on: base, rang: { alarm in self.serve { $0.end(alarm) } },
+            at: moment, on: base, from: place, rang: { alarm in self.serve { $0.end(alarm) } },
             lost: { alarm in if self.section.execute({ self.line.end(alarm) }) { self.abandonAll() } })
     }
 

@@ -1,19 +1,27 @@
 public import ExecutionContexts
 
-/// A work that any number of subscribers share: a place in a graph, where it begins when the first one comes.
+/// A work that any number of subscribers share: a place in a graph, where it begins when the first
+/// one comes.
 ///
-/// It is a description and costs nothing until somebody subscribes. After its end it begins anew for who asks again.
+/// It is a description and costs nothing until somebody subscribes. After its end it begins anew
+/// for who asks again.
 public struct SharedWork<Value: Sendable>: Sendable {
     let slot: WorkSlot<Value>
 
     /// The graph that it is part of.
     public var graph: WorkGraph { slot.graph }
 
-    /// Tells `handler` what becomes of the work, on `context`, until its end or until the subscription is cancelled.
+    /// Tells `handler` what becomes of the work, on `context`, until its end or until the
+    /// subscription is cancelled.
     ///
-    /// Who joins late is told the last progress and the last partial value at once, if there are any. On the graph's own
-    /// context, or on one that the handler's caller is on already, no submission is made (law 6). If the graph's
-    /// context refuses the subscription, the end is the refusal (law 1).
+    /// The handler is called with one event at a time, in order, and the end last, on a concurrent
+    /// context, too (law 31). While it is busy, at most one progress and one partial value wait for
+    /// it: a newer one replaces the one that waits. The end is never dropped.
+    ///
+    /// A late subscriber is told the last progress and the last partial value at once, if there are
+    /// any. On the graph's own context, or on one that the handler's caller is on already, no
+    /// submission is made (law 6). If the graph's context refuses the subscription, the end is the
+    /// refusal (law 1).
     @discardableResult
     @_disfavoredOverload
     public func subscribe(
@@ -41,7 +49,9 @@ public struct SharedWork<Value: Sendable>: Sendable {
         }
     }
 
-    /// The work's end, as an `Async`; who wants it no more cancels that.
+    /// The work's end, as an `Async` of the caller's own; cancelling that leaves the work.
+    ///
+    /// A task that awaits it takes `getOrCancel()`, so that it leaves when it is cancelled: `get()` cancels nothing (law 26).
     public func value(
         priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line
     ) -> Async<Value> {
@@ -49,7 +59,8 @@ public struct SharedWork<Value: Sendable>: Sendable {
         let subscription = subscribe(priority: priority) { event in
             if let outcome = event.outcome { promise.complete(outcome) }
         }
-        // Not kept by what it would complete: a context that loses the question lets go of both (law 1).
+        // Not kept by what it would complete: a context that loses the question lets go of both
+        // (law 1).
         promise.onCancel { [weak subscription] in subscription?.cancel() }
         return promise.async
     }
@@ -59,7 +70,12 @@ public struct SharedWork<Value: Sendable>: Sendable {
         _ handler: @escaping Subscriber<Value>.Handler
     ) -> Subscription {
         let (slot, turns) = (slot, slot.graph.turns)
-        let subscriber = Subscriber(priority, turns, on: place, handler)
+        let subscriber =
+            if let place {
+                DistantSubscriber(priority, turns, on: place, slot.graph.events, handler)
+            } else {
+                Subscriber(priority, turns, handler)
+            }
         turns.perform {
             // Who has left before its turn begins nothing.
             if subscriber.isActive { slot.node().add(subscriber) }

@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// One subscriber's part in a work: how urgent it is to this one, and whether it still wants it.
 ///
-/// Keep it to be able to say so, or let it go: the work goes on all the same. Any thread may use it.
+/// Keep it to be able to say so, or let it go: the work goes on all the same. Any thread may use
+/// it.
 public class Subscription: @unchecked Sendable {
     // Unchecked: what is not atomic is touched on the graph's context only.
     /// The work, from when it has joined it until it has left or been told the end.
@@ -34,8 +35,8 @@ public class Subscription: @unchecked Sendable {
 
     /// How urgent the work is to this subscriber.
     ///
-    /// Set it at any time: the work's own priority is the highest of all its subscribers', and follows, also
-    /// downwards (law 32). Of several changes in a row the last one counts.
+    /// Set it at any time: the work's own priority is the highest of all its subscribers', and
+    /// follows, also downwards (law 32). Of several changes in a row the last one counts.
     // Relaxed: the turn that looks at it is ordered by `isChanging`.
     public final var priority: WorkPriority {
         get { WorkPriority(rawValue: wanted.load(ordering: .relaxed)) ?? .medium }
@@ -52,9 +53,9 @@ public class Subscription: @unchecked Sendable {
 
     /// Leaves: true if the end had not come, which then never comes, nor anything else (law 31).
     ///
-    /// An event whose delivery has begun, on another thread, is delivered to its end. If nobody else wants the work it is
-    /// cancelled: first its own handlers are called, then what it needs is let go of, in the order of asking, and so on
-    /// down to what needs nothing.
+    /// An event whose delivery has begun, on another thread, is delivered to its end. If nobody
+    /// else wants the work it is cancelled: first its own handlers are called, then what it needs
+    /// is let go of, in the order of asking, and so on down to what needs nothing.
     @discardableResult
     public final func cancel() -> Bool {
         guard move(to: State.left) else { return false }
@@ -97,7 +98,13 @@ public class Subscription: @unchecked Sendable {
     }
 
     /// Joins a work for the sake of another one.
-    final func join(for parent: WorkNode) { self.parent = (parent, parent.needs.append(self)) }
+    final func join(for parent: WorkNode) {
+        self.parent = (parent, parent.needs.append(self))
+        parent.graph.countNeeds(1)
+    }
+
+    /// The work for whose sake it has joined.
+    final var needer: WorkNode? { parent?.node }
 
     private func recount() {
         // Acquiring and releasing, as in the setter.
@@ -116,10 +123,14 @@ public class Subscription: @unchecked Sendable {
         node.wantsChanged()
     }
 
-    /// Lets go of the work and of what it would have been told by, and takes itself from the work's line.
+    /// Lets go of the work and of what it would have been told by, and takes itself from the work's
+    /// line.
     func part() -> WorkNode? {
         let parent = parent.take()
-        if let (node, number) = parent { _ = node.needs.remove(number) }
+        if let (node, number) = parent {
+            _ = node.needs.remove(number)
+            node.graph.countNeeds(-1)
+        }
         guard let node = node.take() else { return nil }
         if parent != nil { node.needers -= 1 }
         _ = node.subscribers.remove(number)

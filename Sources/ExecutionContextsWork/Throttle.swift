@@ -25,8 +25,11 @@ extension ExecutionContext {
     /// `latest` in the context's next turn. If the context lets go of the delay the value is lost, as all work is that a
     /// context loses. To wait until calls cease altogether is for `debounced(by:)`.
     public func throttled<Value: Sendable>(
-        to interval: Duration, _ choice: Throttling, _ action: @escaping @Sendable (Value) -> Void
+        to interval: Duration, _ choice: Throttling, fileID: StaticString = #fileID, line: UInt = #line,
+        _ action: @escaping @Sendable (Value) -> Void
     ) -> PacedCall<Value> {
-        PacedCall(core: DebounceCore(on: self, .windows(max(interval, .zero), choice)), action)
+        let place = SourcePlace(fileID: fileID, line: line)
+        return PacedCall(
+            core: DebounceCore(on: self, .windows(max(interval, .zero), choice), from: place), action)
     }
 }

@@ -16,24 +16,34 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// A work begins when the first subscriber comes, and equal work begins once, however many want it (law 31). What it needs
-/// it subscribes to itself: so two works share a third one, its priority is the highest of those who want it, all the way
-/// down (law 32), and when the last one leaves it is cancelled, and what only it had wanted after it.
+/// A work begins when the first subscriber comes, and equal work begins once, however many want it
+/// (law 31). What it needs it subscribes to itself: so two works share a third one, its priority is
+/// the highest of those who want it, all the way down (law 32), and when the last one leaves it is
+/// cancelled, and what only it had wanted after it.
 ///
-/// Everything in a graph happens on its context, one thing at a time; any thread may call. A call from the context
-/// itself is done on the spot where order allows, so components that share one context talk to each other without a
-/// submission (laws 4, 6). The context is given once and never changed.
+/// Everything in a graph happens on its context, one thing at a time; any thread may call. A call
+/// from the context itself is done on the spot where order allows, so components that share one
+/// context talk to each other without a submission (laws 4, 6). The context is given once and never
+/// changed.
 public final class WorkGraph: Sendable {
     /// The context of all works of this graph.
     public var context: any SerialContext { turns.context }
 
     let turns: Turns
+    /// Held for moments, by threads that report and by threads that are told, while events change
+    /// hands.
+    let events: CriticalSection
     private let live = Atomic<Int>(0)
+    private let needs = Atomic<Int>(0)
 
     /// Makes a graph without works on a context that it may share with others.
     ///
-    /// The context must keep what it accepts: one that drops its oldest work for newer work may drop an end.
-    public init(on context: some SerialContext) { turns = Turns(on: context) }
+    /// The context must keep what it accepts: one that drops its oldest work for newer work may
+    /// drop an end.
+    public init(on context: some SerialContext) {
+        turns = Turns(on: context)
+        events = CriticalSection(name: "events of \(context.name)")
+    }
 
     /// How many works have been asked for and have not ended.
     // Relaxed: a number to look at, which orders nothing.
@@ -41,7 +51,14 @@ public final class WorkGraph: Sendable {
 
     func count(_ change: Int) { live.add(change, ordering: .relaxed) }
 
-    /// A work without a key: `body` begins it when the first subscriber comes, and again for who asks after its end.
+    /// How many needs there are between works.
+    // Relaxed: it is touched on the context only, which orders it.
+    var needCount: Int { needs.load(ordering: .relaxed) }
+
+    func countNeeds(_ change: Int) { needs.add(change, ordering: .relaxed) }
+
+    /// A work without a key: `body` begins it when the first subscriber comes, and again for a
+    /// subscriber that comes after its end.
     public func work<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable (Flight<Value>) -> Void
     ) -> SharedWork<Value> {

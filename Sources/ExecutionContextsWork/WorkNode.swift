@@ -16,7 +16,10 @@ class WorkNode: @unchecked Sendable {
     /// What it needs of other graphs, whose contexts know more of it.
     private var elsewhere: [Subscription] = []
     final var hasEnded = false
-    private var cancelHandlers: [Work] = []
+    /// No higher than the rank of anything that it needs; see `circle(through:)`.
+    final var rank = 0
+    /// Called at its end, in the order of asking; some only if it was cancelled.
+    private var endHandlers: [(isForCancel: Bool, body: Work)] = []
     private var priorityHandlers: [PriorityHandler] = []
 
     /// How it goes: who moves this away from `going` decides how the work ends.
@@ -44,9 +47,11 @@ class WorkNode: @unchecked Sendable {
 
     /// Takes a turn for what is said about this work: the order in which that is said is kept.
     ///
-    /// On the context it takes no submission, however much waits for others, unless something about this work may wait, too.
+    /// On the context it takes no submission, however much waits for others, unless something about
+    /// this work may wait, too.
     final func perform(_ turn: @escaping Work) {
-        // Relaxed: only what happens before this call must be seen, and that is visible already (law 6).
+        // Relaxed: only what happens before this call must be seen, and that is visible already
+        // (law 6).
         if graph.turns.isHere {
             if !isToldFromElsewhere.load(ordering: .relaxed) { return graph.turns.take(turn) }
         } else {
@@ -75,25 +80,34 @@ class WorkNode: @unchecked Sendable {
         hasEnded = true
         retire()
         graph.count(-1)
-        cancelHandlers = []
         priorityHandlers = []
+        let isCancelled = isCancelled
+        // Their turns come before those in which what it needs loses a subscriber.
+        for handler in endHandlers where isCancelled || !handler.isForCancel {
+            graph.turns.next(handler.body)
+        }
+        endHandlers = []
         for need in needs.removeAll() { need.cancelInTurn() }
         for need in elsewhere { graph.turns.next { need.cancel() } }
         elsewhere = []
     }
 
-    /// Cancels it, in a turn, unless its end is under way: its own handlers come first, then what it needs, in order.
+    /// Cancels it, in a turn, unless its end is under way: its own handlers come first, then what
+    /// it needs, in order.
     private func cancel() {
-        guard claim(Fate.cancelled) else { return }
-        // Their turns come before those in which what it needs loses a subscriber.
-        for handler in cancelHandlers { graph.turns.next(handler) }
-        end()
+        if claim(Fate.cancelled) { end() }
     }
 
     /// Runs `body` when it is cancelled, at once if it has been; in a turn.
     final func onCancel(_ body: @escaping Work) {
         if isCancelled { return graph.turns.next(body) }
-        if !hasEnded { cancelHandlers.append(body) }
+        if !hasEnded { endHandlers.append((true, body)) }
+    }
+
+    /// Runs `body` when it has ended, at once if it has; in a turn.
+    final func onEnd(_ body: @escaping Work) {
+        if hasEnded { return graph.turns.next(body) }
+        endHandlers.append((false, body))
     }
 
     // MARK: - How much it is wanted
@@ -126,29 +140,5 @@ class WorkNode: @unchecked Sendable {
     final func need(elsewhere need: Subscription) {
         // Asking may have been enough for it to end, where both share a context.
         if hasEnded { _ = need.cancel() } else { elsewhere.append(need) }
-    }
-
-    // MARK: - Circles
-
-    /// The works from this one to `target` along what each needs, or nil if it does not need it.
-    final func way(to target: WorkNode) -> [WorkNode]? {
-        if self === target { return [self] }
-        // Most are new and need nothing yet, or are at the top and nothing needs them.
-        if needs.isEmpty || target.needers == 0 { return nil }
-        var (open, cameFrom) = ([self], [ObjectIdentifier(self): self])
-        while let node = open.popLast() {
-            for need in node.needs.all {
-                guard let next = need.node, cameFrom[ObjectIdentifier(next)] == nil else { continue }
-                cameFrom[ObjectIdentifier(next)] = node
-                if next !== target {
-                    open.append(next)
-                    continue
-                }
-                var way = [next]
-                while let last = way.last, last !== self { way.append(cameFrom[ObjectIdentifier(last)]!) }
-                return way.reversed()
-            }
-        }
-        return nil
     }
 }

@@ -94,7 +94,7 @@ struct BirdServerTests {
         try await withServer { server in
             let slow = transport(server).get("/slow")
             let others = leaving == .lastOfTwo ? [slow.map(\.count), slow.map(\.count)] : []
-            let task = leaving == .waitingTask ? Task { try await slow.get() } : nil
+            let task = leaving == .waitingTask ? Task { try await slow.getOrCancel() } : nil
             let limited = leaving == .timeLimit ? slow.timeout(after: .seconds(10), on: clock) : nil
             try await log.wait(for: .parked(path: "/slow")).get()
             switch leaving {

@@ -56,8 +56,11 @@ struct PrioritizedQueueModelTests {
                 if let index = model.waiting.firstIndex(where: { $0.number == number }),
                     model.waiting[index].priority != priority
                 {
-                    model.waiting.remove(at: index)
-                    model.waiting.append(.init(number: number, priority: priority))
+                    let old = model.waiting.remove(at: index)
+                    // A lowered one comes before those of its new priority, a raised one behind
+                    // them.
+                    let place = priority < old.priority ? 0 : model.waiting.count
+                    model.waiting.insert(.init(number: number, priority: priority), at: place)
                 }
             case 5 where !works.isEmpty:
                 let number = max(works.count - 1 - dice.roll(20), 0)

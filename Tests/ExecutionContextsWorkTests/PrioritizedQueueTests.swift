@@ -40,6 +40,19 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["first", "medium", "twice"])
     }
 
+    @Test func `Law 32: a lowered job comes before those of its new priority, a raised one behind them`() {
+        let queue = PrioritizedQueue(on: manual, limit: 1)
+        queue.execute(note("first"))
+        let (high, lowest) = (
+            queue.submit(priority: .high, note("lowered")), queue.submit(priority: .lowest, note("raised"))
+        )
+        for index in 1...2 { queue.execute(priority: .low, note("low \(index)")) }
+        high.priority = .low
+        lowest.priority = .low
+        manual.runReady()
+        #expect(log.value == ["first", "lowered", "low 1", "low 2", "raised"])
+    }
+
     @Test func `Law 32: what is set to the priority that it has keeps its place`() {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         queue.execute(note("first"))
@@ -50,15 +63,31 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["first", "second", "third"])
     }
 
-    @Test func `A priority that is set after the work was handed over is too late, and harmless`() {
+    @Test func `Law 32: a priority that is set after the work was handed over is kept, and changes no order`()
+    {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let work = queue.submit { 1 }
         work.priority = .lowest
-        #expect(work.priority == .medium)
+        #expect(work.priority == .lowest)
         manual.runReady()
         work.priority = .highest
-        #expect(work.priority == .medium)
+        #expect(work.priority == .highest)
         #expect(queue.pendingCount == 0)
+    }
+
+    @Test func `Law 32: the task of work that is raised while it runs is raised with it`() async throws {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+        let queue = PrioritizedQueue(on: .global, limit: 1)
+        let (begun, raised) = (Promise<Void>(), Promise<Void>())
+        let work = queue.submitTask {
+            begun.succeed(())
+            try await raised.async.get()
+            return Task.currentPriority
+        }
+        try await begun.async.get()
+        work.priority = .highest
+        raised.succeed(())
+        #expect(try await work.async.get() >= .high)
     }
 
     @Test func `Law 32: with a limit of 0 nothing starts until it is raised`() {

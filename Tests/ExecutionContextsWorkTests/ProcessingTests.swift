@@ -46,7 +46,10 @@ struct ProcessingTests {
     }
 
     private func send(_ values: Int..., last: Int? = nil) {
-        for value in values { upstream.value!.yield(value) }
+        for value in values {
+            upstream.value!.yield(value)
+            context.runReady()
+        }
         if let last { upstream.value!.succeed(last) }
         context.runReady()
     }

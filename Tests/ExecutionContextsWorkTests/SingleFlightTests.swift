@@ -180,6 +180,7 @@ struct SingleFlightTests {
         context.runReady()
         let flight = begun.withValue { $0[0].flight }
         flight.report(WorkProgress(completed: 1, total: 4))
+        context.runReady()
         flight.yield(10)
         flight.report(WorkProgress(completed: 2, total: 4))
         context.runReady()

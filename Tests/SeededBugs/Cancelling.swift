@@ -101,7 +101,7 @@ extension SeededBug {
         for name in ["alice", "bob"] {
             sim.spawn(name) {
                 let answer = section.execute { () -> Async<Int> in
-                    if let value = stored.value { return Async(value: value) }
+                    if let value = stored.value { return Async(.success(value)) }
                     let promise = Promise<Int>()
                     waiting.value = isMended ? waiting.value + [promise] : [promise]
                     return promise.async

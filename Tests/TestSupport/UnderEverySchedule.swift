@@ -10,8 +10,9 @@ package func underEverySchedule(
 ) async {
     let failure = Box<SimulationFailure?>(nil)
     await offThePool {
+        // Patient, since a hundred other tests may keep the processors busy.
         failure.value =
-            search(name, schedules: schedules, time: time) { sim in
+            search(name, schedules: schedules, time: time, patience: .seconds(60)) { sim in
                 let onlooker = Onlooker(sim)
                 sim.finally("nothing is wrong") { try onlooker.check() }
                 body(sim, onlooker)

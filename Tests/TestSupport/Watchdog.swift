@@ -27,3 +27,8 @@ package func rounds(debug: Int, release: Int) -> Int {
     release
     #endif
 }
+
+/// The seeds that a test draws its cases from; twenty times as many in a long run.
+package func seeds(debug: Int, release: Int) -> Range<UInt64> {
+    0..<UInt64(rounds(debug: debug, release: release) * (isLongRun ? 20 : 1))
+}

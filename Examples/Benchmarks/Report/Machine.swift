@@ -38,15 +38,6 @@ struct Machine: Equatable {
 
     /// The toolchain on the path, which is the one that has built this unless somebody went out of their way.
     private static func installedVersion() -> String? {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["swift", "--version"]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return nil }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return version(in: text)
+        output(of: ["swift", "--version"]).flatMap(version(in:))
     }
 }

@@ -7,7 +7,7 @@ import ExecutionContexts
 /// actor may be used there without waiting: see `LineReader`.
 ///
 /// It ends when nobody holds it any more and its work is done; what was submitted is not lost (law 10).
-final class EventLoop: SerialContext {
+final class EventLoop: ActorBackingContext {
     let name: String
     private let core: LoopCore
 

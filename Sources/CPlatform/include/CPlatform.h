@@ -9,6 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// A client that speaks C++ reads this as C++, and looks for the names that C has given.
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
 /// One entry of the list of contexts that the calling thread is running work of, innermost first.
 typedef struct ec_frame {
     /// Which context: the address of an object that lives as long as the frame.
@@ -17,6 +22,9 @@ typedef struct ec_frame {
     struct ec_frame *_Nullable parent;
     /// Free for the owner's use while the frame stands.
     intptr_t note;
+    /// Which of its owner's jobs runs: zero until a hold asks for the number, and the largest
+    /// number where the frame stands for a part of a job.
+    uint64_t job;
 } ec_frame;
 
 /// What the library knows of one thread; never freed, but used again when the thread has ended.
@@ -37,8 +45,8 @@ typedef struct ec_thread {
     void *_Nullable more;
     /// The simulator that this thread runs under.
     void *_Nullable simulation;
-    /// The next of all records; constant once this one can be found.
-    struct ec_thread *_Nullable next;
+    /// Its place among the records of living threads, which moves.
+    uint64_t place;
     union {
         /// The next of those that no thread uses.
         struct ec_thread *_Nullable next_free;
@@ -47,14 +55,25 @@ typedef struct ec_thread {
     };
     /// Whether this is the program's first thread.
     bool is_main;
+    /// The number by which the thread holds contexts, or zero.
+    uint32_t hold;
 } ec_thread;
+
+/// For whom a thread runs what another thread waits for; it lives on the stack of the thread that
+/// runs it.
+typedef struct ec_errand {
+    /// The task of the waiting thread, if it runs one.
+    const void *_Nullable task;
+    /// The task that runs on this thread, if one does.
+    const void *_Nullable own_task;
+} ec_errand;
 
 // Initial-exec where the linker offers it: a load at a fixed offset from the thread pointer instead of
 // a call. These words fit the space that the C library keeps for libraries opened later.
 #if defined(__ELF__)
-#define EC_THREAD_LOCAL extern _Thread_local __attribute__((tls_model("initial-exec")))
+#define EC_THREAD_LOCAL extern __thread __attribute__((tls_model("initial-exec")))
 #else
-#define EC_THREAD_LOCAL extern _Thread_local
+#define EC_THREAD_LOCAL extern __thread
 #endif
 
 EC_THREAD_LOCAL ec_frame *_Nullable ec_frame_storage;
@@ -62,8 +81,11 @@ EC_THREAD_LOCAL void *_Nullable ec_trampoline_storage;
 EC_THREAD_LOCAL uint32_t ec_depth_storage;
 EC_THREAD_LOCAL const void *_Nullable ec_tail_storage;
 EC_THREAD_LOCAL void *_Nullable ec_errands_storage;
+EC_THREAD_LOCAL void *_Nullable ec_freeing_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
 EC_THREAD_LOCAL const void *_Nullable ec_lender_storage;
+EC_THREAD_LOCAL ec_thread *_Nullable ec_caller_storage;
+EC_THREAD_LOCAL const ec_errand *_Nullable ec_errand_storage;
 
 /// The innermost frame of the calling thread.
 static inline ec_frame *_Nullable ec_frame_top(void) { return ec_frame_storage; }
@@ -82,9 +104,18 @@ static inline void ec_set_tail(const void *_Nullable tail) { ec_tail_storage = t
 static inline void *_Nullable ec_errands(void) { return ec_errands_storage; }
 static inline void ec_set_errands(void *_Nullable errands) { ec_errands_storage = errands; }
 
+/// What this thread is to free when it has freed what it is freeing; null while it frees nothing.
+static inline void *_Nullable ec_freeing(void) { return ec_freeing_storage; }
+static inline void ec_set_freeing(void *_Nullable things) { ec_freeing_storage = things; }
+
 /// Whoever has lent the calling thread: the worker of a pool.
 static inline const void *_Nullable ec_lender(void) { return ec_lender_storage; }
 static inline void ec_set_lender(const void *_Nullable lender) { ec_lender_storage = lender; }
+
+/// Takes a reference to a Swift object and returns it, or null if its last reference is gone and it is being freed.
+///
+/// The caller sees to it that the memory of the object is still there.
+void *_Nullable ec_try_retain(void *_Nonnull object);
 
 /// Two words that one thread writes while another reads them in vain; each is read and written as a whole.
 typedef struct ec_words {
@@ -117,17 +148,65 @@ static inline ec_words ec_words_out_of(void *_Nonnull piece) {
 
 static inline void ec_words_into(void *_Nonnull piece, ec_words words) { memcpy(piece, &words, sizeof words); }
 
-/// By which others ask what the calling thread is doing, as long as it lives.
+/// The number by which other threads ask about the calling thread, as long as it lives.
 int64_t ec_thread_handle(void);
 
-/// Whether a thread sleeps, and does not merely wait for a processor; false where it is not known.
-bool ec_thread_sleeps(int64_t handle);
+/// What another thread is doing, as far as the system tells.
+typedef enum ec_activity {
+    ec_activity_unknown,
+    /// It runs, or waits for a processor.
+    ec_activity_awake,
+    /// It waits for the kernel, most often for a page of memory or of a file.
+    ec_activity_paging,
+    ec_activity_asleep
+} ec_activity;
+
+ec_activity ec_thread_activity(int64_t handle);
+
+/// The processor time that a thread has used, in nanoseconds; -1 where it is not known.
+int64_t ec_thread_time(int64_t handle);
+
+/// Starts a detached thread that runs `body(argument)`, with all asynchronous signals blocked.
+///
+/// False if the system refuses another thread.
+bool ec_thread_start(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
+
+/// Gives the calling thread a name, cut where the system has no room for it, and a quality of
+/// service.
+///
+/// `quality` is a class of Apple's systems, 0 where it is not given, and ignored elsewhere.
+void ec_thread_present(const char *_Nonnull name, uint32_t quality);
+
+/// How many processors the program may run on.
+int32_t ec_processor_count(void);
 
 /// The record of the calling thread, or null before its first use.
 static inline ec_thread *_Nullable ec_thread_current(void) { return ec_thread_storage; }
 
+/// Restores and returns the record of a thread whose `ec_thread_current` is null although it has one;
+/// null if it has none.
+///
+/// On Apple's systems a thread that ends may lose its thread-local variables before other destructors
+/// run on it.
+ec_thread *_Nullable ec_thread_recall(void);
+
+/// The record of the thread for which the calling thread acts: its own, or that of the thread whose
+/// `sync` it runs.
+static inline ec_thread *_Nullable ec_caller(void) { return ec_caller_storage; }
+static inline void ec_caller_set(ec_thread *_Nullable caller) { ec_caller_storage = caller; }
+static inline const ec_errand *_Nullable ec_errand_current(void) { return ec_errand_storage; }
+static inline void ec_errand_set(const ec_errand *_Nullable errand) { ec_errand_storage = errand; }
+
 /// Makes `thread` the record of the calling thread until this ends, and then calls `ended` on it.
 void ec_thread_attach(ec_thread *_Nonnull thread, void (*_Nonnull ended)(ec_thread *_Nonnull));
+
+/// Keeps a task's object, so that its address is no other task's, and lets it go.
+void ec_task_retain(void *_Nonnull task);
+void ec_task_release(void *_Nonnull task);
+
+/// Writes a line to the standard error.
+void ec_complain(const char *_Nonnull line);
+
 
 /// Gives the calling thread another record, or none; for `ended`, and for simulated threads.
 static inline void ec_thread_set(ec_thread *_Nullable thread) { ec_thread_storage = thread; }
@@ -141,7 +220,6 @@ static inline void *_Nonnull ec_thread_orphans(ec_thread *_Nonnull thread) { ret
 // What other threads read of a record, and what does not change while they can. In Swift each would count as an access
 // to all of the record, beside those of the thread that it belongs to.
 static inline uint32_t ec_thread_identifier(const ec_thread *_Nonnull thread) { return thread->identifier; }
-static inline ec_thread *_Nullable ec_thread_next(const ec_thread *_Nonnull thread) { return thread->next; }
 
 /// Whether the calling thread is the program's first.
 bool ec_is_main_thread(void);
@@ -167,6 +245,9 @@ enum {
     EC_MODE_PORTABLE = 1,
     /// A simulator is at work somewhere in the process.
     EC_MODE_SIMULATED = 2,
+    /// The process was forked from one that had begun to use the library, and has none of its
+    /// other threads.
+    EC_MODE_FORKED = 4,
 };
 extern uint32_t ec_mode_storage;
 
@@ -177,8 +258,12 @@ extern uint32_t ec_mode_storage;
 static inline uint32_t ec_mode(void) { return __atomic_load_n(&ec_mode_storage, __ATOMIC_RELAXED); }
 void ec_mode_set(uint32_t mode, bool is_on);
 
-/// Finds out how the short ways work here, once.
+/// Finds out how the short ways work here, once; from then on a forked child is known.
 void ec_prepare(void);
+
+/// Traps if the calling thread is about to wait in a forked child, where no other thread would wake
+/// it.
+void ec_refuse_wait_in_fork(void);
 
 /// Asks the system for `ec_barrier`; leaves the mode portable where there is none.
 void ec_barrier_prepare(void);
@@ -186,7 +271,9 @@ void ec_barrier_prepare(void);
 /// Returns when every running thread of the process has passed a full memory barrier since the call began.
 ///
 /// It is what lets the other side of a handshake do without one. In portable mode it does nothing: that side
-/// passes its own.
+/// passes its own. The system may refuse the call later on, as in a sandbox that a program enters
+/// after it has started: then the caller visits every processor instead. If that is refused as well,
+/// the program traps.
 void ec_barrier(void);
 
 /// The deadline that never comes.
@@ -214,5 +301,9 @@ void ec_unseen_resume(uint32_t depth);
 /// Keeps the calling thread to one of the processors that it may run on, the same for the same number; where the system
 /// does not let a program choose it does nothing.
 void ec_pin(uint32_t number);
+
+#if defined(__cplusplus)
+}
+#endif
 
 #endif

@@ -4,14 +4,16 @@ internal import Synchronization
 extension Async {
     /// Blocks the calling thread until there is an outcome, and returns the value or throws the error (law 27).
     ///
-    /// For threads that may block: a command-line tool's main thread, a thread of your own, an XCTest. Where it could never
-    /// end - on the serial context that would have to complete it, inside a callback of what it waits for - and on the few
-    /// threads that run Swift tasks, Swift Testing's among them, where it must not be, the program stops with a sentence;
-    /// there, write `get()` or a callback. If it has ended there is nothing to wait for, and no thread is refused.
+    /// For threads that may block: a command-line tool's main thread, a thread of your own, an XCTest. It cannot be called
+    /// in asynchronous code; a synchronous function that a task calls can call it. The program traps with
+    /// a message where it could never end - on the serial context that would have to complete it, inside a callback of
+    /// what it waits for - and on the few threads that run Swift tasks, Swift Testing's among them. Write `get()` or a
+    /// callback there. If it has ended there is nothing to wait for, and no thread is refused.
     ///
     /// Giving up throws ``AsyncError/timedOut(after:)`` and cancels nothing. The time is real also under a context with
     /// virtual time. Zero and negative limits mean what has ended already; nil is no limit.
     @inlinable
+    @available(*, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'.")
     public func wait(
         timeout: Duration? = nil, file: StaticString = #file, line: UInt = #line
     ) throws -> Value {
@@ -21,6 +23,7 @@ extension Async {
     }
 
     /// Blocks the calling thread for up to so many seconds; infinity is no limit, not-a-number stops the program (law 27).
+    @available(*, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'.")
     public func wait(
         timeout seconds: Double, fileID: StaticString = #fileID, file: StaticString = #file,
         line: UInt = #line
@@ -90,7 +93,7 @@ private final class WaitingThread: Party, @unchecked Sendable {
     private let parker: Parker
 
     override init() {
-        unsafe parker = Parker(Threads.current)
+        unsafe parker = Parker(Threads.own)
         super.init()
     }
 
@@ -98,8 +101,8 @@ private final class WaitingThread: Party, @unchecked Sendable {
     func park(until deadline: Int64) -> Bool {
         // Acquiring: who was told sees the outcome.
         while !isTold.load(ordering: .acquiring) {
-            if unsafe Seam.now(Threads.current) >= deadline { return false }
-            parker.park(until: deadline)
+            if unsafe Seam.now(Threads.own) >= deadline { return false }
+            parker.park(until: deadline, then: .whenThereIsRoom)
         }
         return true
     }
@@ -108,7 +111,7 @@ private final class WaitingThread: Party, @unchecked Sendable {
         // An exchange, since what has ended may sink below a mere store. After it this may be gone.
         let parker = parker
         _ = isTold.exchange(true, ordering: .releasing)
-        unsafe parker.unpark(by: Threads.current)
+        unsafe parker.unpark(by: Threads.own)
     }
 
     override var label: String { "a thread" }

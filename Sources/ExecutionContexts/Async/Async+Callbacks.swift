@@ -73,6 +73,6 @@ extension Async {
 
     @usableFromInline
     func join(_ hop: Hop?, while token: InvalidationToken, _ body: @escaping Callback.Body) {
-        TokenCallback(hop, for: cell, while: token, body).wait()
+        TokenCallback(hop, for: cell, while: token, body).wait(for: cell)
     }
 }

@@ -6,9 +6,10 @@ extension Async {
     @inlinable
     public static func all(_ asyncs: some Sequence<Async>) -> Async<[Value]> {
         let cells = asyncs.map(\.cell)
-        guard !cells.isEmpty else { return Async<[Value]>(value: []) }
+        guard !cells.isEmpty else { return Async<[Value]>(.success([])) }
         return Async<[Value]>(
-            cell: Joint(.all, of: cells) { [cells] _, joint in
+            cell: Joint(.all, of: cells) { _, joint in
+                guard let cells = Joint.sources(of: joint) else { return }
                 joint.end(with: cells.map { $0.load() as Value })
             })
     }
@@ -43,8 +44,9 @@ extension Async {
     @inlinable
     public func zip<Other: Sendable>(_ other: Async<Other>) -> Async<(Value, Other)> {
         Async<(Value, Other)>(
-            cell: Joint(.all, of: [cell, other.cell]) { [cell] _, joint in
-                joint.end(with: (cell.load() as Value, other.cell.load() as Other))
+            cell: Joint(.all, of: [cell, other.cell]) { _, joint in
+                guard let cells = Joint.sources(of: joint) else { return }
+                joint.end(with: (cells[0].load() as Value, cells[1].load() as Other))
             })
     }
 
@@ -54,10 +56,11 @@ extension Async {
         _ second: Async<Second>, _ third: Async<Third>
     ) -> Async<(Value, Second, Third)> {
         Async<(Value, Second, Third)>(
-            cell: Joint(.all, of: [cell, second.cell, third.cell]) { [cell] _, joint in
+            cell: Joint(.all, of: [cell, second.cell, third.cell]) { _, joint in
+                guard let cells = Joint.sources(of: joint) else { return }
                 joint.end(
                     with: (
-                        cell.load() as Value, second.cell.load() as Second, third.cell.load() as Third
+                        cells[0].load() as Value, cells[1].load() as Second, cells[2].load() as Third
                     ))
             })
     }

@@ -7,10 +7,12 @@ extension Async {
     /// }
     /// ```
     ///
-    /// Attempts are started on `context`, one after the other, and the waits between them pass in its time (law 7). An error
-    /// for which `isWorthwhile` is false ends it. Cancelling ends the wait, or cancels the attempt that is under way.
+    /// Attempts are started on `context`, one after the other, and the waits between them pass in its time (law 7), so it has
+    /// no default. An error for which `isWorthwhile` is false ends it. Cancelling ends the wait, or cancels the attempt
+    /// that is under way.
     public static func retry(
-        _ attempts: Int, backoff: Backoff = .none, on context: some ExecutionContext = .global,
+        _ attempts: Int, backoff: Backoff = .none, on context: some ExecutionContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         while isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true },
         _ body: @escaping @Sendable (_ attempt: Int) throws -> Async
     ) -> Async {
@@ -18,7 +20,8 @@ extension Async {
             attempts > 0, "\(attempts) attempts were to be made, of which none can succeed. Allow at least 1."
         )
         let attempts = Attempts(
-            limit: attempts, backoff: backoff, context: context, isWorthwhile: isWorthwhile, body: body)
+            limit: attempts, backoff: backoff, context: context, place: (fileID, line),
+            isWorthwhile: isWorthwhile, body: body)
         let cell = Retry("retry", on: Hop.to(context))
         attempts.start(1, for: cell)
         return Async(cell: cell)
@@ -38,6 +41,7 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
     let limit: Int
     let backoff: Backoff
     let context: Context
+    let place: (fileID: StaticString, line: UInt)
     let isWorthwhile: @Sendable (any Error) -> Bool
     let body: @Sendable (Int) throws -> Async<Value>
 
@@ -62,6 +66,6 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
         guard number < limit, isWorthwhile(error) else { return _ = cell.end(throwing: error) }
         let delay = backoff.delay(number)
         guard delay > .zero else { return start(number + 1, for: cell) }
-        cell.wake(after: delay, on: context) { make(number + 1, for: cell) }
+        cell.wake(after: delay, on: context, from: place) { make(number + 1, for: cell) }
     }
 }

@@ -24,15 +24,14 @@ public struct Async<Value: Sendable>: Sendable {
     @inlinable
     init(cell: AsyncCell) { self.cell = cell }
 
-    /// One that has ended with a value.
-    @inlinable
-    public init(value: Value) { self.init(.success(value)) }
-
     /// One that has ended with an error.
     @inlinable
     public init(error: any Error) { self.init(.failure(error)) }
 
-    /// One that has ended, with the outcome of something synchronous for example.
+    /// One that has ended: `Async(.success(7))`, or with the outcome of something synchronous.
+    ///
+    /// There is no `init(value:)`. A trailing closure drops its label, so `Async { compute() }` would match it, and the
+    /// value would be the closure itself, which never runs.
     @inlinable
     public init(_ outcome: Outcome) {
         cell = AsyncCell()
@@ -49,10 +48,11 @@ public struct Async<Value: Sendable>: Sendable {
 
     /// Ends it with `CancellationError`, unless it has ended; true if this call did it.
     ///
-    /// What waits for it is told so. What it waits for itself is cancelled in turn, if nobody else wants it: neither
-    /// a callback, nor another derived `Async`, nor a waiting task or thread (law 26). So cancelling the last end of a
-    /// chain reaches the promise or the submission at its head, and cancelling one of two branches does not.
-    /// A submission whose body has started is not ended: its body runs to its end and completes it.
+    /// Its subscribers are told so. Its source is cancelled in turn if it has no other interested subscriber: a callback,
+    /// another derived `Async`, or a waiting task or thread (law 26). So cancelling the last end of a chain reaches
+    /// the promise or the submission at its head, and cancelling one of two branches does not. What ``shared()`` returns
+    /// is cancelled by its own `cancel()` only. A submission whose body has started is not ended: its body runs to its
+    /// end and completes it.
     @discardableResult
     public func cancel() -> Bool { cell.cancel() }
 }

@@ -19,8 +19,8 @@ extension AsyncCell {
 
     /// What the first caller to end it has in hand: the lock, and the first callback.
     @usableFromInline
-    struct Ending {
-        let first: Callback.Body?
+    struct Ending: ~Copyable {
+        var first: Callback.Body?
     }
 
     /// Locks, if it has not ended. The caller then stores the outcome and calls `finish`.
@@ -41,21 +41,23 @@ extension AsyncCell {
 
     /// Unlocks, tells everybody and leaves the source, which is cancelled if nobody else wants it.
     final func finishLeaving(_ ending: consuming Ending) {
-        // Kept from here on: until now the link has been to a living cell.
-        let source = unsafe link.take()?.takeUnretainedValue()
+        let source = source()
+        unsafe link = nil
+        let hasLostSource = unsafe hasLostSource
         tell(ending)
-        let hasLeft = source?.leave(self) ?? false
+        let hasLeft = source?.leave(self) ?? hasLostSource
         didGiveUp(beforeTold: hasLeft)
     }
 
     fileprivate final func tell(_ ending: consuming Ending, asTail: Bool = false) {
+        // Handed over to the last: the callback and what it captured are freed where nesting is counted.
+        let first = ending.first
+        ending.first = nil
         let mustTell = unsafe state.end()
         show()
         lock.unlock()
-        if mustTell, ending.first != nil || !asTail || !becomesTail() {
-            Delivery.tell(by: self, ending.first)
-        }
-        if unsafe tag & (Self.holdsUntilEnd | Self.keepsItself) != 0 { letGo() }
+        if mustTell, first != nil || !asTail || !becomesTail() { Delivery.tell(by: self, consume first) }
+        if unsafe tag & Self.holdsUntilEnd != 0 { Delivery.finish(self) }
     }
 
     /// Ends it with an error and tells everybody; false if it had ended already, which changes nothing (law 24).
@@ -89,23 +91,31 @@ extension AsyncCell {
         return true
     }
 
-    fileprivate final func letGo() {
-        didEnd()
-        if unsafe tag & Self.keepsItself != 0 { unsafe Unmanaged.passUnretained(self).release() }
+    /// Frees what a cell still has that nobody refers to any more; in its `deinit`.
+    ///
+    /// What a user's closures and values refer to may be further cells, a million of them in a row.
+    final func freeContents() {
+        guard Delivery.descend() else {
+            return unsafe Errands.append(
+                toFree: Contents(line: state.takeLine(), step: step.take(), outcome: takeOutcome()))
+        }
+        if let type = unsafe type { destroy(type) }
+        unsafe type = nil
+        unsafe step = nil
+        if unsafe !state.isLineEmpty { _ = unsafe state.takeLine() }
+        Delivery.ascend()
     }
 
-    /// What it has waited for will never come: only cells that stand in its line keep it now.
-    final func becomeEndless() {
-        guard lockIfPending() else { return }
-        unsafe tag |= Self.isEndless
-        if unsafe state.parties.contains(where: { $0 is AsyncCell }) { keepItself() }
-        lock.unlock()
-    }
+    /// What a cell had that was freed too deep.
+    private final class Contents {
+        private let line: PartyLine
+        private let step: Step?
+        private let outcome: Any?
 
-    /// Under the lock.
-    final func keepItself() {
-        guard unsafe state.phase == .pending, unsafe tag & Self.keepsItself == 0 else { return }
-        unsafe tag |= Self.keepsItself
-        _ = unsafe Unmanaged.passRetained(self)
+        init(line: consuming PartyLine, step: Step?, outcome: Any?) {
+            self.line = line
+            self.step = step
+            self.outcome = outcome
+        }
     }
 }

@@ -7,8 +7,16 @@ extension AsyncCell {
     @usableFromInline
     final func join(_ party: consuming Party) {
         lock.lock()
-        if unsafe tag & Self.isEndless != 0, party is AsyncCell { keepItself() }
         let mustTell = unsafe state.join(party)
+        if mustTell { show() }
+        lock.unlock()
+        if mustTell { Delivery.tell(by: self) }
+    }
+
+    /// Takes in a party that is told like every other one, and is no interest in the outcome.
+    final func join(onlooker: Party) {
+        lock.lock()
+        let mustTell = unsafe state.join(onlooker: onlooker)
         if mustTell { show() }
         lock.unlock()
         if mustTell { Delivery.tell(by: self) }
@@ -25,7 +33,6 @@ extension AsyncCell {
             unsafe follower.step = nil
             return cancelIfUnwanted()
         }
-        if unsafe tag & Self.isEndless != 0 { keepItself() }
         let mustTell = unsafe state.join(follower)
         if mustTell { show() }
         lock.unlock()
@@ -53,7 +60,7 @@ extension AsyncCell {
         lock.lock()
         let departure = unsafe state.leave(party)
         lock.unlock()
-        if departure == .leftNobody, cancelsIfLast { Delivery.cancel(self) }
+        if departure == .leftNobody, cancelsIfLast, endsUnwanted { Delivery.cancel(self) }
         return departure != .tooLate
     }
 
@@ -62,23 +69,30 @@ extension AsyncCell {
         lock.lock()
         let isUnwanted = unsafe state.isUnwanted
         lock.unlock()
-        if isUnwanted { Delivery.cancel(self) }
+        if isUnwanted, endsUnwanted { Delivery.cancel(self) }
     }
 
     /// Tells one after the other, for whoever has brought about the end or has joined after it.
-    final func tellAll(_ first: Callback.Body?) {
+    final func tellAll(_ first: consuming Callback.Body?) {
         let outer = unsafe ec_tail()
-        var tail = tellLine(first)
+        callFirst(consume first)
+        var tail = tellLine()
         // A chain is told link by link in this loop, and not one inside the other.
-        while let cell = tail { tail = cell.tellLine(nil) }
+        while let cell = tail { tail = cell.tellLine() }
         unsafe ec_set_tail(outer)
     }
 
+    /// Apart from the line, whose loop counts references once more a link if it holds a callback that is given away.
+    @inline(never)
+    private final func callFirst(_ first: consuming Callback.Body?) {
+        guard let first else { return }
+        unsafe Frame.enter(identity) { first(self) }
+    }
+
     /// Tells one after the other; returns the last one if it has ended by it and is to tell its own line.
-    fileprivate final func tellLine(_ first: Callback.Body?) -> AsyncCell? {
+    fileprivate final func tellLine() -> AsyncCell? {
         var tail: AsyncCell?
         unsafe Frame.enter(identity) {
-            first?(self)
             while let party = next() {
                 // Not the last one after all: it goes before those who came after it.
                 if let cell = tail.take() { Delivery.tell(by: cell) }

@@ -1,3 +1,5 @@
+internal import CPlatform
+
 /// What a cell waits for: the one it was derived from, or follows.
 extension AsyncCell {
     /// Joins its source; for a cell that nobody knows of yet.
@@ -12,14 +14,42 @@ extension AsyncCell {
         source.join(self)
     }
 
+    /// The cell in whose line this one stands, unless it is being freed. Under the lock of this one, which has not ended.
+    final func source() -> AsyncCell? {
+        // Its memory is there, see `link`, but its last reference may be gone.
+        guard let link = unsafe link, let cell = unsafe ec_try_retain(link.toOpaque()) else { return nil }
+        return unsafe Unmanaged<AsyncCell>.fromOpaque(cell).takeRetainedValue()
+    }
+
     /// Ends like another one, when that has ended. `copy` knows the type.
     @usableFromInline
     final func follow(_ other: AsyncCell, _ copy: @escaping Step) {
         guard other !== self else { return _ = end(throwing: AsyncError.waitsForItself) }
+        if unsafe isUnheld, let follower = onlyFollower() { return follower.move(to: other) }
         guard lockIfPending() else { return other.cancelIfUnwanted() }
         unsafe step = copy
         unsafe link = Unmanaged.passUnretained(other)
         lock.unlock()
+        other.takeIn(self)
+    }
+
+    /// The only party of this one, if that is a cell which waits for nothing else; it stands in no line then.
+    ///
+    /// For a cell that nothing refers to but its caller and that is to end like another one: its follower waits for that
+    /// other one instead, and this is freed. So a function that calls itself by way of `flatMap` keeps no cell a turn.
+    private final func onlyFollower() -> AsyncCell? {
+        lock.lock()
+        defer { lock.unlock() }
+        let party = unsafe state.removeOnly { ($0 as? AsyncCell)?.isMovable ?? false }
+        return party.map { unsafe unsafeDowncast($0, to: AsyncCell.self) }
+    }
+
+    /// Waits for another cell, which ends like the one did that it stood in the line of.
+    private final func move(to other: AsyncCell) {
+        guard other !== self else { return _ = end(throwing: AsyncError.waitsForItself) }
+        guard lockIfPending() else { return other.cancelIfUnwanted() }
+        unsafe link = Unmanaged.passUnretained(other)
+        unlock()
         other.takeIn(self)
     }
 
@@ -40,7 +70,7 @@ extension AsyncCell {
     final var awaited: AsyncCell? {
         lock.lock()
         defer { lock.unlock() }
-        return unsafe state.phase == .pending ? link?.takeUnretainedValue() : nil
+        return unsafe state.phase == .pending ? source() : nil
     }
 
     /// Somebody in the line of a cell that this one cannot do without.

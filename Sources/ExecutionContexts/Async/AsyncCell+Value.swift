@@ -87,6 +87,20 @@ extension AsyncCell {
         }
     }
 
+    /// Takes out what the words hold; nil where there is nothing to free.
+    final func takeOutcome() -> Any? {
+        guard let type = unsafe type else { return nil }
+        unsafe self.type = nil
+        return takeOutcome(type)
+    }
+
+    private final func takeOutcome<Value>(_ type: Value.Type) -> Any {
+        if Self.fits(type) { return unsafe take(type) }
+        let place = unsafe take(UnsafeMutablePointer<Value>.self)
+        defer { unsafe place.deallocate() }
+        return unsafe place.move()
+    }
+
     // MARK: - The words
 
     /// Makes a value out of the words, which hold none.

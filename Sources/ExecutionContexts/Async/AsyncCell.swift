@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Synchronization
 
 /// What stands behind an `Async`, whatever its value: the state machine, its lock, the way up and down, the outcome.
@@ -20,8 +21,9 @@ internal import Synchronization
     @exclusivity(unchecked) final var tag: UInt8
     /// The cell in whose line this one stands, until that has told it; later the next in a line of those that are to tell.
     ///
-    /// Not counted: a cell that has not ended is kept by whoever will end it, and one that tells by its teller. So whoever
-    /// finds it here under the lock, while this cell is pending, finds it alive.
+    /// Not counted, since the line counts this one; read by `source()`, under the lock. Its memory is there: a cell that is
+    /// freed before it has ended takes this lock in its `deinit` to erase itself here, and one that tells is kept by its
+    /// teller, who erases it as well. That the object is still alive does not follow from that, so `source()` asks.
     @exclusivity(unchecked) final var link: Unmanaged<AsyncCell>?
     /// What it does when its source has ended; belongs to whoever takes it out of that line, or cancels.
     ///
@@ -39,17 +41,16 @@ internal import Synchronization
     @usableFromInline typealias Step = @Sendable (_ from: AsyncCell, _ to: AsyncCell) -> Void
 
     @usableFromInline
-    init(_ step: Step? = nil, tag: UInt8 = 0) {
+    init(_ step: Step? = nil, tag: UInt8 = 0, mayPassOn: Bool = false) {
         unsafe self.step = step
         unsafe self.tag = tag
-        super.init()
+        super.init(mayPassOn: mayPassOn)
     }
 
+    // One that has not ended is freed where nobody is left to end it: a delay that never comes, and what waits for it.
     deinit {
-        assert(
-            unsafe !isPending || tag & Self.isEndless != 0,
-            "A cell was let go of before it ended, by whoever was to end it.")
-        if let type = unsafe type { destroy(type) }
+        if unsafe !state.isLineEmpty { unsafe state.sourceIsGone(address) }
+        if unsafe type != nil || step != nil || !state.isLineEmpty { freeContents() }
     }
 
     // Acquiring: who sees that it has ended sees the outcome.
@@ -59,6 +60,16 @@ internal import Synchronization
     /// Whether it has ended and nobody is being told, so that a callback may be called past the line.
     @usableFromInline
     final var isTold: Bool { phase.load(ordering: .acquiring) == AsyncState.Phase.told.rawValue }
+
+    override final func sourceIsGone(_ source: UnsafeRawPointer) {
+        // Once this lock is free again, no thread reads the memory of the source, and none will.
+        guard lockIfPending() else { return }
+        if unsafe link.map({ unsafe UnsafeRawPointer($0.toOpaque()) }) == source {
+            unsafe link = nil
+            unsafe hasLostSource = true
+        }
+        unlock()
+    }
 
     // MARK: - What a kind of cell may do in its own way
 
@@ -73,6 +84,15 @@ internal import Synchronization
     /// Does what is to be done now that the source has ended.
     func hear(of source: AsyncCell) { takeStep(source) }
 
+    /// The turn on a context that it has asked for by its hop has come.
+    func arrive(at source: AsyncCell) { fatalError("A cell that hops says what it does then.") }
+
+    /// The turn will not come.
+    func refuse(_ refusal: Refusal) { fatalError("A cell that hops says what it does then.") }
+
+    /// Whether it may be moved from the line of the cell that it waits for to another one's, which ends like that.
+    var isMovable: Bool { true }
+
     /// Ends it with `CancellationError`, and leaves its source; true if this did it.
     @usableFromInline
     func cancel() -> Bool { giveUp(CancellationError()) }
@@ -81,6 +101,12 @@ internal import Synchronization
     func didGiveUp(beforeTold hasLeft: Bool) {
         if hasLeft { unsafe step = nil }
     }
+
+    /// Whether it is cancelled when its last interested subscriber has left.
+    var endsUnwanted: Bool { true }
+
+    /// Raises the priority of the task that computes its value, if there is one.
+    func escalateTask(to priority: TaskPriority) {}
 
     /// What must end before this can, as far as that is known.
     var needs: [Need] { awaited.map { [Need(party: self, source: $0)] } ?? [] }
@@ -94,8 +120,4 @@ internal import Synchronization
 
     /// It holds something until it has ended.
     static var holdsUntilEnd: UInt8 { 0x80 }
-    /// Nobody will end it, unless it is cancelled, so nobody keeps it.
-    static var isEndless: UInt8 { 0x40 }
-    /// It keeps itself: another cell stands in its line, which counts on it, and nobody will end it.
-    static var keepsItself: UInt8 { 0x20 }
 }

@@ -17,12 +17,14 @@ package struct AsyncState: ~Copyable {
     package private(set) var phase = Phase.pending
     /// Whether there is a first callback, which stands in no line because whoever holds this keeps it.
     package private(set) var hasFirst = false
+    /// Whether some in the line may be no interest in the outcome.
+    private var hasOnlookers = false
 
     package init() {}
 
     /// A callback comes, and is the first of all: then the caller keeps it.
     package mutating func joinFirst() -> Bool {
-        guard isUnwanted else { return false }
+        guard phase == .pending, !hasFirst, line.isEmpty else { return false }
         hasFirst = true
         return true
     }
@@ -36,6 +38,12 @@ package struct AsyncState: ~Copyable {
         guard phase == .told else { return false }
         phase = .telling
         return true
+    }
+
+    /// A party comes that is no interest in the outcome; true if the caller is to tell the line.
+    package mutating func join(onlooker: Party) -> Bool {
+        hasOnlookers = true
+        return join(onlooker)
     }
 
     /// What became of one that wanted to leave.
@@ -53,7 +61,10 @@ package struct AsyncState: ~Copyable {
     }
 
     /// Whether nobody wants to know how it ends, which is still open.
-    package var isUnwanted: Bool { phase == .pending && !hasFirst && line.isEmpty }
+    package var isUnwanted: Bool {
+        // Onlookers are rare, so none are counted: the line is searched where there may be some.
+        phase == .pending && !hasFirst && (line.isEmpty || hasOnlookers && line.hasOnlyOnlookers)
+    }
 
     /// The first outcome comes; true if there is somebody to be told, by the caller, the first callback first.
     @inline(__always)
@@ -73,6 +84,24 @@ package struct AsyncState: ~Copyable {
         if party == nil { phase = .told }
         return party
     }
+
+    /// The only party of one that has not ended, taken out if `isRight` says so.
+    mutating func removeOnly(where isRight: (Party) -> Bool) -> Party? {
+        phase == .pending && !hasFirst ? line.removeOnly(where: isRight) : nil
+    }
+
+    /// Says to all parties that the cell at this address, whose state this is, is being freed.
+    func sourceIsGone(_ source: UnsafeRawPointer) { unsafe line.sourceIsGone(source) }
+
+    /// The line of one that is being freed.
+    mutating func takeLine() -> PartyLine {
+        var taken = PartyLine()
+        swap(&line, &taken)
+        return taken
+    }
+
+    /// Whether no party stands here.
+    var isLineEmpty: Bool { line.isEmpty }
 
     /// Telling is put off: the first callback joins the line, before all others.
     package mutating func putBack(_ first: consuming Party) { line.prepend(first) }

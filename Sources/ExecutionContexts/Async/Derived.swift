@@ -20,7 +20,8 @@ class Derived: AsyncCell, @unchecked Sendable {
     fileprivate final var kind: Kind { unsafe Kind(rawValue: tag & 0x1f) ?? .map }
 
     fileprivate init(_ kind: Kind, _ step: @escaping Step, tag: UInt8 = 0) {
-        super.init(step, tag: tag | kind.rawValue)
+        super.init(
+            step, tag: tag | kind.rawValue, mayPassOn: kind == .flatMap || kind == .flatRecover)
     }
 
     /// A cell that stands in the line of `source`.
@@ -42,7 +43,7 @@ class Derived: AsyncCell, @unchecked Sendable {
 }
 
 /// One whose function runs on a context.
-private final class Hopping: Derived, Traveller, @unchecked Sendable {
+private final class Hopping: Derived, @unchecked Sendable {
     // Unchecked: once it has been told the step belongs to whoever moves the stage on. The hop is let go of at the end
     // unless somebody may still be telling; others than who tells read it while the cell is locked and pending.
     private var hop: Hop?
@@ -64,14 +65,17 @@ private final class Hopping: Derived, Traveller, @unchecked Sendable {
         hop?.take(self, to: source)
     }
 
-    func arrive(at source: AsyncCell) {
+    // Before its function has run, its step belongs to whoever moves the stage on.
+    override var isMovable: Bool { stage.load(ordering: .relaxed) >= Stage.arrived }
+
+    override func arrive(at source: AsyncCell) {
         guard claim(as: Stage.arrived) else { return }
         takeStep(source)
         // Relaxed: only who looks for obstacles asks for this.
         stage.store(Stage.passed, ordering: .relaxed)
     }
 
-    func refuse(_ refusal: Refusal) {
+    override func refuse(_ refusal: Refusal) {
         guard claim(as: Stage.gaveUp) else { return }
         unsafe step = nil
         end(throwing: refusal)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The way to the context on which somebody wants to be told; the type of the context is left behind here.
 @usableFromInline
 class Hop: @unchecked Sendable {
@@ -11,10 +13,10 @@ class Hop: @unchecked Sendable {
         Context.self == ImmediateContext.self ? nil : HopTo(context)
     }
 
-    func execute(_ work: @escaping Work) { fatalError("A hop says where to.") }
+    func execute(_ work: consuming @escaping Work) { fatalError("A hop says where to.") }
 
     /// Gives `party` a turn on the context; it is told if the context refuses the turn or lets go of it.
-    func take(_ party: any Traveller, to cell: AsyncCell) { fatalError("A hop says where to.") }
+    func take(_ party: AsyncCell, to cell: AsyncCell) { fatalError("A hop says where to.") }
 
     var name: String { fatalError("A hop says where to.") }
 
@@ -33,9 +35,9 @@ final class HopTo<Context: ExecutionContext>: Hop, @unchecked Sendable {
         super.init()
     }
 
-    override func execute(_ work: @escaping Work) { context.execute(work) }
+    override func execute(_ work: consuming @escaping Work) { context.execute(consume work) }
 
-    override func take(_ party: any Traveller, to cell: AsyncCell) {
+    override func take(_ party: AsyncCell, to cell: AsyncCell) {
         let turn = Turn(party, cell, name)
         context.execute({ turn.run() }, refused: { turn.refuse($0) })
     }
@@ -45,27 +47,35 @@ final class HopTo<Context: ExecutionContext>: Hop, @unchecked Sendable {
     override var isKeptByCaller: Bool { context is any SerialContext && context.isCurrent == true }
 }
 
-/// A party that does its part on a context, and must hear of it if it cannot (law 1).
-protocol Traveller: AnyObject, Sendable {
-    func arrive(at cell: AsyncCell)
-    func refuse(_ refusal: Refusal)
-}
-
-/// What the context gets: if it dies unused, the context has let go of the work.
-private final class Turn: Sendable {
-    private let party: any Traveller
+/// What the context gets: if it dies unused, the context has dropped the work.
+private final class Turn: @unchecked Sendable {
+    // Unchecked: nothing changes but the mark. The party is a variable because only of one can be asked who else has it,
+    // which the one does that uses the turn.
+    private var party: AsyncCell
     private let cell: AsyncCell
     private let context: String
+    private let isUsed = Atomic<Bool>(false)
 
-    init(_ party: any Traveller, _ cell: AsyncCell, _ context: String) {
+    init(_ party: AsyncCell, _ cell: AsyncCell, _ context: String) {
         self.party = party
         self.cell = cell
         self.context = context
     }
 
-    // After a run or a refusal the matter is over and this does nothing.
-    deinit { party.refuse(Refusal(.abandoned, by: context)) }
+    deinit { refuse(Refusal(.abandoned, by: context)) }
 
-    func run() { party.arrive(at: cell) }
-    func refuse(_ refusal: Refusal) { party.refuse(refusal) }
+    func run() {
+        guard isMine() else { return }
+        if party.mayPassOn {
+            // Two statements: an assignment takes a reference to the object before it asks.
+            let isAlone = isKnownUniquelyReferenced(&party)
+            unsafe party.isUnheld = isAlone
+        }
+        party.arrive(at: cell)
+    }
+
+    func refuse(_ refusal: Refusal) { if isMine() { party.refuse(refusal) } }
+
+    // Acquiring: what was written before the context got the turn is seen, whatever the context does.
+    private func isMine() -> Bool { !isUsed.exchange(true, ordering: .acquiring) }
 }

@@ -20,7 +20,14 @@ final class Joint: AsyncCell, @unchecked Sendable {
     /// How many have not ended.
     private let missing: Atomic<Int>
     private let isDecided = Atomic<Bool>(false)
-    private let members = Guarded<[Member]>([])
+    private let sources: Guarded<Sources>
+
+    private struct Sources {
+        /// What stands in the lines of those that may still end.
+        var members: [Member?] = []
+        /// The sources that have ended with a value, where all of them are wanted, in order.
+        var ended: [AsyncCell?]
+    }
 
     /// Waits for the sources at once. `step` makes the value: of this cell's sources, or of the one that decided.
     @usableFromInline
@@ -28,33 +35,52 @@ final class Joint: AsyncCell, @unchecked Sendable {
         self.goal = goal
         size = sources.count
         missing = Atomic(sources.count)
+        self.sources = Guarded(
+            Sources(ended: goal == .all ? Array(repeating: nil, count: sources.count) : []))
         super.init(step, tag: Self.holdsUntilEnd)
-        let all = sources.map { Member(of: self, in: $0) }
-        members.withLock { $0 = all }
-        for member in all {
+        let all = sources.enumerated().map { Member(of: self, in: $1, at: $0) }
+        self.sources.withLock { $0.members = all }
+        for (member, source) in Swift.zip(all, sources) {
             // Once it is decided, those that were to come are not waited for.
-            guard isPending else { member.source.cancelIfUnwanted(); continue }
-            member.source.join(member)
-            if !isPending { member.source.leave(member) }
+            guard isPending else { source.cancelIfUnwanted(); continue }
+            source.join(member)
+            if !isPending { source.leave(member) }
         }
     }
 
-    private func count(_ source: AsyncCell) {
+    /// The sources of a step's own cell, which is one of these, in order: all have a value. Nil if it has been cancelled.
+    @usableFromInline
+    static func sources(of cell: AsyncCell) -> [AsyncCell]? {
+        let joint = unsafe unsafeDowncast(cell, to: Joint.self)
+        let ended = joint.sources.withLock { $0.ended }.compactMap { $0 }
+        return ended.count == joint.size ? ended : nil
+    }
+
+    private func count(_ source: AsyncCell, _ index: Int) {
+        let isWanted = unsafe goal == .all && !source.isFailure
+        // Not the last reference to the member: the teller has one.
+        sources.withLock { sources in
+            guard !sources.members.isEmpty else { return }
+            sources.members[index] = nil
+            if isWanted { sources.ended[index] = source }
+        }
         // Acquiring and releasing: who decides sees the outcomes of all that have ended before.
         Seam.point()
         let isLast = missing.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
         let decides =
             switch goal {
-            case .all: unsafe source.isFailure || isLast
+            case .all: unsafe source.isFailure || isLast && hasAllValues
             case .first: true
             case .firstSuccess: unsafe !source.isFailure || isLast
             }
         guard decides, decide() else { return }
         guard goal == .all, let error = source.error else { return takeStep(source) }
-        // The step holds all the sources, which are of no use any more.
         unsafe step = nil
         end(throwing: error)
     }
+
+    /// Whether no source has failed. One that has may not have decided yet when the last one ends, and must.
+    private var hasAllValues: Bool { sources.withLock { $0.ended.allSatisfy { $0 != nil } } }
 
     /// Whether the caller is the one who takes the step, or frees it.
     private func decide() -> Bool {
@@ -63,21 +89,30 @@ final class Joint: AsyncCell, @unchecked Sendable {
     }
 
     override func didEnd() {
-        let members = members.withLock { members in
-            defer { members = [] }
-            return members
+        let sources = sources.withLock { sources in
+            var taken = Sources(ended: [])
+            swap(&sources, &taken)
+            return taken
         }
         // Relaxed: where all have ended there is nothing to leave, and else leaving does no harm.
         if missing.load(ordering: .relaxed) > 0 {
-            for member in members { member.source.leave(member) }
+            for case let member? in sources.members { member.source?.leave(member) }
         }
         if decide() { unsafe step = nil }
+    }
+
+    /// One that is being freed tells nobody: it and this must not keep each other.
+    private func forget(_ index: Int) {
+        // Not the last reference: the line of the source keeps its parties until it is freed.
+        sources.withLock { if !$0.members.isEmpty { $0.members[index] = nil } }
     }
 
     /// Those of which it can do without each are not looked at.
     override var needs: [Need] {
         guard goal == .all else { return [] }
-        return members.withLock { $0 }.map { Need(party: $0, source: $0.source) }
+        return sources.withLock { $0.members }.compactMap { member in
+            member.flatMap { member in member.source.map { Need(party: member, source: $0) } }
+        }
     }
 
     override var label: String {
@@ -90,16 +125,22 @@ final class Joint: AsyncCell, @unchecked Sendable {
 
     /// What stands in the line of one source.
     private final class Member: Party, @unchecked Sendable {
-        // Unchecked: nothing of it changes.
+        // Unchecked: nothing of it changes but the weak reference, by the runtime.
         let joint: Joint
-        let source: AsyncCell
+        /// Not counted, since that counts this one.
+        private(set) weak var source: AsyncCell?
+        private let index: Int
 
-        init(of joint: Joint, in source: AsyncCell) {
+        init(of joint: Joint, in source: AsyncCell, at index: Int) {
             self.joint = joint
             self.source = source
+            self.index = index
+            super.init()
         }
 
-        override func tell(by cell: AsyncCell) { joint.count(cell) }
+        override func tell(by cell: AsyncCell) { joint.count(cell, index) }
+
+        override func sourceIsGone(_ source: UnsafeRawPointer) { joint.forget(index) }
 
         override var label: String { joint.label }
     }

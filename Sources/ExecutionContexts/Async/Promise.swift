@@ -9,6 +9,7 @@
 /// ```
 ///
 /// A promise that is let go of without having been completed completes its `Async` with an error that says so (law 26).
+@_fixed_layout
 public final class Promise<Value: Sendable>: Sendable {
     /// What will have the value.
     @inlinable
@@ -63,6 +64,7 @@ public final class Promise<Value: Sendable>: Sendable {
     /// Runs `body` when the `Async` is cancelled, once, at once if it has been; never after another end.
     ///
     /// By then it has ended with `CancellationError`: the body stops whatever would have completed it. It runs on the
-    /// thread that cancels, and is let go of as soon as it cannot be called any more.
+    /// thread that cancels, before the call that cancels returns, and is dropped as soon as it cannot be called any more.
+    /// A body may cancel what has such a body, and so on: from 32 deep on, the inner call returns first (law 25).
     public func onCancel(_ body: @escaping Work) { cell.onCancel(body) }
 }

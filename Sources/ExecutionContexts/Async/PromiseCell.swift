@@ -7,19 +7,24 @@
     @exclusivity(unchecked) private var wasCancelled = false
     /// Whether another `Async` completes it, so that the promise is needed no more.
     @exclusivity(unchecked) private var follows = false
-    /// What to do when it is cancelled; one reference, given back when it ends, as it always does.
+    /// What to do when it is cancelled; one reference, given back when it ends or is freed.
     @exclusivity(unchecked) private var handlers: Unmanaged<Handlers>?
 
     private final class Handlers {
         var all: [Work] = []
-        /// What it follows.
-        var followed: AsyncCell?
+        /// What it follows. Not counted, since that counts this one.
+        weak var followed: AsyncCell?
     }
 
     @usableFromInline
     init(origin: Origin) {
         self.origin = origin
-        super.init(tag: Self.holdsUntilEnd)
+        super.init()
+    }
+
+    // One that follows another one may be freed before it has ended.
+    deinit {
+        if unsafe handlers != nil { Delivery.free(takeHandlers()) }
     }
 
     func onCancel(_ body: @escaping Work) {
@@ -27,7 +32,7 @@
             withHandlers { $0.all.append(body) }
             unlock()
         } else if unsafe wasCancelled {
-            body()
+            Delivery.call([body])
         }
     }
 
@@ -35,9 +40,9 @@
         guard let ending = beginEnd() else { return false }
         fail(CancellationError())
         unsafe wasCancelled = true
-        let handlers = takeHandlers()
+        let handlers = takeHandlers()?.all ?? []
         finishLeaving(ending)
-        for handler in handlers?.all ?? [] { handler() }
+        if !handlers.isEmpty { Delivery.call(consume handlers) }
         return true
     }
 
@@ -48,7 +53,10 @@
 
     /// For a cell that is locked and pending.
     private func withHandlers(_ body: (Handlers) -> Void) {
-        if unsafe handlers == nil { unsafe handlers = Unmanaged.passRetained(Handlers()) }
+        if unsafe handlers == nil {
+            unsafe handlers = Unmanaged.passRetained(Handlers())
+            unsafe tag |= Self.holdsUntilEnd
+        }
         unsafe handlers?._withUnsafeGuaranteedRef(body)
     }
 
@@ -80,6 +88,9 @@
         withHandlers { $0.followed = other }
         return true
     }
+
+    /// When it ends otherwise, it must leave the one that it knows as followed.
+    override var isMovable: Bool { false }
 
     override var label: String { "promise made at \(origin)" }
 }

@@ -26,15 +26,19 @@ class Timed: AsyncCell, @unchecked Sendable {
     }
 
     /// Has `body` called on `context` when `delay` has passed, unless this has ended by then.
+    ///
+    /// `place` is the caller's source location, for the report of a test that ends before.
     final func wake(
-        after delay: Duration, on context: some ExecutionContext, _ body: @escaping Work
+        after delay: Duration, on context: some ExecutionContext,
+        from place: (fileID: StaticString, line: UInt),
+        _ body: @escaping Work
     ) {
         let deadline = context.time.now.advanced(by: max(delay, .zero))
-        // An alarm that never comes and this would keep each other.
-        guard deadline < .never else { return becomeEndless() }
+        // What never comes keeps nothing: this is freed with the last reference to it.
+        guard deadline < .never else { return }
         let turn = Turn(of: self, on: context.name)
         guard plan(body) else { return }
-        let alarm = context.schedule(at: deadline) { turn.run() }
+        let alarm = context.schedule(at: deadline, fileID: place.fileID, line: place.line) { turn.run() }
         if lockIfPending() {
             self.alarm = alarm
             unlock()

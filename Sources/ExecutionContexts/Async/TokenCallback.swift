@@ -2,11 +2,12 @@ internal import Synchronization
 
 /// A callback that is wanted as long as a token is valid; then it leaves, and what it captured goes.
 final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
-    // Unchecked: the body belongs to whoever claims it; the rest never changes.
+    // Unchecked: the body belongs to whoever claims it; the rest never changes but the weak reference, by the runtime.
     private var body: Callback.Body?
     private let hop: Hop?
     private let token: InvalidationToken
-    private let cell: AsyncCell
+    /// Not counted, since that counts this one; weak, since the token may outlive it.
+    private weak var cell: AsyncCell?
     private let isClaimed = Atomic<Bool>(false)
 
     init(
@@ -20,7 +21,7 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
     }
 
     /// Waits to be told, or for the token.
-    func wait() {
+    func wait(for cell: AsyncCell) {
         guard token.add(self) else { return }
         cell.join(self)
         // Invalidated in between, when it stood in no line yet.
@@ -28,12 +29,17 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
     }
 
     override func tell(by cell: AsyncCell) {
-        guard let hop else { return call() }
+        guard let hop else { return call(cell) }
         let turn = Turn(self)
-        hop.execute { turn.callback.call() }
+        hop.execute { turn.callback.call(cell) }
     }
 
-    private func call() {
+    /// It will not be told; what it captured goes with it.
+    override func sourceIsGone(_ source: UnsafeRawPointer) {
+        if claim() { token.remove(self) }
+    }
+
+    private func call(_ cell: AsyncCell) {
         guard claim() else { return }
         token.remove(self)
         let body = body.take()
@@ -43,7 +49,7 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
 
     func tokenWasInvalidated() {
         if claim() { body = nil }
-        cell.leave(self)
+        cell?.leave(self)
     }
 
     /// The context has let go of it: the token need not know it any more.

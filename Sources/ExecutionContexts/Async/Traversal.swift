@@ -5,10 +5,12 @@ final class Traversal: Timed, @unchecked Sendable {
     private let limit: Int
 
     private struct Progress {
-        /// What has been started, in order: the values, in the end.
-        var sources: [AsyncCell] = []
-        /// Who is told by those that are under way.
-        var members: [ObjectIdentifier: Member] = [:]
+        /// What has been started and has ended with a value, in order.
+        var ended: [AsyncCell?] = []
+        /// What stands in the lines of those that are under way, by their place in that order.
+        var members: [Int: Member] = [:]
+        /// How many are under way.
+        var underWay = 0
         var isExhausted = false
         /// Whether somebody is starting work; then nobody else does.
         var isStarting = false
@@ -22,7 +24,9 @@ final class Traversal: Timed, @unchecked Sendable {
     }
 
     override var needs: [Need] {
-        progress.withLock { $0.members.values.map { Need(party: $0, source: $0.source) } }
+        progress.withLock { Array($0.members.values) }.compactMap { member in
+            member.source.map { Need(party: member, source: $0) }
+        }
     }
 
     /// Starts work until enough is under way or there are no more elements, and ends it when all has been done.
@@ -33,11 +37,13 @@ final class Traversal: Timed, @unchecked Sendable {
         while isPending, mayStart() {
             do {
                 guard let source = try next() else { exhaust(); continue }
-                let member = Member(of: self, in: source, again)
-                progress.withLock { progress in
-                    progress.sources.append(source)
-                    progress.members[ObjectIdentifier(member)] = member
+                let member = progress.withLock { progress in
+                    let member = Member(of: self, in: source, at: progress.ended.count, again)
+                    progress.ended.append(nil)
+                    progress.members[member.index] = member
+                    progress.underWay += 1
                     progress.isStarting = false
+                    return member
                 }
                 source.join(member)
                 if !isPending {
@@ -54,11 +60,11 @@ final class Traversal: Timed, @unchecked Sendable {
     }
 
     /// The cells that have the values, in order.
-    var collected: [AsyncCell] { progress.withLock { $0.sources } }
+    var collected: [AsyncCell] { progress.withLock { $0.ended }.compactMap { $0 } }
 
     private func mayStart() -> Bool {
         progress.withLock { progress in
-            guard !progress.isStarting, !progress.isExhausted, progress.members.count < limit else {
+            guard !progress.isStarting, !progress.isExhausted, progress.underWay < limit else {
                 return false
             }
             progress.isStarting = true
@@ -75,22 +81,34 @@ final class Traversal: Timed, @unchecked Sendable {
 
     private func mayCollect() -> Bool {
         progress.withLock { progress in
-            guard progress.isExhausted, progress.members.isEmpty, !progress.isCollected else { return false }
+            guard progress.isExhausted, progress.underWay == 0, !progress.isCollected else { return false }
             progress.isCollected = true
             return true
         }
     }
 
     private func hear(_ member: Member, of source: AsyncCell) {
-        _ = progress.withLock { $0.members.removeValue(forKey: ObjectIdentifier(member)) }
+        let isFailure = unsafe source.isFailure
+        // Nothing of a user's is freed in here: the teller has the member, and the member's closure with it.
+        progress.withLock { progress in
+            guard progress.members.removeValue(forKey: member.index) != nil else { return }
+            progress.underWay -= 1
+            if !isFailure { progress.ended[member.index] = source }
+        }
         if let error = source.error { end(throwing: error) } else { member.again() }
+    }
+
+    /// One that is being freed tells nobody, and stays under way: it and this must not keep each other.
+    private func forget(_ index: Int) {
+        // Not the last reference: the line of the source keeps its parties until it is freed.
+        progress.withLock { _ = $0.members.removeValue(forKey: index) }
     }
 
     override func didEnd() {
         let before = forget()
         // Else it has been taken.
         if !before.isCollected { unsafe step = nil }
-        for member in before.members.values { member.source.leave(member) }
+        for member in before.members.values { member.source?.leave(member) }
         super.didEnd()
     }
 
@@ -104,18 +122,24 @@ final class Traversal: Timed, @unchecked Sendable {
 
     /// What stands in the line of one piece of work.
     private final class Member: Party, @unchecked Sendable {
-        // Unchecked: nothing of it changes.
+        // Unchecked: nothing of it changes but the weak reference, by the runtime.
         let traversal: Traversal
-        let source: AsyncCell
+        /// Not counted, since that counts this one.
+        private(set) weak var source: AsyncCell?
+        let index: Int
         let again: Work
 
-        init(of traversal: Traversal, in source: AsyncCell, _ again: @escaping Work) {
+        init(of traversal: Traversal, in source: AsyncCell, at index: Int, _ again: @escaping Work) {
             self.traversal = traversal
             self.source = source
+            self.index = index
             self.again = again
+            super.init()
         }
 
         override func tell(by cell: AsyncCell) { traversal.hear(self, of: cell) }
+
+        override func sourceIsGone(_ source: UnsafeRawPointer) { traversal.forget(index) }
 
         override var label: String { traversal.label }
     }

@@ -1,11 +1,15 @@
+internal import CPlatform
+
 extension WorkerPool {
     /// Ends when nothing runs in the pool and nothing waits; work of its own work included.
     ///
-    /// It has to happen once: a pool that is fed without pause may never be idle. Delays that are not due do not count.
+    /// It has to happen once: a pool that is fed without pause may never be idle. Delays that are
+    /// not due do not count. A job of the pool that blocks its thread for this would wait for
+    /// itself, so it stops the program (law 27).
     public func drained() -> Async<Void> {
-        let promise = Promise<Void>()
-        core.whenDone { promise.succeed(()) }
-        return promise.async
+        let cell = DrainedCell(of: core)
+        core.whenDone { cell.end(with: ()) }
+        return Async(cell: cell)
     }
 
     /// Takes no more work from now on; ends when what has been accepted has run.
@@ -18,4 +22,25 @@ extension WorkerPool {
         core.close()
         return drained()
     }
+}
+
+/// The future state of the end of a pool's work.
+@safe private final class DrainedCell: AsyncCell, @unchecked Sendable {
+    // Unchecked for the superclass; constants only. The owner is compared, and the pool lives while
+    // this is pending.
+    private let owner: Frame.Owner
+    private let pool: String
+
+    init(of core: PoolCore) {
+        unsafe owner = Frame.owner(core)
+        pool = core.name
+        super.init()
+    }
+
+    override var obstacle: String? {
+        guard unsafe Frame.isCurrent(owner) else { return nil }
+        return "it ends when no job of '\(pool)' is left, and the caller is one"
+    }
+
+    override var label: String { "the end of all jobs of '\(pool)'" }
 }

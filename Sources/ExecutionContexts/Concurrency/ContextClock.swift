@@ -29,11 +29,13 @@ public struct ContextClock: Clock, Sendable {
     /// Suspends the task until `deadline`, or throws `CancellationError` as soon as the task is cancelled.
     ///
     /// A deadline that has passed is due at once, but the task is suspended all the same. A time that forgets the
-    /// sleep, or is let go of with it, cancels it: no task is left hanging (law 1).
-    public func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws {
+    /// sleep, or is let go of with it, cancels it: no task is left hanging (law 1). Called directly, it begins on the
+    /// caller's actor; through a generic `Clock` the standard library's requirement decides where.
+    public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws
+    {
         try Task.checkCancellation()
         let sleep = Sleep()
-        try await withTaskCancellationHandler {
+        try await withCancellationHandler {
             // Unsafe only if resumed twice or never; an awakening answers exactly once.
             try await unsafe withUnsafeThrowingContinuation { continuation in
                 let awakening = Awakening { unsafe continuation.resume(with: $0) }
@@ -62,8 +64,8 @@ private struct Alarm: ExecutionContext {
 
     func execute(_ work: @escaping Work) { work() }
 
-    func enqueue(_ work: @escaping Work) {
-        if SystemTime.isFiring { GlobalContext().enqueue(work) } else { work() }
+    func enqueue(_ work: consuming @escaping Work) {
+        if SystemTime.isFiring { GlobalContext().enqueue(consume work) } else { work() }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Dispatch
 public import Foundation
 
 extension ExecutionContext {
@@ -7,34 +8,69 @@ extension ExecutionContext {
     /// URLSession(configuration: .default, delegate: loader, delegateQueue: context.operationQueue)
     /// ```
     ///
-    /// Keep it: each call makes a new one. Its operations start when the context gets to them, after those
-    /// that they depend on; the context decides, and the queue's own limits and priorities have no effect.
+    /// Keep it: each call makes a new one. It behaves as any `OperationQueue` does: dependencies,
+    /// barriers, suspension, priorities, limits, counts, cancelling, waiting. On a serial context
+    /// one operation runs at a time, asynchronous ones included, unless you set
+    /// `maxConcurrentOperationCount`. The context adds its own order and limits.
+    ///
+    /// - An operation that the context refuses or loses is cancelled, and ends.
+    /// - `OperationQueue.current` is this queue inside operations of a context over a dispatch
+    ///   queue: `.serial(label:)`, `.barrier(label:)`, `queue.context`. Elsewhere it is
+    ///   Foundation's to say and is not this queue.
+    /// - Other contexts put a stand-in into `operations` for each operation; it is equal to that
+    ///   operation.
+    /// - A barrier block on a context with barriers is a barrier of the context as well (law 3).
     public var operationQueue: OperationQueue { ContextOperationQueue(context: self) }
 }
 
-/// Sends operations and blocks to a context.
+/// Foundation's operation queue, which decides what starts when, with its operations started on a
+/// context.
 ///
-/// Unchecked: it adds a constant and a dispatch group, both safe for threads, to a class that is.
-private final class ContextOperationQueue<Context: ExecutionContext>: OperationQueue, @unchecked Sendable {
+/// Unchecked: it adds constants and guarded state to a class that is safe for threads.
+private final class ContextOperationQueue<Context: ExecutionContext>: OperationQueue, OperationTarget,
+    @unchecked Sendable
+{
     private let target: Context
-    private let pending = DispatchGroup()
+    /// Whether Foundation starts operations on the context's own queue, and no stand-in is needed.
+    private let runsInPlace: Bool
+    /// Starts stand-ins, in order. Foundation does not retain it.
+    private let starter: DispatchQueue
+    /// Tells when operations have finished that do so later than they return.
+    private let watchers = OperationQueue()
+    private let members = Guarded(OperationMembers())
 
     init(context: Context) {
         target = context
+        let queue = (context as? any OverDispatchQueue)?.queue
+        // Foundation takes any queue but the main one.
+        runsInPlace = queue.map { $0 !== DispatchQueue.main } ?? false
+        starter = queue.flatMap { $0 === DispatchQueue.main ? nil : $0 } ?? DispatchQueue(label: context.name)
         super.init()
         name = context.name
+        unsafe underlyingQueue = starter
         if context is any SerialContext { maxConcurrentOperationCount = 1 }
     }
 
     override func addOperation(_ operation: Operation) {
-        // A cancelled one is ready, whatever it depends on; starting it ends it.
-        if operation.isReady { return start(operation) }
-        // A stand-in waits for what the operation depends on, in the queue proper.
-        super.addOperation(StandIn(operation, start: { self.startWhenReady(operation) }))
+        require(
+            !operation.isExecuting && !operation.isFinished,
+            "An operation that is executing or has finished was added to the queue of '\(target.name)' (law 1). "
+                + "Make a new operation for each run.")
+        Seam.leaves(for: target.name)
+        if runsInPlace {
+            let barrier = members.withLock { $0.add(operation) }
+            if let barrier {
+                barrier.keep(operation)
+                operation.addDependency(barrier)
+            }
+            super.addOperation(operation)
+        } else {
+            add(ContextOperation(operation, for: self))
+        }
     }
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        target.execute(counted(block))
+        addOperation(BlockOnce(block, qualityOfService))
     }
 
     override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
@@ -43,75 +79,164 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     }
 
     override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
-        guard let context = target as? any BarrierContext else {
-            stopMisuse(
-                "The operation queue of '\(target.name)' was given a barrier, which that context cannot keep "
-                    + "(law 3). Take the operation queue of a barrier view of it.")
+        let operation = ContextOperation(BlockOnce(barrier, qualityOfService), for: self, isBarrier: true)
+        let earlier = members.withLock { $0.addBarrier(operation) }
+        for other in earlier { operation.addDependency(other) }
+        super.addOperation(operation)
+    }
+
+    private func add(_ operation: ContextOperation) {
+        let barrier = members.withLock { $0.add(operation) }
+        if let barrier { operation.addDependency(barrier) }
+        operation.followDependencies()
+        super.addOperation(operation)
+        let mustLook = !operation.isReady && members.withLock { $0.addDependent(operation) }
+        if mustLook { lookForCancelled() }
+    }
+
+    // MARK: - OperationTarget
+
+    func submit(_ work: @escaping Work, isBarrier: Bool, lost: @escaping Work) {
+        if isBarrier, let context = target as? any BarrierContext {
+            context.executeBarrier(work)
+        } else if runsInPlace {
+            // A barrier among the operations of a queue, on a thread of that queue.
+            work()
+        } else {
+            target.execute(work, refused: { _ in lost() })
         }
-        context.executeBarrier(counted(barrier))
     }
 
-    override func waitUntilAllOperationsAreFinished() {
-        super.waitUntilAllOperationsAreFinished()
-        pending.wait()
-    }
-
-    /// A block that is pending until it has run, or the context has let go of it.
-    private func counted(_ block: @escaping Work) -> Work {
-        let end = End(pending)
-        return {
-            block()
-            _ = end
+    func whenFinished(_ operation: Operation, _ work: @escaping Work) {
+        let once = OneRun(work)
+        let end = BlockOnce({ once.run() }, .default)
+        end.addDependency(operation)
+        watchers.addOperation(end)
+        // An operation that finishes tells its dependents. Foundation may miss a dependent that is
+        // added at that moment, so this looks once more. One that was missed would stay in its
+        // queue for ever, and keep the operation. It leaves when it is cancelled; the operation
+        // must not tell it after that.
+        if operation.isFinished {
+            end.removeDependency(operation)
+            end.cancel()
+            once.run()
         }
     }
 
-    /// Counts as pending while it lives.
-    private final class End: Sendable {
-        private let group: DispatchGroup
+    func soon(_ work: @escaping Work) { starter.async(execute: work) }
 
-        init(_ group: DispatchGroup) {
-            self.group = group
-            group.enter()
-        }
+    // MARK: - Cancelled while they wait
 
-        deinit { group.leave() }
-    }
-
-    /// Starts an operation whose dependencies have finished.
+    /// Looks which operations have been cancelled that wait for others, for as long as any wait.
     ///
-    /// A dependency says that it has finished a few instructions before the operation says that it is ready, and
-    /// Foundation traps if it is started in between. One that decides for itself when it is ready is asked again
-    /// every millisecond, since Foundation tells nobody but its own queues.
-    private func startWhenReady(_ operation: Operation) {
-        if operation.isReady { return start(operation) }
-        let end = End(pending)
-        GlobalContext().schedule(after: .milliseconds(1)) {
-            self.startWhenReady(operation)
-            _ = end
-        }
-    }
-
-    private func start(_ operation: Operation) {
-        addOperation { operation.start() }
+    /// Foundation tells the queue of an operation that it was cancelled, and nobody else; the
+    /// stand-in is in the queue. The more wait, the longer the pause, so that looking costs the
+    /// same.
+    private func lookForCancelled() {
+        let (cancelled, pause) = members.withLock { $0.takeCancelledDependents() }
+        for operation in cancelled { operation.cancel() }
+        guard let pause else { return }
+        GlobalContext().schedule(after: pause) { self.lookForCancelled() }
     }
 }
 
-/// Waits in a queue for what another operation depends on, and is cancelled by cancelling that one.
-///
-/// Unchecked: it adds constants to a class that is safe for threads.
-private final class StandIn: Operation, @unchecked Sendable {
-    private let operation: Operation
-    private let startIt: Work
+/// A context whose work runs on a dispatch queue and nowhere else, with nothing added to it.
+private protocol OverDispatchQueue: ExecutionContext {
+    var queue: DispatchQueue { get }
+}
 
-    init(_ operation: Operation, start: @escaping Work) {
-        self.operation = operation
-        startIt = start
-        super.init()
-        for dependency in operation.dependencies { addDependency(dependency) }
+extension SerialQueueContext: OverDispatchQueue {}
+extension BarrierQueueContext: OverDispatchQueue {}
+extension QueueContext: OverDispatchQueue {}
+extension ForeignQueueContext: OverDispatchQueue {}
+
+/// Which operations a barrier waits for, and which wait for a barrier.
+private struct OperationMembers {
+    private var all = WeakOperations<Operation>()
+    private var dependents = WeakOperations<ContextOperation>()
+    private var isLooking = false
+    private weak var barrier: ContextOperation?
+
+    /// The barrier that the operation must wait for, if there is one.
+    mutating func add(_ operation: Operation) -> ContextOperation? {
+        all.append(operation)
+        return barrier.flatMap { $0.isFinished ? nil : $0 }
     }
 
-    override func main() { startIt() }
+    /// The operations that the barrier must wait for.
+    mutating func addBarrier(_ operation: ContextOperation) -> [Operation] {
+        let earlier = all.alive.filter { !$0.isFinished }
+        all = WeakOperations()
+        all.append(operation)
+        barrier = operation
+        return earlier
+    }
 
-    // It must run all the same: a cancelled operation ends by being started.
-    override func cancel() { operation.cancel() }
+    /// Whether the caller must begin to look for cancelled ones.
+    mutating func addDependent(_ operation: ContextOperation) -> Bool {
+        dependents.append(operation)
+        defer { isLooking = true }
+        return !isLooking
+    }
+
+    /// Those that have been cancelled, and how long to wait before looking again; nil if none wait
+    /// any more.
+    mutating func takeCancelledDependents() -> (cancelled: [ContextOperation], pause: Duration?) {
+        let waiting = dependents.alive.filter { !$0.isReady }
+        let cancelled = waiting.filter { $0.operation.isCancelled }
+        dependents = WeakOperations(waiting.filter { !$0.operation.isCancelled })
+        isLooking = !dependents.isEmpty
+        guard isLooking else { return (cancelled, nil) }
+        return (cancelled, max(.milliseconds(10), .microseconds(100 * dependents.count)))
+    }
+}
+
+/// Operations that are not kept alive; what is gone is removed now and then.
+private struct WeakOperations<Member: Operation> {
+    private struct Reference { weak var operation: Member? }
+
+    private var references: [Reference] = []
+    private var limit = 64
+
+    init(_ operations: [Member] = []) { references = operations.map { Reference(operation: $0) } }
+
+    var isEmpty: Bool { references.isEmpty }
+    var count: Int { references.count }
+    var alive: [Member] { references.compactMap(\.operation) }
+
+    mutating func append(_ operation: Member) {
+        if references.count >= limit {
+            references.removeAll { $0.operation?.isFinished ?? true }
+            limit = max(64, 2 * references.count)
+        }
+        references.append(Reference(operation: operation))
+    }
+}
+
+/// A closure as an operation, which releases it when it has run (law 10).
+///
+/// Unchecked: `block` is taken by the thread that the operation runs on.
+private final class BlockOnce: Operation, @unchecked Sendable {
+    private var block: Work?
+
+    init(_ block: @escaping Work, _ quality: QualityOfService) {
+        self.block = block
+        super.init()
+        if quality != .default { qualityOfService = quality }
+    }
+
+    override func main() { block.take()?() }
+}
+
+/// A closure that the first of several callers runs.
+private final class OneRun: Sendable {
+    private let work: Guarded<Work?>
+
+    init(_ work: @escaping Work) { self.work = Guarded(work) }
+
+    func run() {
+        // Run outside the lock (law 9).
+        let taken = work.withLock { $0.take() }
+        taken?()
+    }
 }

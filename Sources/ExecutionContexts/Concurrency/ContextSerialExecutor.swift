@@ -1,4 +1,4 @@
-extension SerialContext {
+extension ActorBackingContext {
     /// This context as the executor of an actor: the actor's code runs here (law 13).
     ///
     /// The actor must keep the executor, since the runtime does not:
@@ -7,25 +7,19 @@ extension SerialContext {
     /// actor Store {
     ///     private let executor: any SerialExecutor
     ///     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    ///     init(on context: some SerialContext) { executor = context.serialExecutor }
+    ///     init(on context: some ActorBackingContext) { executor = context.serialExecutor }
     /// }
     /// ```
     ///
-    /// Inside the context's work `assumeIsolated` on such an actor works. A context that loses a job of an
-    /// actor stops the program: there is nowhere else to run it.
-    public var serialExecutor: any SerialExecutor { ContextSerialExecutor(context: self) }
-}
-
-extension SerialContext where Self: RefusingContext {
-    @available(
-        *, unavailable,
-        message: "A context that may refuse work cannot back an actor: take the executor of its base (law 13)"
-    )
+    /// Inside the context's work `assumeIsolated` on such an actor works. A serial view whose base
+    /// loses its work, as the base of `context.while(token).serial()` may, runs the jobs of its
+    /// actors on the global context, in their turn. Any other context that loses a job of an actor
+    /// traps with a message: there is nowhere else to run it.
     public var serialExecutor: any SerialExecutor { ContextSerialExecutor(context: self) }
 }
 
 /// Runs the jobs of actors on a serial context.
-final class ContextSerialExecutor<Context: SerialContext>: SerialExecutor {
+final class ContextSerialExecutor<Context: ActorBackingContext>: SerialExecutor {
     private let context: Context
 
     init(context: Context) { self.context = context }
@@ -34,7 +28,8 @@ final class ContextSerialExecutor<Context: SerialContext>: SerialExecutor {
         let job = JobTicket(
             UnownedJob(job),
             run: { [self] in unsafe $0.runSynchronously(on: asUnownedSerialExecutor()) },
-            onLoss: { [context] _ in
+            onLoss: { [context] job in
+                if context.executeWithoutBase({ job.run() }) { return }
                 stopMisuse(
                     "The context '\(context.name)' backs an actor and has refused or lost a job of it (law 13). "
                         + "Back actors by a context that runs whatever it is given.")

@@ -8,45 +8,43 @@ extension ExecutionContext {
     /// Task(executorPreference: context.taskExecutor) { await index.rebuild() }
     /// ```
     ///
-    /// A job that the context refuses or loses runs on the system's global executor instead: a job that is
-    /// dropped would hang whoever awaits it.
+    /// A task cannot be refused halfway. So the executor of a view that may refuse or drop work,
+    /// such as `bounded` or `while(token)`, is that of its base: jobs of tasks are neither counted
+    /// nor skipped. `runTask` and `submitTask` ask the view whether the task may start. A job that
+    /// the context loses runs on the system's global executor, or in its turn in the innermost
+    /// serial view: a job that is dropped would hang the task.
     public var taskExecutor: any TaskExecutor { ContextTaskExecutor(context: self) }
-}
-
-extension RefusingContext {
-    @available(
-        *, unavailable,
-        message: "A context that may refuse work cannot run tasks: take the executor of its base (law 13)"
-    )
-    public var taskExecutor: any TaskExecutor { ContextTaskExecutor(context: self) }
-
-    @available(
-        *, unavailable,
-        message: "A context that may refuse work cannot run async code: use run on its base (law 13)"
-    )
-    public func runTask<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        fatalError("Unavailable, so never called.")
-    }
 }
 
 /// Runs the jobs of tasks on a context.
 final class ContextTaskExecutor<Context: ExecutionContext>: TaskExecutor {
     private let context: Context
+    /// Asked once: a cast costs as much as a job.
+    private let mayRefuse: Bool
 
-    init(context: Context) { self.context = context }
+    init(context: Context) {
+        self.context = context
+        mayRefuse = context is any RefusingContext
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = JobTicket(
             UnownedJob(job),
             run: { [self] in unsafe $0.runSynchronously(on: asUnownedTaskExecutor()) },
-            onLoss: { job in DispatchQueue.global().async { job.run() } })
-        context.execute({ job.run() }, refused: { _ in job.lose() })
+            onLoss: { [context] job in
+                if context.executeWithoutBase({ job.run() }) { return }
+                DispatchQueue.global().async { job.run() }
+            })
+        if mayRefuse {
+            context.executeAccepted { job.run() }
+        } else {
+            context.execute({ job.run() }, refused: { _ in job.lose() })
+        }
     }
 }
 
-/// A job of the Swift runtime, which must run exactly once, whatever the context does with its closure.
+/// A job of the Swift runtime, which must run exactly once, whatever the context does with its
+/// closure.
 final class JobTicket: Sendable {
     private let job: UnownedJob
     private let runJob: @Sendable (UnownedJob) -> Void

@@ -3,24 +3,22 @@ extension ExecutionContext {
     ///
     /// Cancelling the awaiting task before the body has started throws `CancellationError`, and the body
     /// never runs; once it runs, it runs to its end (law 13). If the context refuses or abandons the work, a
-    /// `Refusal` says so: no caller is left hanging (law 1). No thread is blocked meanwhile.
+    /// `Refusal` says so: no caller is left hanging (law 1). No thread is blocked meanwhile. Calls of one actor are
+    /// submitted in the order in which the actor makes them.
     ///
     /// ```swift
     /// let rows = try await database.run { try store.fetch(query) }
     /// ```
-    public func run<Value: Sendable>(
+    public nonisolated(nonsending) func run<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         let submission = Submission(origin: (fileID, line), body)
-        return try await withTaskCancellationHandler {
-            // Unsafe only if resumed twice or never; a submission answers exactly once.
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                submission.send(to: self) { unsafe continuation.resume(with: $0) }
-            }
-        } onCancel: {
-            Seam.undivided { submission.cancel() }
+        // Only a task can be escalated; a closure in the queue of a context stays where it is.
+        guard let escalating = self as? any EscalatingContext else {
+            return try await submission.run(on: self)
         }
+        return try await withEscalation({ escalating.raise(to: $0) }) { try await submission.run(on: self) }
     }
 
     /// Runs an async `body` on this context and returns its value, or throws its error.
@@ -28,10 +26,14 @@ extension ExecutionContext {
     /// The body is a part of the calling task: it sees the task's cancellation and task-local values. Whenever
     /// it suspends, other work of the context goes on, also on a serial one. If the task was cancelled before,
     /// the body never runs. The name differs from `run` because a closure that awaits nothing fits both.
-    public func runTask<Value: Sendable>(
+    ///
+    /// A context that may refuse work is asked once, before the body starts: a `Refusal` says that it never will (law 1).
+    public nonisolated(nonsending) func runTask<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await withTaskExecutorPreference(taskExecutor) {
+        try await admitTask(fileID, line)
+        return try await withTaskExecutorPreference(taskExecutor) {
             try Task.checkCancellation()
             return try await body()
         }
@@ -57,13 +59,25 @@ extension ExecutionContext {
 extension ExecutionContext {
     /// Starts a task that runs an async `body` on this context, and gives its value, or its error, as an `Async`.
     ///
-    /// Cancelling the `Async` ends it with `CancellationError` at once, and cancels the task.
+    /// Cancelling the `Async` ends it with `CancellationError` at once, and cancels the task. A context that may refuse
+    /// work is asked once, before the body starts; if it refuses, the `Async` completes with a `Refusal` (law 1).
     @discardableResult
     public func submitTask<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Async<Value> {
-        Async(executor: taskExecutor, fileID: fileID, line: line, body)
+        guard self is any RefusingContext else {
+            return Async(executor: taskExecutor, fileID: fileID, line: line, body)
+        }
+        return Async(executor: taskExecutor, fileID: fileID, line: line) {
+            try await self.admitTask(fileID, line)
+            return try await body()
+        }
+    }
+
+    /// Throws if this context refuses a job, where it may; a job of the task itself it cannot refuse.
+    private nonisolated(nonsending) func admitTask(_ fileID: StaticString, _ line: UInt) async throws {
+        if self is any RefusingContext { try await run(fileID: fileID, line: line) {} }
     }
 }
 
@@ -75,6 +89,7 @@ extension Async {
     /// ```
     ///
     /// Cancelling the `Async` ends it with `CancellationError` at once, and cancels the task. The other way about is `get()`.
+    /// A task that awaits it raises the priority of that task to its own, as with `Task.value`.
     public init(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
@@ -86,12 +101,9 @@ extension Async {
         executor: (any TaskExecutor)?, fileID: StaticString, line: UInt,
         _ body: @escaping @Sendable () async throws -> Value
     ) {
-        let promise = Promise<Value>(fileID: fileID, line: line)
-        let task = Task(executorPreference: executor) {
-            do { promise.succeed(try await body()) } catch { promise.fail(error) }
-        }
-        promise.onCancel { task.cancel() }
-        self = promise.async
+        let cell = TaskCell<Value>(origin: Origin(fileID, line))
+        cell.start(on: executor, body)
+        self.init(cell: cell)
     }
 }
 

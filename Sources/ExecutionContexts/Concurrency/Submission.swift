@@ -36,6 +36,18 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
         context.execute({ claim.run() }, refused: { claim.refuse($0) })
     }
 
+    /// Gives the work to a context, and waits for its answer or for the task to be cancelled.
+    nonisolated(nonsending) func run(on context: some ExecutionContext) async throws -> Value {
+        try await withCancellationHandler {
+            // Unsafe only if resumed twice or never; a submission answers exactly once.
+            try await unsafe withUnsafeThrowingContinuation { continuation in
+                send(to: context) { unsafe continuation.resume(with: $0) }
+            }
+        } onCancel: {
+            Seam.undivided { cancel() }
+        }
+    }
+
     /// Cancels the work if it has not started: true if it never will.
     @discardableResult
     func cancel() -> Bool {
@@ -51,9 +63,11 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
 
     fileprivate func run() {
         guard move(from: State.sent, to: State.done) else { return }
-        let body = self.body.take()!
         let answer = self.answer.take()!
-        let result = Result { try body() }
+        var body = self.body.take()
+        let result = Result { try body!() }
+        // Freed before the answer, which may let the caller go on (law 10).
+        body = nil
         answer(result)
     }
 

@@ -15,6 +15,10 @@ final class SubmittedCell<Value: Sendable, Context: ExecutionContext>: AsyncCell
     /// Work that has started runs to its end, and then it has not been cancelled.
     override func cancel() -> Bool { submission.cancel() }
 
+    override func escalateTask(to priority: TaskPriority) {
+        (whilePending { context } as? any EscalatingContext)?.raise(to: priority)
+    }
+
     override func didEnd() { context = nil }
 
     override var obstacle: String? {

@@ -1,7 +1,7 @@
 public import Dispatch
 
 /// Runs work on a concurrent dispatch queue of its own, which keeps barriers (law 3).
-public final class BarrierQueueContext: SynchronousBarrierContext {
+public final class BarrierQueueContext: SynchronousBarrierContext, ForeseeingContext {
     private let gate: QueueGate
 
     /// Makes a context with a concurrent queue of its own.
@@ -13,14 +13,14 @@ public final class BarrierQueueContext: SynchronousBarrierContext {
     /// The queue that the work runs on.
     public var queue: DispatchQueue { gate.queue }
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        queue.async(execute: work)
+        gate.submit(consume work)
     }
 
-    public func executeBarrier(_ work: @escaping Work) {
+    public func executeBarrier(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        queue.async(flags: .barrier) { self.gate.exclusively(work) }
+        gate.submitBarrier(consume work)
     }
 
     /// Waits for `body` to run beside other work; from the queue's own work it runs at once.
@@ -63,6 +63,8 @@ public final class BarrierQueueContext: SynchronousBarrierContext {
     }
 
     public var name: String { queue.label }
+
+    package func foresee(_ outlook: inout Outlook) { if gate.isExclusive { outlook.obstacle = name } }
 }
 
 extension ExecutionContext where Self == BarrierQueueContext {

@@ -1,17 +1,11 @@
-internal import Dispatch
-
 /// Runs work that blocks its thread - files, locks, synchronous calls - up to a limit at a time (law 11).
 ///
-/// Each piece gets a thread at once, also where the shared pool is busy, and threads that find nothing more
-/// to do go back to the system. Beyond the limit, work waits in order.
+/// Each job gets a thread of the library's own at once, also where the system's shared threads are
+/// busy, and threads that find nothing more to do end. Beyond the limit, work waits in order.
 public final class BlockingContext: ExecutionContext {
-    /// One thread's worth of work: a serial queue, which the system gives a thread of its own at once.
-    private typealias Lane = DispatchQueue
-
     private struct State: ~Copyable {
         var waiting = WorkQueue()
-        var idle: [Lane] = []
-        var made = 0
+        var threads = 0
     }
 
     /// How many pieces may run at a time.
@@ -19,24 +13,41 @@ public final class BlockingContext: ExecutionContext {
     public let name: String
     private let state = Guarded(State())
 
-    /// A context with lanes of its own. A limit below 1 stops the program.
+    /// A context with threads of its own. A limit below 1 or above 1,024 stops the program.
     public init(limit: Int = 64, name: String = "blocking") {
         require(
             limit >= 1, "A blocking context with a limit of \(limit) could never run anything (law 1).")
+        require(
+            limit <= OwnThreads.limit,
+            "A blocking context of up to \(limit) threads was asked for, and a process has \(OwnThreads.limit) of the "
+                + "library's (law 11). Take a smaller limit, or do not block threads.")
         self.limit = limit
         self.name = name
     }
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        let lane: Lane? = state.withLock { state in
-            state.waiting.append(work)
-            if let lane = state.idle.popLast() { return lane }
-            guard state.made < limit else { return nil }
-            state.made += 1
-            return Lane(label: "\(name).\(state.made)")
+        let work = LooseWork(consume work)
+        let threads: Int? = state.withLock { state in
+            state.waiting.append(work.assembled())
+            guard state.threads < limit else { return nil }
+            state.threads += 1
+            return state.threads
         }
-        if let lane { lane.async { self.drain(lane) } }
+        if let threads { start(isFirst: threads == 1) }
+    }
+
+    /// Has a thread come. The first one may not be refused; another one's jobs are run by those
+    /// that there are.
+    private func start(isFirst: Bool) {
+        if OwnThreads.run(.init(name: name, isIndispensable: isFirst, body: drain)) { return }
+        let isNeeded = state.withLock { state in
+            state.threads -= 1
+            guard state.threads == 0, !state.waiting.isEmpty else { return false }
+            state.threads = 1
+            return true
+        }
+        if isNeeded { start(isFirst: true) }
     }
 
     /// Yes inside its work, no elsewhere.
@@ -46,16 +57,20 @@ public final class BlockingContext: ExecutionContext {
 
     public var runsAnywhere: Bool { true }
 
-    private func drain(_ lane: Lane) {
-        unsafe Frame.enter(Frame.owner(self)) {
-            while let work = next(orRest: lane) { work() }
+    @Sendable private func drain() {
+        unsafe Frame.enterJobs(of: Frame.owner(self)) {
+            while let work = next() {
+                Batch.run(work)
+                Frame.endJob()
+            }
         }
     }
 
-    private func next(orRest lane: Lane) -> Work? {
+    /// The next job; nil if there is none, and the calling thread is given back.
+    private func next() -> Work? {
         state.withLock { state in
             if let work = state.waiting.popFirst() { return work }
-            state.idle.append(lane)
+            state.threads -= 1
             return nil
         }
     }
@@ -67,5 +82,5 @@ extension ExecutionContext where Self == BlockingContext {
 }
 
 extension BlockingContext {
-    static let shared = BlockingContext()
+    static let shared = Seam.making { BlockingContext() }
 }

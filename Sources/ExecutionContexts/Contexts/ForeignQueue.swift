@@ -4,19 +4,19 @@ internal import Dispatch
 ///
 /// A queue does not tell whether it is serial. So where the caller is already on it, and not by way of this context,
 /// the system is asked whether the caller has it to itself, and stops the program if not.
-struct ForeignQueueContext: SynchronousBarrierContext {
+struct ForeignQueueContext: SynchronousBarrierContext, ForeseeingContext {
     let gate: QueueGate
 
     var queue: DispatchQueue { gate.queue }
 
-    func execute(_ work: @escaping Work) {
+    func execute(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        queue.async(execute: work)
+        gate.submit(consume work)
     }
 
-    func executeBarrier(_ work: @escaping Work) {
+    func executeBarrier(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        queue.async(flags: .barrier) { gate.exclusively(work) }
+        gate.submitBarrier(consume work)
     }
 
     func sync<Value, Failure: Error>(
@@ -43,6 +43,8 @@ struct ForeignQueueContext: SynchronousBarrierContext {
     }
 
     var name: String { queue.label }
+
+    func foresee(_ outlook: inout Outlook) { gate.isExclusive ? outlook.obstacle = name : outlook.ask(queue) }
 
     /// Whether the caller has the queue to itself; stops the program where it shares it, and would wait for itself.
     private func hasToItself() -> Bool {

@@ -8,14 +8,18 @@ public import Dispatch
 /// Work waits in a line of the library's own, and one request at a time asks the system for a thread: a worker
 /// that comes takes piece after piece and asks for the next one if it leaves anything behind. So no piece is
 /// hidden behind a slow one, and handing over a piece costs a fraction of handing it to the system.
+///
+/// A job that waits by the library's own means - for an `Async`, a view, a section, in
+/// `WorkerPool.blocking` - makes room for another one, which then runs on a thread of the library's
+/// own. So jobs may wait for one another (law 11).
 @safe public struct GlobalContext: ExecutionContext {
     // The lines live as long as the program. Counting references to them would have every submitter and every
     // worker write to the same few words, which costs more than all the rest of a submission.
-    private let reference: Unmanaged<Gate<RootQueue>>
+    private let reference: Unmanaged<GlobalLine>
 
     /// The context of one quality of service.
     public init(qos: DispatchQoS.QoSClass = .default) {
-        unsafe reference = .passUnretained(RootQueue.line(qos))
+        unsafe reference = .passUnretained(GlobalLine.of(qos))
     }
 
     public func execute(_ work: consuming @escaping Work) {
@@ -23,6 +27,7 @@ public import Dispatch
         unsafe reference._withUnsafeGuaranteedRef { line in
             if Seam.isAnywhere { return executeSimulated(work) }
             line.execute(work.assembled())
+            line.makeRoomIfShort()
         }
     }
 
@@ -31,6 +36,7 @@ public import Dispatch
         let work = work.assembled()
         if unsafe Seam.submit(work, for: line.identity) { return }
         line.execute(work)
+        line.makeRoomIfShort()
     }
 
     /// The system's queue that the threads come from.
@@ -40,6 +46,8 @@ public import Dispatch
     public var isCurrent: Bool? { line.isCurrent == true ? true : line.base.isCurrent }
 
     public func checkIsCurrent() -> Bool {
+        // A thread of the library's own, in the place of one that waits, is no thread of the queue.
+        if line.isCurrent == true { return true }
         dispatchPrecondition(condition: .onQueue(queue))
         return true
     }
@@ -48,42 +56,7 @@ public import Dispatch
 
     public var runsAnywhere: Bool { true }
 
-    private var line: Gate<RootQueue> { unsafe reference.takeUnretainedValue() }
-}
-
-/// A queue of the system's own, and the one line of work before it.
-private struct RootQueue: ReliableContext {
-    let queue: DispatchQueue
-    private let mark: QueueMark
-
-    private init(_ qos: DispatchQoS.QoSClass) {
-        queue = .global(qos: qos)
-        mark = .of(queue)
-    }
-
-    func execute(_ work: @escaping Work) { queue.async(execute: work) }
-
-    var isCurrent: Bool? { mark.isCurrent }
-
-    static func line(_ qos: DispatchQoS.QoSClass) -> Gate<RootQueue> {
-        switch qos {
-        case .background: background
-        case .utility: utility
-        case .userInitiated: userInitiated
-        case .userInteractive: userInteractive
-        default: standard
-        }
-    }
-
-    private static let background = line(.background, "global(background)")
-    private static let utility = line(.utility, "global(utility)")
-    private static let standard = line(.default, "global")
-    private static let userInitiated = line(.userInitiated, "global(userInitiated)")
-    private static let userInteractive = line(.userInteractive, "global(userInteractive)")
-
-    private static func line(_ qos: DispatchQoS.QoSClass, _ name: String) -> Gate<RootQueue> {
-        Gate(base: RootQueue(qos), width: .max, name: name)
-    }
+    private var line: GlobalLine { unsafe reference.takeUnretainedValue() }
 }
 
 extension ExecutionContext where Self == GlobalContext {

@@ -11,7 +11,7 @@ public struct ImmediateContext: SynchronousContext {
     @inlinable
     public func execute(_ work: @escaping Work) { work() }
 
-    public func enqueue(_ work: @escaping Work) { GlobalContext().execute(work) }
+    public func enqueue(_ work: consuming @escaping Work) { GlobalContext().execute(consume work) }
 
     @inlinable
     public func sync<Value, Failure: Error>(

@@ -6,14 +6,18 @@ internal import Foundation
 /// Main means the main *queue and actor*, not the main thread (law 4). In an app and under a run loop they
 /// are the same. After `dispatchMain()`, and after the first suspension of an async `main`, the main queue
 /// is served by other threads: `Thread.isMainThread` is false there, and `isCurrent` is still true.
-public struct MainContext: SerialContext, SynchronousBarrierContext {
+public struct MainContext: ActorBackingContext, SynchronousBarrierContext, ForeseeingContext {
     /// Makes the context; all are alike.
     public init() {}
 
     /// Runs a closure of the main actor on the main queue.
-    public func execute(_ work: @escaping @MainActor @Sendable () -> Void) {
+    public func execute(_ work: consuming @escaping @MainActor @Sendable () -> Void) {
         Seam.leaves(for: name)
-        DispatchQueue.main.async { MainActor.assumeIsolated(work) }
+        submit(Self.plain(consume work))
+    }
+
+    private static func plain(_ work: @escaping @MainActor @Sendable () -> Void) -> Work {
+        { MainActor.assumeIsolated(work) }
     }
 
     /// Waits for `body` to run on the main queue; from the main queue it runs at once.
@@ -21,31 +25,41 @@ public struct MainContext: SerialContext, SynchronousBarrierContext {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if isCurrent == true { return try body() }
+        require(
+            !isAwaitingCaller,
+            "The main context was waited for from within work that the main context itself waits for: it would wait for "
+                + "ever (law 27). Submit the work with execute or run.")
+        let caller = Caller.current
         return try withoutActuallyEscaping(body) { (body) throws(Failure) -> Value in
             // Unsafe in name only: the caller waits while the main queue runs it.
             nonisolated(unsafe) let body = body
-            return try DispatchQueue.main.sync { unsafe Result(catching: body) }.get()
+            return try LentThread.calling { DispatchQueue.main.sync { unsafe caller.result(body) } }.get()
         }
     }
 
     /// Keeps the main queue to the caller. The main thread waits meanwhile: make it short.
     public func hold() -> ExclusiveHold {
-        if Self.holding.isMine {
-            Self.holding.again()
-            return ExclusiveHold(releasing: { _ = Self.holding.end() })
+        if Self.mark.holding.isMine {
+            Self.mark.holding.again()
+        } else if isCurrent == true {
+            return .nothing
+        } else {
+            // The main queue cannot be suspended.
+            let occupation = Occupation.begin(in: self)
+            Self.mark.holding.begin()
+            Self.occupation.withLock { $0 = occupation }
         }
-        if isCurrent == true { return .nothing }
-        // The main queue cannot be suspended.
-        let hold = ExclusiveHold.occupying(self)
-        Self.holding.begin()
-        return hold
+        return ExclusiveHold(releasing: {
+            // The last one to be released ends it, whichever was made first.
+            if Self.mark.holding.end() { Self.occupation.withLock { $0.take() }?.end() }
+        })
     }
 
     /// Yes on the main queue and on the main thread, which has it, and for who holds it; otherwise not known.
     public var isCurrent: Bool? {
-        if Self.holding.isMine { return true }
+        if Self.mark.holding.isMine { return true }
         // A key that is found is a yes. One that is missing may be hidden by a nested `sync` (law 4).
-        if DispatchQueue.getSpecific(key: Self.mark) != nil { return true }
+        if Self.mark.isCurrent == true { return true }
         // As long as the main queue belongs to the main thread, being there is holding it; once the queue
         // has been handed to the system, no code of ours runs on that thread any more.
         return Thread.isMainThread ? true : nil
@@ -58,14 +72,25 @@ public struct MainContext: SerialContext, SynchronousBarrierContext {
 
     public var name: String { "main" }
 
-    /// There is one main queue, so there is one holder.
-    private static let holding = Holding()
+    package func foresee(_ outlook: inout Outlook) {
+        if isCurrent == true || isAwaitingCaller { return outlook.obstacle = name }
+        // Where another queue's `sync` hides that the caller is on it, the system knows and traps.
+        dispatchPrecondition(condition: .notOnQueue(.main))
+    }
 
-    private static let mark: DispatchSpecificKey<Void> = {
-        let key = DispatchSpecificKey<Void>()
-        DispatchQueue.main.setSpecific(key: key, value: ())
-        return key
-    }()
+    /// Whether the caller runs, on another thread, what work of the main queue waits for.
+    private var isAwaitingCaller: Bool {
+        unsafe Threads.isForMain || Frame.isCurrent(Self.mark.running)
+    }
+
+    fileprivate func submit(_ work: consuming @escaping Work) {
+        let job = unsafe QueueJob(consume work, of: Self.mark.running)
+        DispatchQueue.main.async { job.run() }
+    }
+
+    /// There is one main queue, so there is one mark of it, and one holder.
+    private static let mark = Seam.making { QueueMark.of(.main) }
+    private static let occupation = Guarded<Occupation?>(nil)
 }
 
 extension MainContext {
@@ -97,9 +122,9 @@ extension ExecutionContext where Self == MainContext {
     // The requirement's witness stands here and is disfavoured: next to it, or preferred, the compiler would
     // not see the closure of the main actor that a caller writes.
     @_disfavoredOverload
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        DispatchQueue.main.async(execute: work)
+        submit(consume work)
     }
 
     /// The main queue and actor.

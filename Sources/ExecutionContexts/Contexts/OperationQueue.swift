@@ -11,9 +11,10 @@ public struct OperationQueueContext: ExecutionContext {
     /// Makes a context that runs its work on an operation queue.
     public init(_ queue: OperationQueue) { self.queue = queue }
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        queue.addOperation(work)
+        let job = unsafe QueueJob(consume work, of: Frame.owner(queue))
+        queue.addOperation { [queue] in withExtendedLifetime(queue) { job.run() } }
     }
 
     /// Yes inside an operation of this queue, otherwise not known (law 4).

@@ -5,7 +5,7 @@ public import Dispatch
 /// A queue does not tell whether it is serial, so neither does this context: `.serial(label:target:)` and
 /// `.barrier(label:target:)` make queues that do, on top of one you have. Work for a suspended queue waits
 /// until it is resumed.
-public struct QueueContext: ExecutionContext {
+public struct QueueContext: ExecutionContext, ForeseeingContext {
     /// The queue that the work runs on.
     public let queue: DispatchQueue
     private let mark: QueueMark
@@ -16,13 +16,14 @@ public struct QueueContext: ExecutionContext {
         mark = .of(queue)
     }
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        queue.async(execute: work)
+        let job = unsafe QueueJob(consume work, of: mark.running)
+        queue.async { job.run() }
     }
 
     /// Yes on this queue and on queues that target it, otherwise not known (law 4).
-    public var isCurrent: Bool? { mark.isCurrent }
+    public var isCurrent: Bool? { mark.isOccupied ? true : nil }
 
     public func checkIsCurrent() -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
@@ -30,6 +31,8 @@ public struct QueueContext: ExecutionContext {
     }
 
     public var name: String { queue.label }
+
+    package func foresee(_ outlook: inout Outlook) { if isCurrent == true { outlook.ask(queue) } }
 }
 
 extension DispatchQueue {

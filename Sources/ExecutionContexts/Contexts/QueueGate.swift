@@ -1,5 +1,13 @@
 internal import Dispatch
 
+extension Outlook {
+    /// Has the system find out whether a queue that the caller is on is serial, which a queue does
+    /// not tell.
+    ///
+    /// Of a serial one the system traps; a concurrent one runs the block beside the caller.
+    mutating func ask(_ queue: DispatchQueue) { probe = (queue.label, { queue.sync {} }) }
+}
+
 /// The three ways to wait for a dispatch queue that keeps barriers: beside others, alone, and alone for a while.
 ///
 /// A thread that is inside by one of them is known by a frame, since the queue's key is hidden by a nested `sync`
@@ -14,24 +22,27 @@ struct QueueGate: Sendable {
     }
 
     /// Yes on this queue, on queues that target it, and for who holds it; otherwise not known.
-    var isCurrent: Bool? { mark.isCurrent == true || mark.holding.isMine ? true : nil }
+    var isCurrent: Bool? { mark.isOccupied || mark.holding.isMine ? true : nil }
 
     /// Whether the caller is known to have the queue to itself.
-    var isExclusive: Bool { unsafe mark.holding.isMine || Frame.isCurrent(Frame.owner(mark)) }
+    var isExclusive: Bool { unsafe mark.holding.isMine || Frame.isCurrent(mark.exclusive) }
 
     /// Whether the caller is known to read, by `read`, and so not to have the queue to itself.
-    var isReading: Bool { unsafe !isExclusive && Frame.isCurrent(reader) }
-
-    /// Stands for those who read: an address that no other owner has.
-    private var reader: Frame.Owner { unsafe Frame.owner(mark) + 1 }
+    var isReading: Bool { unsafe !isExclusive && Frame.isCurrent(mark.reading) }
 
     /// Waits for `body` to run beside other work; where the caller is inside, it runs at once.
     func read<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if isCurrent == true || isExclusive || isReading { return try body() }
-        return try queue.sync {
-            Result { () throws(Failure) -> Value in try unsafe Frame.enter(reader, body) }
+        let caller = Caller.current
+        return try LentThread.calling {
+            queue.sync {
+                if caller.isHere {
+                    return Result { () throws(Failure) in try unsafe Frame.enter(mark.reading, body) }
+                }
+                return caller.result { () throws(Failure) in try unsafe Frame.enter(mark.reading, body) }
+            }
         }.get()
     }
 
@@ -40,8 +51,12 @@ struct QueueGate: Sendable {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if isExclusive { return try body() }
-        return try queue.sync(flags: .barrier) {
-            Result { () throws(Failure) -> Value in try exclusively(body) }
+        let caller = Caller.current
+        return try LentThread.calling {
+            queue.sync(flags: .barrier) {
+                if caller.isHere { return Result { () throws(Failure) in try exclusively(body) } }
+                return caller.result { () throws(Failure) in try exclusively(body) }
+            }
         }.get()
     }
 
@@ -52,16 +67,44 @@ struct QueueGate: Sendable {
         } else if isExclusive {
             return .nothing
         } else {
-            queue.sync(flags: .barrier) { queue.suspend() }
+            LentThread.calling { queue.sync(flags: .barrier) { queue.suspend() } }
             mark.holding.begin()
         }
         return ExclusiveHold(releasing: { if mark.holding.end() { queue.resume() } })
+    }
+
+    /// Has the queue run `work`, marked as one of its jobs.
+    func submit(_ work: consuming @escaping Work) {
+        let job = unsafe QueueJob(consume work, of: mark.running)
+        queue.async { job.run() }
+    }
+
+    /// Has the queue run `work` alone, marked as one of its jobs.
+    func submitBarrier(_ work: consuming @escaping Work) {
+        let job = unsafe QueueJob(consume work, of: mark.exclusive)
+        queue.async(flags: .barrier) { job.run() }
     }
 
     /// Marks the thread as inside a barrier, so that a nested one knows that it may run at once.
     func exclusively<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try unsafe Frame.enter(Frame.owner(mark), body)
+        try unsafe Frame.enter(mark.exclusive, body)
     }
+}
+
+/// A job as a dispatch queue gets it: marked by a frame, and freed as soon as it has run (law 10).
+///
+/// An object, since a closure that captures only this needs no memory of its own.
+@safe final class QueueJob: @unchecked Sendable {
+    // Unchecked: it runs once. The owner is compared, and never followed.
+    private var work: Work?
+    private let owner: Frame.Owner
+
+    init(_ work: consuming @escaping Work, of owner: Frame.Owner) {
+        self.work = consume work
+        unsafe self.owner = owner
+    }
+
+    func run() { unsafe Frame.enterJobs(of: owner) { work.take()?() } }
 }

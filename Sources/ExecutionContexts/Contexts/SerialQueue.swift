@@ -4,7 +4,7 @@ public import Dispatch
 ///
 /// `.global.serial("name")` is a lighter view with the same promise; a queue is for those who must hand one
 /// to a system API, which takes `queue`.
-public final class SerialQueueContext: SerialContext, SynchronousBarrierContext {
+public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierContext, ForeseeingContext {
     private let gate: QueueGate
 
     /// Makes a context with a serial queue of its own, which may target another queue.
@@ -15,9 +15,9 @@ public final class SerialQueueContext: SerialContext, SynchronousBarrierContext 
     /// The queue that the work runs on.
     public var queue: DispatchQueue { gate.queue }
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
-        queue.async(execute: work)
+        gate.submit(consume work)
     }
 
     /// Waits for `body` to run in its turn; from the queue's own work it runs at once, as a part of it.
@@ -44,6 +44,12 @@ public final class SerialQueueContext: SerialContext, SynchronousBarrierContext 
     }
 
     public var name: String { queue.label }
+
+    package func foresee(_ outlook: inout Outlook) {
+        if isCurrent == true { return outlook.obstacle = name }
+        // Where another queue's `sync` hides that the caller is on it, the system knows and traps.
+        dispatchPrecondition(condition: .notOnQueue(queue))
+    }
 }
 
 extension ExecutionContext where Self == SerialQueueContext {

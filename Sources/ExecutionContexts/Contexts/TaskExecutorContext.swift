@@ -1,6 +1,7 @@
 /// Runs work as tasks on a task executor: the reverse of `taskExecutor`.
 ///
-/// Each piece is a task of its own, in no promised order; `serial(_:)` makes a view that has one.
+/// Each job is a task of its own, in no promised order; `serial(_:)` makes a view that has one. The task has the priority
+/// of its submitter, and keeps it.
 public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
     /// The executor that the work runs on.
     public let executor: Executor
@@ -8,10 +9,11 @@ public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
     /// Makes a context that runs its work on a task executor.
     public init(_ executor: Executor) { self.executor = executor }
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         Seam.leaves(for: name)
+        let work = MovedWork(consume work)
         // The closure suspends nowhere, so the executor runs it as one job.
-        Task.detached(executorPreference: executor) { work() }
+        Task.detached(executorPreference: executor, priority: Task.currentPriority) { work.run() }
     }
 
     public var name: String { "\(Executor.self)" }

@@ -8,7 +8,7 @@ public struct TrampolineContext: ExecutionContext {
     /// Makes the context; all are alike.
     public init() {}
 
-    public func execute(_ work: @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         if let running = unsafe ec_trampoline() {
             unsafe running.assumingMemoryBound(to: WorkQueue.self).pointee.append(work)
         } else {
@@ -16,8 +16,9 @@ public struct TrampolineContext: ExecutionContext {
         }
     }
 
-    public func enqueue(_ work: @escaping Work) {
-        GlobalContext().execute { execute(work) }
+    public func enqueue(_ work: consuming @escaping Work) {
+        let work = MovedWork(consume work)
+        GlobalContext().execute { execute { work.run() } }
     }
 
     /// Yes inside a piece of work of a trampoline on this thread, no elsewhere.
@@ -27,13 +28,14 @@ public struct TrampolineContext: ExecutionContext {
 
     public var runsAnywhere: Bool { true }
 
-    private static func run(_ work: Work) {
+    private static func run(_ work: consuming @escaping Work) {
         var queue = WorkQueue()
+        // Given away, so that it is freed before the jobs run that it submits (law 10).
+        queue.append(work)
         // The queue lives in this stack frame, and the thread's word points to it only while it stands.
         unsafe withUnsafeMutablePointer(to: &queue) { queue in
             unsafe ec_set_trampoline(queue)
             defer { ec_set_trampoline(nil) }
-            work()
             while let next = unsafe queue.pointee.popFirst() { next() }
         }
     }

@@ -6,8 +6,9 @@ extension CriticalSection: SynchronousContext {
     public func execute(_ work: @escaping Work) { execute { () throws(Never) -> Void in work() } }
 
     /// Runs `work` inside the section on the global queue, not on the caller before this returns.
-    public func enqueue(_ work: @escaping Work) {
-        GlobalContext().execute { self.execute(work) }
+    public func enqueue(_ work: consuming @escaping Work) {
+        let work = MovedWork(consume work)
+        GlobalContext().execute { self.execute(work.run) }
     }
 
     /// The same as `execute`: runs `body` on the caller, inside the section.

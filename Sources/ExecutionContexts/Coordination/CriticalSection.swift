@@ -9,8 +9,10 @@
 /// is left: its value or its error comes through (law 14). What one thread did inside has happened for the next.
 ///
 /// - Recursion: a thread that is inside runs the body at once, as a part of what it is doing.
-/// - Order: none is promised. A thread may overtake those who wait, since that keeps the section busy; one that
-///   has been overtaken for a millisecond is next.
+/// - Order: none is promised. A thread that arrives may overtake the waiters, since that keeps the section busy. The
+///   first waiter is overtaken for a millisecond at most, the n-th for n milliseconds (law 16).
+/// - Priority: on Apple platforms the holder runs at the priority of a waiter without a time limit, if that is higher.
+///   On Linux the section lends no priority.
 /// - Deadlock: two threads that hold one section each and want the other's wait for ever. Give all code one order
 ///   of entering, or use a time limit.
 ///

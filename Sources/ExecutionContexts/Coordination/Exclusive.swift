@@ -4,12 +4,14 @@ struct Exclusive<Base: ExecutionContext>: ContextDecorator {
     let section: CriticalSection
 
     func decorate(_ work: @escaping Work) -> Work {
-        { [section] in section.execute { () throws(Never) -> Void in work() } }
+        let work = MovedWork(work)
+        return { [section] in section.execute(work.run) }
     }
 }
 
 extension Exclusive: BarrierContext where Base: BarrierContext {}
 extension Exclusive: SerialContext where Base: SerialContext {}
+extension Exclusive: ActorBackingContext where Base: ActorBackingContext {}
 extension Exclusive: RefusingContext where Base: RefusingContext {}
 // Not a `SynchronousBarrierContext`: a hold may end on another thread, and a section belongs to one.
 extension Exclusive: SynchronousContext where Base: SynchronousContext {
@@ -39,6 +41,13 @@ extension BarrierContext {
 extension SerialContext {
     /// This context, with each piece of its work inside `section` (law 16).
     public func exclusive(_ section: CriticalSection) -> some SerialContext {
+        Exclusive(base: self, section: section)
+    }
+}
+
+extension ActorBackingContext {
+    /// This context, with each piece of its work inside `section` (law 16).
+    public func exclusive(_ section: CriticalSection) -> some ActorBackingContext {
         Exclusive(base: self, section: section)
     }
 }

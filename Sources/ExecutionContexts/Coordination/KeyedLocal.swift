@@ -25,10 +25,10 @@ struct KeyedLocal: Sendable {
             let before = unsafe dictionary.object(forKey: name)
             if let newValue {
                 unsafe dictionary.setObject(newValue, forKey: name)
-                KeyedEstate.ofThread.value()?.keys.insert(fullKey)
+                KeyedEstate.ofThread.presentOrMade()?.keys.insert(fullKey)
             } else {
                 unsafe dictionary.removeObject(forKey: name)
-                KeyedEstate.ofThread.cachedValue()?.keys.remove(fullKey)
+                KeyedEstate.ofThread.present()?.keys.remove(fullKey)
             }
             // A deinit that uses the dictionary runs when the dictionary is done.
             withExtendedLifetime(before) {}
@@ -63,7 +63,7 @@ private final class KeyedEstate {
     var keys: Set<String> = []
     private let dictionary = Thread.current.threadDictionary
 
-    static let ofThread = ThreadLocalValue<KeyedEstate> { _ in KeyedEstate() }
+    static let ofThread = Seam.making { ThreadLocalValue<KeyedEstate> { _ in KeyedEstate() } }
 
     deinit {
         for key in keys {

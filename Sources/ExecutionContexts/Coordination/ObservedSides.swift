@@ -17,7 +17,7 @@ extension ReadingContext {
 
 extension WritingContext {
     /// This side, with an observer that is told of its writes.
-    public func observed(by observer: some ContextObserver) -> some SerialContext
+    public func observed(by observer: some ContextObserver) -> some ActorBackingContext
         & SynchronousBarrierContext
     {
         Attended(base: self, attendant: Observing(observer))
@@ -56,7 +56,7 @@ public struct ObservedCoordinator: Sendable {
     public var reading: some SynchronousContext { readingSide }
 
     /// The writing side as a context, observed: its `run` is a write that blocks no thread.
-    public var writing: some SerialContext & SynchronousBarrierContext { writingSide }
+    public var writing: some ActorBackingContext & SynchronousBarrierContext { writingSide }
 }
 
 extension ReadWriteCoordinator {

@@ -3,7 +3,7 @@ extension ReadWriteCoordinator {
     ///
     /// It runs on the caller if it can begin at once, else on the global context when the writes before it are
     /// done. Cancelling the task before that throws `CancellationError`, and the body never runs (law 13).
-    public func readAsync<Value: Sendable>(
+    public nonisolated(nonsending) func readAsync<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -15,7 +15,7 @@ extension ReadWriteCoordinator {
     /// Runs `body` as an enqueued write and returns its value or throws its error; blocks no thread.
     ///
     /// Cancelling the task before its turn throws `CancellationError`, and the body never runs (law 13).
-    public func writeAsync<Value: Sendable>(
+    public nonisolated(nonsending) func writeAsync<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -17,7 +17,9 @@ public import Synchronization
 ///   write inside a write. A blocking write inside a read would wait for that read: it stops the program with a
 ///   sentence. An enqueued write inside either runs later.
 ///   Reads of several coordinators inside each other need one order everywhere, as locks do: a read waits for the
-///   writes before it, and those wait for the readers inside.
+///   writes before it, and those wait for the readers inside. A write context that runs one job at a time is part of
+///   that order: a job on it holds up the writes, and with them the readers behind them (law 20).
+/// - Priority: none is lent. A waiter is overtaken for a bounded time only, whatever its priority.
 /// - Waiting: a reader that must wait runs the writes before it itself, if the carrier's work may run anywhere, as that
 ///   of the global context, and the reader's thread is not the main one; or if the reader runs on the carrier.
 ///   So no number of waiting readers exhausts the pool (law 20). A write that runs that way runs inside whatever
@@ -94,7 +96,7 @@ public final class ReadWriteCoordinator: Sendable {
     /// Runs `write` later, alone, after everything submitted before it (law 17).
     ///
     /// It runs on the carrier, or on a thread that waits for it (law 20).
-    public func enqueueWrite(_ write: @escaping Work) { core.enqueue(write) }
+    public func enqueueWrite(_ write: consuming @escaping Work) { core.enqueue(consume write) }
 
     /// Runs `body` on the caller, alone, after the writes submitted before it, and returns its value or error.
     ///

@@ -8,6 +8,8 @@ struct Aftermath: ~Copyable {
     var mustAsk = false
     /// How many reads have been counted in that a thread must come for.
     var readyReads = 0
+    /// Whether to have a thread of the system's come for them if no other does.
+    var mustCallReserve = false
 }
 
 /// How those who can go on are let in, woken or asked for.
@@ -28,21 +30,10 @@ extension ReadWriteCore {
         unsafe Seam.point(state, mode: ec_mode())
         let now = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
         if now & ReadWriteState.exclusive != 0 { return rest }
-        // Reads without a thread, and behind writes the readers in line, come in together: the writes that came
-        // meanwhile would otherwise keep them out.
-        // Not past one who has been overtaken too long.
-        while !line.isFirstStarving, line.reads.hasFirst(upTo: line.completed), countIn(),
-            let read = line.reads.popFirst()
-        {
-            line.ready.append(read)
-            rest.readyReads += 1
-        }
-        if line.hasWrites {
-            while let reader = unsafe line.next(isRead: true), countIn() {
-                unsafe line.remove(reader)
-                unsafe reader.pointee.isIn = true
-                rest.woken.append(unsafe reader.pointee.parker)
-            }
+        letReadersIn(&line, &rest)
+        if !line.ready.isEmpty, !line.isReserveComing, Seam.current == nil {
+            line.isReserveComing = true
+            rest.mustCallReserve = true
         }
         let inside = unsafe state.pointee.load(ordering: .sequentiallyConsistent)
         let isEmpty = ReadWriteState.readers(inside) == 0 && !hasClaims
@@ -51,11 +42,9 @@ extension ReadWriteCore {
                 line.isTurnComing = true
                 rest.mustAsk = true
             }
-            if isEmpty || !line.ready.isEmpty { unsafe wake(line.firstHelper, &line, &rest) }
+            if isEmpty { unsafe wake(line.firstHelper, &line, &rest) }
         } else if let next = unsafe line.next(isRead: !isEmpty) {
             unsafe wake(next, &line, &rest)
-        } else if !line.ready.isEmpty {
-            unsafe wake(line.firstHelper, &line, &rest)
         }
         // One who has become the first, and cannot enter, looks at the clock from now on.
         if rest.woken.isEmpty, let first = unsafe line.overtaken {
@@ -64,6 +53,34 @@ extension ReadWriteCore {
         }
         publish(line.flags)
         return rest
+    }
+
+    /// Counts in the enqueued reads that are ready, and behind writes the readers in line: the writes that came
+    /// meanwhile would otherwise keep them out. No reader passes a first waiter that has been overtaken for
+    /// too long.
+    private func letReadersIn(_ line: inout WriteLine, _ rest: inout Aftermath) {
+        guard line.jobs > 0 || line.hasWrites else { return }
+        var next = unsafe line.waiting.first
+        while let waiter = unsafe next {
+            unsafe next = line.waiting.next(after: waiter)
+            let isJob = unsafe waiter.pointee.job != nil
+            let isReady = unsafe waiter.pointee.position <= line.completed
+            guard unsafe isReady && waiter.pointee.wish == .shared && (isJob || line.hasWrites) else {
+                // Behind a read that waits for writes nothing is ready.
+                if line.isFirstStarving || isJob { return }
+                continue
+            }
+            guard countIn() else { return }
+            if isJob {
+                guard let read = unsafe line.removeJob(waiter) else { continue }
+                line.ready.append(read)
+                rest.readyReads += 1
+            } else {
+                unsafe line.remove(waiter)
+                unsafe waiter.pointee.isIn = true
+                rest.woken.append(unsafe waiter.pointee.parker)
+            }
+        }
     }
 
     private func wake(
@@ -84,6 +101,7 @@ extension ReadWriteCore {
     func see(to rest: consuming Aftermath, _ thread: ThreadRecord) {
         for parker in rest.woken { unsafe parker.unpark(by: thread) }
         for _ in 0..<rest.readyReads { GlobalContext().execute { self.runReadyRead() } }
+        if rest.mustCallReserve { callReserve(seen: line.withLock { $0.begun }) }
         if rest.mustAsk { requestDrain(on: carrier) }
     }
 

@@ -8,7 +8,7 @@ extension ReadWriteCore {
         // Who gives up at once does not wait on the spot either.
         if unsafe deadline != .min && spin(thread, wish) { return true }
         var waiter = unsafe Waiter(thread, wish, helps: mayHelp(thread, until: deadline))
-        waiter.helpsWithLost = unsafe deadline == Parker.never && !thread.pointee.is_main
+        waiter.helpsWithLost = unsafe deadline == Parker.never && !Threads.own.pointee.is_main
         waiter.position = .max
         return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
     }
@@ -25,7 +25,9 @@ extension ReadWriteCore {
             case .enter: return true
             case .giveUp: return false
             case .help: if unsafe help(waiter) { return true }
-            case .read(let read): unsafe runCounted(read, thread)
+            case .foresee: unsafe waiter.pointee.foresee(Outlook.of(carrier).isUnclear)
+            case .awaitTurn where awaitTurn(): continue
+            case .awaitTurn: unsafe waiter.pointee.parker.park(until: deadline)
             case .park(let end):
                 unsafe Seam.waits(for: state, writer, carrier.name)
                 unsafe waiter.pointee.parker.park(until: end)
@@ -38,7 +40,22 @@ extension ReadWriteCore {
         case park(until: Int64)
         /// The caller is inside alone, to run the writes before it.
         case help
-        case read(Work)
+        /// Whether the carrier can run the writes before the caller is to be found out.
+        case foresee
+        /// The writes before the caller wait for a turn on a carrier that may have to be driven, or
+        /// never comes.
+        case awaitTurn
+    }
+
+    /// Waits for the turn that the carrier has been asked for; false if the carrier drops what it
+    /// is given.
+    ///
+    /// Drives a carrier that runs its jobs only while a thread does, and traps where the turn can
+    /// never come (law 27).
+    private func awaitTurn() -> Bool {
+        AwaitedEnd.result(of: { () throws(Never) in }, from: carrier, named: name) {
+            carrier.execute($0, refused: { _ in })
+        } != nil
     }
 
     /// One look at what a waiter can do; under the lock.
@@ -50,6 +67,7 @@ extension ReadWriteCore {
         let wasWoken = unsafe waiter.pointee.isWoken
         var isInLine = unsafe waiter.pointee.isInLine
         if unsafe waiter.pointee.position == .max { unsafe waiter.pointee.position = line.submitted }
+        if deadline == Parker.never, unsafe line.mustForesee(waiter) { return .foresee }
         if wasWoken {
             unsafe waiter.pointee.isWoken = false
             line.isWakePending = false
@@ -57,11 +75,7 @@ extension ReadWriteCore {
             publish(line.flags)
         }
         while true {
-            if let step = unsafe enter(waiter, &line, &rest) {
-                // While its wake-up was pending nobody else was told; who does not enter passes it on.
-                if wasWoken, case .read = step { rest = settle(&line) }
-                return step
-            }
+            if let step = unsafe enter(waiter, &line, &rest) { return step }
             let now = unsafe Seam.now(waiter.pointee.thread)
             if deadline == .min || now >= deadline {
                 if isInLine { unsafe line.remove(waiter) }
@@ -70,8 +84,9 @@ extension ReadWriteCore {
             }
             if isInLine {
                 let end = unsafe patience(waiter, now: now, &line)
+                // While its wake-up was pending no other waiter was woken: it passes that on.
                 if wasWoken { rest = settle(&line) }
-                return .park(until: min(deadline, end))
+                return unsafe awaitsTurn(waiter, line) ? .awaitTurn : .park(until: min(deadline, end))
             }
             unsafe line.waiting.append(waiter)
             unsafe waiter.pointee.isInLine = true
@@ -102,18 +117,29 @@ extension ReadWriteCore {
         _ waiter: UnsafeMutablePointer<Waiter>, _ line: inout WriteLine, _ rest: inout Aftermath
     ) -> Step? {
         let thread = unsafe waiter.pointee.thread
-        let isHelping = unsafe line.mayHelp(waiter)
         if unsafe waiter.pointee.position > line.completed {
-            if isHelping, line.completed < line.limit, unsafe tryExclude(thread) { return .help }
+            if unsafe line.mayHelp(waiter), line.completed < line.limit, unsafe tryExclude(thread) {
+                return .help
+            }
         } else if unsafe !line.isFirstStarving || line.waiting.first == waiter {
-            let isIn = unsafe waiter.pointee.wish == .shared ? countIn() : tryExclude(thread)
+            let isIn =
+                unsafe waiter.pointee.wish == .shared
+                ? countIn() : !line.hasReadyJob(before: waiter) && tryExclude(thread)
             if isIn {
                 unsafe leaveLine(waiter, &line, &rest)
                 return .enter
             }
         }
-        if isHelping, let read = line.ready.popFirst() { return .read(read) }
         return nil
+    }
+
+    /// Whether a waiter needs a turn on the carrier, which has been asked for one.
+    private func awaitsTurn(_ waiter: UnsafeMutablePointer<Waiter>, _ line: borrowing WriteLine) -> Bool {
+        guard unsafe waiter.pointee.drives && waiter.pointee.position > line.completed && line.isTurnComing
+        else { return false }
+        // Relaxed: a thread that is inside alone settles when it leaves, under the lock that the
+        // caller has now.
+        return unsafe state.pointee.load(ordering: .relaxed) & ReadWriteState.exclusive == 0
     }
 
     private func leaveLine(
@@ -131,12 +157,14 @@ extension ReadWriteCore {
         var rest = Aftermath()
         let isIn = line.withLock { line in
             line.completed += ran
-            guard unsafe waiter.pointee.position <= line.completed else {
-                // A waiting writer stands between.
+            let isReader = unsafe waiter.pointee.wish == .shared
+            let isDue = unsafe waiter.pointee.position <= line.completed
+            guard unsafe isDue && (isReader || !line.hasReadyJob(before: waiter)) else {
+                // A waiting writer stands between, or before a writer an enqueued read that is ready now.
                 rest = leaveAlone(&line)
                 return false
             }
-            if unsafe waiter.pointee.wish == .shared {
+            if isReader {
                 unsafe writer.pointee.store(0, ordering: .relaxed)  // As in `leaveAlone`.
                 update { $0 & ~ReadWriteState.exclusive + ReadWriteState.reader }
             }
@@ -152,7 +180,7 @@ extension ReadWriteCore {
     /// One with a time limit only where nobody else could: a write takes what time it takes.
     private func mayHelp(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
         if carrier.isCurrent == true { return true }
-        return unsafe deadline == Parker.never && carrier.runsAnywhere && !thread.pointee.is_main
+        return unsafe deadline == Parker.never && carrier.runsAnywhere && !Threads.own.pointee.is_main
     }
 
     /// Waits on the spot for a moment: most reads and writes are short, and going to sleep is long.

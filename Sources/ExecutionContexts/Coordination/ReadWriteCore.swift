@@ -15,8 +15,10 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     let isOverContext: Bool
     /// See `ReadWriteState`.
     let state: UnsafeMutablePointer<Atomic<UInt64>>
-    /// The number of the thread that is inside alone, or zero.
+    /// The number of the thread that is inside alone, or `ReadWriteCore.held`, or zero.
     let writer: UnsafeMutablePointer<Atomic<UInt32>>
+    /// The holder that has the coordinator to itself by `hold`, while `writer` is `ReadWriteCore.held`.
+    private let holding = Holding()
     let line = Guarded(WriteLine())
     /// Writes that were taken out of the line and not run yet.
     private let batch: UnsafeMutablePointer<WorkQueue>
@@ -49,9 +51,13 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     /// What a reader writes into a slot of its thread.
     var claim: UInt { unsafe UInt(bitPattern: state) }
 
+    /// Stands for a writer that is known by `holding`: its task may be on any thread. No thread has this number.
+    static var held: UInt32 { .max }
+
     func isWriting(_ thread: ThreadRecord) -> Bool {
         // Relaxed: the thread's own number is there only if this thread has put it there.
-        unsafe writer.pointee.load(ordering: .relaxed) == thread.pointee.identifier
+        let number = unsafe writer.pointee.load(ordering: .relaxed)
+        return unsafe number == thread.pointee.identifier || number == Self.held && holding.isMine
     }
 
     func isReading(_ thread: ThreadRecord) -> Bool { unsafe HeldSlots.holds(thread, claim) }
@@ -151,14 +157,57 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Submits a write; the turn that it may need does not begin inside the call if it is to come `elsewhere`.
-    func enqueue(_ write: @escaping Work, elsewhere: Bool = false) {
-        if isOverContext, let base {
-            return base.executeBarrier { self.markingWrite { () throws(Never) in write() } }
+    /// Keeps the coordinator to the calling task or thread until the release, like a blocking write without a body.
+    func hold() -> ExclusiveHold {
+        if isOverContext, let base { return hold(over: base) }
+        let thread = unsafe Threads.current
+        if holding.isMine {
+            holding.again()
+        } else if unsafe isWriting(thread) {
+            return .nothing
+        } else {
+            _ = unsafe enterToWrite(thread, until: Parker.never)
+            holding.begin()
+            // Relaxed, as for a thread: the holder looks for itself only.
+            unsafe writer.pointee.store(Self.held, ordering: .relaxed)
         }
-        let write = carrier.bound(write)
+        return ExclusiveHold(releasing: {
+            if self.holding.end() { unsafe self.leaveWriting(Threads.current) }
+        })
+    }
+
+    /// The context excludes the others, and counts the holds; the mark says who the holder is.
+    private func hold(over base: any SynchronousBarrierContext) -> ExclusiveHold {
+        let thread = unsafe Threads.current
+        if !holding.isMine {
+            if unsafe isWriting(thread) { return .nothing }
+            unsafe refuseWriteInsideRead(thread)
+        }
+        let hold = base.hold()
+        if holding.isMine {
+            holding.again()
+        } else {
+            holding.begin()
+            // Relaxed, as in `hold`.
+            unsafe writer.pointee.store(Self.held, ordering: .relaxed)
+        }
+        // The mark goes first, while the context still excludes the others.
+        return hold.preceded(by: {
+            if self.holding.end() { unsafe self.writer.pointee.store(0, ordering: .relaxed) }
+        })
+    }
+
+    /// Submits a write; the turn that it may need does not begin inside the call if it is to come `elsewhere`.
+    func enqueue(_ write: consuming @escaping Work, elsewhere: Bool = false) {
+        if isOverContext, let base {
+            let write = MovedWork(consume write)
+            return base.executeBarrier { self.markingWrite(write.run) }
+        }
+        // Taken apart: what it captures is freed where it has run, and not by its submitter (law
+        // 10).
+        let write = LooseWork(carrier.bound(consume write))
         let mustAsk = line.withLock { line in
-            line.append(write)
+            line.append(write.assembled())
             let mustAsk = !line.isTurnComing
             line.isTurnComing = true
             publish(line.flags)

@@ -7,7 +7,7 @@ public struct ReadingContext: SynchronousContext {
     public func execute(_ work: @escaping Work) { coordinator.read { () throws(Never) in work() } }
 
     /// Runs `work` beside other reads on the global context, when the writes before it are done.
-    public func enqueue(_ work: @escaping Work) { coordinator.core.enqueueRead(work) }
+    public func enqueue(_ work: consuming @escaping Work) { coordinator.core.enqueueRead(consume work) }
 
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
@@ -25,22 +25,27 @@ public struct ReadingContext: SynchronousContext {
 ///
 /// It is serial, so it can back an actor, whose code then excludes the coordinator's readers from one `await` to
 /// the next.
-public struct WritingContext: SerialContext, SynchronousBarrierContext {
+public struct WritingContext: ActorBackingContext, SynchronousBarrierContext {
     private let coordinator: ReadWriteCoordinator
 
     init(_ coordinator: ReadWriteCoordinator) { self.coordinator = coordinator }
 
-    public func execute(_ work: @escaping Work) { coordinator.enqueueWrite(work) }
+    public func execute(_ work: consuming @escaping Work) { coordinator.core.enqueue(consume work) }
 
     /// Submits a write that does not run on the caller, also where the carrier runs its work there.
-    public func enqueue(_ work: @escaping Work) { coordinator.core.enqueue(work, elsewhere: true) }
+    public func enqueue(_ work: consuming @escaping Work) {
+        coordinator.core.enqueue(consume work, elsewhere: true)
+    }
 
     /// Runs `body` on the caller as a blocking write.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value { try coordinator.blockingWrite(body) }
 
-    /// Whether the caller is inside a write of the coordinator.
+    /// Waits like a blocking write, and keeps the coordinator to the caller until the release; needs no thread.
+    public func hold() -> ExclusiveHold { coordinator.core.hold() }
+
+    /// Whether the caller is inside a write of the coordinator, or holds it.
     public var isCurrent: Bool? { coordinator.core.isInsideWrite }
 
     public var binding: (@Sendable (_ work: @escaping Work) -> Work)? { coordinator.core.carrier.binding }

@@ -8,6 +8,8 @@ final class Rendezvous: @unchecked Sendable {
     private let state = Atomic<UInt8>(State.waiting)
     private var body: (() -> Void)?
     private let end = Beacon()
+    /// Who waits: the body runs as a part of what that one is doing.
+    private let caller = Caller.current
 
     /// Runs `body` by `submit`; nil if it has not begun at `deadline`, and never will.
     static func run<Value, Failure: Error>(
@@ -30,7 +32,7 @@ final class Rendezvous: @unchecked Sendable {
     private func begin() {
         guard move(to: State.begun) else { return }
         // Let go of before the end is announced: it must not outlive the caller's wait.
-        body.take()?()
+        if let body = body.take() { caller.run(body) }
         end.signal()
     }
 

@@ -33,6 +33,15 @@ extension SerialContext {
     }
 }
 
+extension ActorBackingContext {
+    /// This context, whose work has this value of a thread-local while it runs.
+    public func binding<Value: Sendable>(
+        _ local: ThreadLocalValue<Value>, to value: Value?
+    ) -> some ActorBackingContext {
+        Propagating(base: self, bind: binder(local, value))
+    }
+}
+
 private func binder<Value: Sendable>(
     _ local: ThreadLocalValue<Value>, _ value: Value?
 ) -> @Sendable (@escaping Work) -> Work {

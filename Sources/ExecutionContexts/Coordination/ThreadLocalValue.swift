@@ -24,7 +24,7 @@
 /// It is not for state that follows a task, which goes from thread to thread: use `TaskLocal`. Hence `value()`,
 /// `cachedValue()` and `set(_:)` cannot be called in asynchronous code; call them in a synchronous
 /// function, or within `withValue(_:operation:)`. Nor does it carry anything to work submitted to a context; that is what
-/// `binding(_:to:)` is for. A value that is not `Sendable` stays on its thread: do not hand it to another one.
+/// `binding(_:to:)` is for.
 public final class ThreadLocalValue<Value>: Sendable {
     /// Makes a thread's value, or returns nil, which stores nothing.
     public typealias Instantiator = @Sendable (_ local: ThreadLocalValue<Value>) -> Value?
@@ -80,40 +80,33 @@ public final class ThreadLocalValue<Value>: Sendable {
     /// The key in the thread's dictionary: `namespace.key`, or `key`, or nil where there is none.
     public var fullKey: String? { keyed?.fullKey }
 
-    /// The calling thread's value; makes and stores one if there is none.
-    ///
-    /// The instantiator runs at most once on a thread until the value is changed (law 22). It may use this
-    /// thread-local: a `value()` within it gives what is stored by then, or nil, and makes nothing. A value that it
-    /// has stored itself stays, and what it returns is dropped. Nil is returned where it returns nil, or is missing.
-    @inlinable
-    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
-    public func value() -> Value? {
-        if let stored = unsafe LocalTable.find(index, serial) {
-            return unsafe stored.assumingMemoryBound(to: Value.self).pointee
-        }
-        return storedOrMade()
-    }
-
-    /// The calling thread's value, if it has one; never makes one (law 22).
-    @inlinable
-    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
-    public func cachedValue() -> Value? {
-        if let stored = unsafe LocalTable.find(index, serial) {
-            return unsafe stored.assumingMemoryBound(to: Value.self).pointee
-        }
-        return stored()
-    }
-
     /// Gives the calling thread a value; nil takes it away, so that `value()` makes a new one.
     ///
     /// Of an optional `Value`, `nil` takes away and `.some(nil)` stores that there is nothing.
     @inlinable
     @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
-    public func set(_ value: Value?) {
-        if let value, let place = unsafe LocalTable.find(index, serial) {
-            return unsafe LocalTable.replace(place.assumingMemoryBound(to: Value.self), by: value)
+    public func set(_ value: sending Value?) { replace(by: value) }
+
+    /// Runs `body` with the calling thread's value, and returns what that returns; makes the value if there is none.
+    ///
+    /// ```swift
+    /// let text = formatter.withCurrent { $0?.string(from: date) }
+    /// ```
+    ///
+    /// It is the way to a value that is not `Sendable`: nothing of it leaves `body`, and so the thread. (A result must be
+    /// `Sendable`: where it is `sending` instead, the compiler lets the value itself out.) The value is out of
+    /// its place meanwhile, and `body` may change it, or take it away with nil. Another use of this thread-local within
+    /// `body` traps with a message, since it would not see that. Nil comes where the instantiator returns nil, or is missing.
+    public func withCurrent<Result: ~Copyable & Sendable, Failure: Error>(
+        _ body: (inout sending Value?) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // Unchecked: it was this thread's only, and is nobody else's until it is back in its place.
+        nonisolated(unsafe) var current = storedOrMade()
+        replace(by: nil)
+        defer { unsafe replace(by: current) }
+        return try LocalMaking.using(self) { () throws(Failure) -> Result in
+            try unsafe body(&current)
         }
-        store(value)
     }
 
     /// Runs `operation` with another value, or none, on the calling thread, and restores what was there before.
@@ -121,13 +114,78 @@ public final class ThreadLocalValue<Value>: Sendable {
     /// It restores also where `operation` throws or changes the value itself.
     @inlinable
     public func withValue<Result: ~Copyable, Failure: Error>(
-        _ value: Value?, operation: () throws(Failure) -> Result
+        _ value: sending Value?, operation: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         if index == Self.noIndex { return try withKeyedValue(value, operation: operation) }
-        let before = cachedValue()
-        set(value)
-        defer { set(before) }
+        let before = present()
+        replace(by: value)
+        defer { replace(by: before) }
         return try operation()
+    }
+}
+
+extension ThreadLocalValue where Value: Sendable {
+    /// The calling thread's value; makes and stores one if there is none.
+    ///
+    /// The instantiator runs at most once on a thread until the value is changed (law 22). It may use this
+    /// thread-local: a `value()` within it gives what is stored by then, or nil, and makes nothing. A value that it
+    /// has stored itself stays, and what it returns is dropped. Nil is returned where it returns nil, or is missing.
+    @inlinable
+    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    public func value() -> Value? { presentOrMade() }
+
+    /// The calling thread's value, if it has one; never makes one (law 22).
+    @inlinable
+    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    public func cachedValue() -> Value? { present() }
+}
+
+// In the language mode that does not check what leaves a thread, as code from before it has them.
+extension ThreadLocalValue {
+    /// The calling thread's value; makes and stores one if there is none. Keep it on the thread.
+    @inlinable
+    @available(
+        swift, obsoleted: 6,
+        message: "A value that is not Sendable would leave its thread: use withCurrent (law 22)."
+    )
+    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    public func value() -> Value? { presentOrMade() }
+
+    /// The calling thread's value, if it has one; never makes one. Keep it on the thread.
+    @inlinable
+    @available(
+        swift, obsoleted: 6,
+        message: "A value that is not Sendable would leave its thread: use withCurrent (law 22)."
+    )
+    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    public func cachedValue() -> Value? { present() }
+}
+
+// MARK: - The short ways
+
+extension ThreadLocalValue {
+    @inlinable @inline(__always)
+    func present() -> Value? {
+        if let stored = unsafe LocalTable.find(index, serial) {
+            return unsafe stored.assumingMemoryBound(to: Value.self).pointee
+        }
+        return stored()
+    }
+
+    @inlinable @inline(__always)
+    func presentOrMade() -> Value? {
+        if let stored = unsafe LocalTable.find(index, serial) {
+            return unsafe stored.assumingMemoryBound(to: Value.self).pointee
+        }
+        return storedOrMade()
+    }
+
+    @inlinable @inline(__always)
+    func replace(by value: Value?) {
+        if let value, let place = unsafe LocalTable.find(index, serial) {
+            return unsafe LocalTable.replace(place.assumingMemoryBound(to: Value.self), by: value)
+        }
+        store(value)
     }
 }
 
@@ -141,11 +199,21 @@ extension ThreadLocalValue {
 
     @usableFromInline @inline(never)
     func stored() -> Value? {
+        let stored: Value?
         switch place {
         case .table(let home):
-            return unsafe LocalTable.found(home)?.assumingMemoryBound(to: Value.self).pointee
-        case .dictionary(let keyed): return keyed.load()
+            stored = unsafe LocalTable.found(home)?.assumingMemoryBound(to: Value.self).pointee
+        case .dictionary(let keyed): stored = keyed.load()
         }
+        if stored == nil { requireUnused() }
+        return stored
+    }
+
+    private func requireUnused() {
+        require(
+            !LocalMaking.isUsed(self),
+            "The thread-local value '\(fullKey ?? "\(Value.self)")' was used within its own withCurrent, which has it in "
+                + "hand (law 22). Use the value that the closure is given.")
     }
 
     @usableFromInline @inline(never)
@@ -162,6 +230,7 @@ extension ThreadLocalValue {
 
     @usableFromInline @inline(never)
     func store(_ value: Value?) {
+        requireUnused()
         switch place {
         case .table(let home):
             if let value { LocalTable.store(value, for: home) } else { LocalTable.remove(home) }

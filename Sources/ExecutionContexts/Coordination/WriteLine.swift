@@ -1,7 +1,7 @@
-/// Those who wait at a coordinator: enqueued writes, threads, and reads that wait without a thread.
+/// The queues of a coordinator: enqueued writes, and waiters, which are threads and enqueued reads.
 ///
-/// Guarded by the coordinator's lock. Every enqueued write has a position; whoever waits comes behind the writes
-/// that had been submitted when it came, and an enqueued write behind a waiting writer waits for that one.
+/// Guarded by the coordinator's lock. Every enqueued write has a position. A waiter stands behind the writes that
+/// had been submitted when it came. An enqueued write behind a waiting writer or an enqueued read waits for that one.
 @safe struct WriteLine: ~Copyable {
     /// Writes that nobody has taken out yet.
     var writes = WorkQueue()
@@ -9,11 +9,16 @@
     var submitted: UInt64 = 0
     var completed: UInt64 = 0
 
+    /// Threads and enqueued reads, first come first.
     var waiting = WaitLine()
-    /// Reads that wait for their turn, each with its position.
-    var reads = PositionedQueue()
-    /// Reads that have been counted in, for whoever runs them first.
+    /// How many of the waiters are enqueued reads.
+    private(set) var jobs: UInt32 = 0
+    /// Enqueued reads that have been counted in, for the first thread that comes for them.
     var ready = WorkQueue()
+    /// How many of these have begun.
+    var begun: UInt64 = 0
+    /// Whether a thread of the system's will come for them if no other does.
+    var isReserveComing = false
 
     /// Whether the carrier was asked for a turn that has not begun.
     var isTurnComing = false
@@ -26,25 +31,75 @@
 
     var hasWrites: Bool { completed < submitted }
 
-    /// How many of the writes may run before a waiting writer's turn.
+    deinit {
+        // No thread waits any more, and a read only where nothing will ever run the write before it.
+        var next = unsafe waiting.first
+        while let waiter = unsafe next {
+            unsafe next = waiting.next(after: waiter)
+            unsafe waiter.deinitialize(count: 1)
+            unsafe waiter.deallocate()
+        }
+    }
+
+    /// How many of the writes may run before the first waiting writer or enqueued read.
     var limit: UInt64 {
         var next = unsafe waiting.first
         while let waiter = unsafe next {
-            if unsafe waiter.pointee.wish == .exclusive { return unsafe waiter.pointee.position }
+            if unsafe waiter.pointee.wish == .exclusive || waiter.pointee.job != nil {
+                return unsafe waiter.pointee.position
+            }
             unsafe next = waiting.next(after: waiter)
         }
         return submitted
     }
 
     var flags: UInt64 {
-        (hasWrites || isFirstStarving ? ReadWriteState.closed : 0)
-            | (waiting.isEmpty && reads.isEmpty ? 0 : ReadWriteState.waited)
+        // An enqueued read closes the doors as well, or a writer that comes later would overtake it.
+        (hasWrites || isFirstStarving || jobs > 0 ? ReadWriteState.closed : 0)
+            | (waiting.isEmpty ? 0 : ReadWriteState.waited)
             | (isWakePending ? ReadWriteState.told : 0)
     }
 
-    mutating func append(_ write: @escaping Work) {
+    mutating func append(_ write: consuming @escaping Work) {
         writes.append(write)
         submitted += 1
+    }
+
+    mutating func appendRead(_ read: consuming @escaping Work, by thread: ThreadRecord) {
+        let waiter = UnsafeMutablePointer<Waiter>.allocate(capacity: 1)
+        unsafe waiter.initialize(to: Waiter(thread, .shared))
+        unsafe waiter.pointee.job = consume read
+        unsafe waiter.pointee.position = submitted
+        unsafe waiting.append(waiter)
+        jobs += 1
+    }
+
+    /// Removes an enqueued read and returns it.
+    mutating func removeJob(_ waiter: UnsafeMutablePointer<Waiter>) -> Work? {
+        unsafe remove(waiter)
+        jobs -= 1
+        let job = unsafe waiter.pointee.job.take()
+        unsafe waiter.deinitialize(count: 1)
+        unsafe waiter.deallocate()
+        return job
+    }
+
+    /// Takes a read that has been counted in, to be run.
+    mutating func nextReady() -> Work? {
+        guard let read = ready.popFirst() else { return nil }
+        begun += 1
+        return read
+    }
+
+    /// Whether an enqueued read that could be let in stands before `waiter`, which is to be let in behind it.
+    func hasReadyJob(before waiter: UnsafeMutablePointer<Waiter>) -> Bool {
+        guard jobs > 0 else { return false }
+        var next = unsafe waiting.first
+        while let other = unsafe next, unsafe other != waiter {
+            if unsafe other.pointee.job != nil { return unsafe other.pointee.position <= completed }
+            unsafe next = waiting.next(after: other)
+        }
+        return false
     }
 
     /// Moves out what may run now, for whoever is inside alone and has run `ran` writes since it entered.
@@ -70,58 +125,43 @@
         unsafe waiter.pointee.helps || hasLostTurn && waiter.pointee.helpsWithLost
     }
 
+    /// Whether it is to be found out for a waiter, which has not joined the line, if the carrier
+    /// can run the writes before.
+    func mustForesee(_ waiter: UnsafeMutablePointer<Waiter>) -> Bool {
+        unsafe !waiter.pointee.hasForeseen && !waiter.pointee.helps && waiter.pointee.position > completed
+    }
+
     /// The first in line, if it could enter but for others, and does not look at the clock yet.
     var overtaken: UnsafeMutablePointer<Waiter>? {
-        guard let first = unsafe waiting.first, unsafe !first.pointee.isTiming,
+        guard let first = unsafe waiting.first, unsafe !first.pointee.isTiming && first.pointee.job == nil,
             unsafe first.pointee.position <= completed
         else { return nil }
         return unsafe first
     }
 
-    /// The first who may run writes itself.
+    /// The first who may run writes itself, or drive the carrier.
     var firstHelper: UnsafeMutablePointer<Waiter>? {
+        guard waiting.count > jobs else { return nil }
         var next = unsafe waiting.first
         while let waiter = unsafe next {
-            if unsafe mayHelp(waiter) { return unsafe waiter }
+            if unsafe mayHelp(waiter) || waiter.pointee.drives { return unsafe waiter }
             unsafe next = waiting.next(after: waiter)
         }
         return nil
     }
 
-    /// The first who waits and could enter, while nobody is inside alone; a starving first is not passed over.
+    /// The first waiting thread that could enter, while no thread is inside alone. No thread passes a
+    /// first waiter that starves.
     func next(isRead: Bool) -> UnsafeMutablePointer<Waiter>? {
         var next = unsafe waiting.first
         while let waiter = unsafe next {
+            // Enqueued reads are let in by `settle`; behind one that waits for writes nothing is ready.
+            if unsafe waiter.pointee.job != nil { return nil }
             let isReady = unsafe waiter.pointee.position <= completed
             if unsafe isReady && (waiter.pointee.wish == .shared || !isRead) { return unsafe waiter }
             if isFirstStarving { return nil }
             unsafe next = waiting.next(after: waiter)
         }
         return nil
-    }
-}
-
-/// Work with positions, first in first out.
-struct PositionedQueue: ~Copyable {
-    private var works = WorkQueue()
-    private var positions = PositionQueue()
-
-    var isEmpty: Bool { works.isEmpty }
-
-    mutating func append(_ work: @escaping Work, at position: UInt64) {
-        works.append(work)
-        positions.append(Int(position))
-    }
-
-    /// Whether there is one whose position is not beyond `position`.
-    func hasFirst(upTo position: UInt64) -> Bool {
-        guard let first = positions.first else { return false }
-        return first <= position
-    }
-
-    mutating func popFirst() -> Work? {
-        guard positions.first != nil else { return nil }
-        positions.removeFirst()
-        return works.popFirst()
     }
 }

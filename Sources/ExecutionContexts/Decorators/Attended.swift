@@ -36,6 +36,7 @@ protocol AttendedTurn: Sendable {
 
 extension Attended: BarrierContext where Base: BarrierContext {}
 extension Attended: SerialContext where Base: SerialContext {}
+extension Attended: ActorBackingContext where Base: ActorBackingContext {}
 extension Attended: RefusingContext where Base: RefusingContext {}
 extension Attended: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(

@@ -14,3 +14,10 @@ extension SerialContext {
         Named(base: self, name: name ?? self.name)
     }
 }
+
+extension ActorBackingContext {
+    /// This context: a serial one runs each piece as a barrier already (law 3).
+    public func barrier(_ name: String? = nil) -> some ActorBackingContext {
+        Named(base: self, name: name ?? self.name)
+    }
+}

@@ -3,20 +3,11 @@ extension ExecutionContext {
     ///
     /// A piece waits from its submission until it starts. Delayed work was accepted when it was scheduled, and
     /// enters when it is due whether there is room or not; so does the turn of a view over this one, which
-    /// stands for work that the view has accepted. A capacity below 1 stops the program, and so does a
-    /// policy that would break the order of a context that turns out to be serial or to keep barriers (law 8).
+    /// stands for work that the view has accepted. A capacity below 1 traps with a message, and so does a policy that
+    /// would break the order of a context that turns out to be serial or to keep barriers (law 8).
+    @_disfavoredOverload
     public func bounded(_ capacity: Int, overflow: Overflow) -> some RefusingContext {
-        switch overflow.kind {
-        case .callerRuns where self is any BarrierContext:
-            stopMisuse(
-                "Over '\(name)', which keeps an order, the overflow policy callerRuns would run work beside the "
-                    + "piece that is running (laws 2, 3, 8). Choose refuse or wait.")
-        case .dropOldest where self is any BarrierContext && !(self is any SerialContext):
-            stopMisuse(
-                "Over '\(name)', which keeps barriers, the overflow policy dropOldest would carry work past a "
-                    + "barrier (laws 3, 8). Choose refuse or wait.")
-        default: return Bounded(self, capacity, overflow)
-        }
+        Bounded(checking: self, capacity, overflow)
     }
 }
 
@@ -30,12 +21,14 @@ extension BarrierContext {
         Bounded(self, capacity, overflow.policy)
     }
 
+    /// A warning where a policy is written that this context cannot keep; the view traps with a message when it is made.
     @available(
-        *, unavailable,
-        message: "On this context callerRuns, or dropOldest if it is not serial, would break order (law 8)"
+        *, deprecated,
+        message: "callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps"
     )
+    @_disfavoredOverload
     public func bounded(_ capacity: Int, overflow: Overflow) -> some RefusingContext {
-        Bounded(self, capacity, overflow)
+        Bounded(checking: self, capacity, overflow)
     }
 }
 
@@ -72,6 +65,21 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
         }
     }
 
+    /// The view of a context that may turn out to be serial or to keep barriers.
+    init(checking base: Base, _ capacity: Int, _ overflow: Overflow) {
+        switch overflow.kind {
+        case .callerRuns where base is any BarrierContext:
+            stopMisuse(
+                "Over '\(base.name)', which keeps an order, the overflow policy callerRuns would run work beside the "
+                    + "piece that is running (laws 2, 3, 8). Choose refuse or wait.")
+        case .dropOldest where base is any BarrierContext && !(base is any SerialContext):
+            stopMisuse(
+                "Over '\(base.name)', which keeps barriers, the overflow policy dropOldest would carry work past a "
+                    + "barrier (laws 3, 8). Choose refuse or wait.")
+        default: self.init(base, capacity, overflow)
+        }
+    }
+
     var base: Base {
         switch self {
         case .counted(let view): view.base
@@ -89,23 +97,23 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
         }
     }
 
-    func execute(_ work: @escaping Work) { view.execute(work) }
+    func execute(_ work: consuming @escaping Work) { view.execute(consume work) }
 
-    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        view.execute(work, refused: refused)
+    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        view.execute(consume work, refused: refused)
     }
 
-    func enqueue(_ work: @escaping Work) { view.enqueue(work) }
+    func enqueue(_ work: consuming @escaping Work) { view.enqueue(consume work) }
 
-    func tryExecute(_ work: @escaping Work) throws(Refusal) { try view.tryExecute(work) }
+    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) { try view.tryExecute(consume work) }
 }
 
 extension Bounded: BarrierContext where Base: BarrierContext {
-    func executeBarrier(_ work: @escaping Work) {
+    func executeBarrier(_ work: consuming @escaping Work) {
         switch self {
-        case .counted(let view): view.executeBarrier(work)
+        case .counted(let view): view.executeBarrier(consume work)
         // Only over a serial base, where each piece is a barrier.
-        case .dropping(let view): view.execute(work)
+        case .dropping(let view): view.execute(consume work)
         }
     }
 }

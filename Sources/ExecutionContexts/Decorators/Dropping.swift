@@ -11,37 +11,41 @@ final class Dropping<Base: ExecutionContext>: DrainedView, ContextDecorator, Ref
     let base: Base
     private let capacity: Int
     private let notify: @Sendable (Refusal) -> Void
-    private let line: Guarded<DroppingLine>
+    private let line: Guarded<FIFO<DroppedLater>>
 
     init(base: Base, capacity: Int, notify: @escaping @Sendable (Refusal) -> Void) {
         self.base = base
         self.capacity = capacity
         self.notify = notify
-        line = Guarded(DroppingLine())
+        line = Guarded(FIFO())
         super.init(over: Base.self)
     }
 
-    func execute(_ work: @escaping Work) { admit(DroppingLine.Piece(work: bound(work))) }
+    func execute(_ work: consuming @escaping Work) {
+        admit(DroppedLater(work: bound(consume work)))
+    }
 
-    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        admit(DroppingLine.Piece(work: bound(work), refused: refused))
+    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        admit(DroppedLater(work: bound(consume work), refused: refused))
     }
 
     /// Never throws: there is room for the newest. It may be dropped later, and `notify` then says so.
-    func tryExecute(_ work: @escaping Work) throws(Refusal) { execute(work) }
+    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) { execute(consume work) }
 
     /// Work whose delay is due was accepted when it was scheduled, and the turn of a view when its work was:
     /// both enter above the capacity too.
-    func enqueue(_ work: @escaping Work) {
-        let work = bound(work)
-        line.withLock { $0.append(DroppingLine.Piece(work: work)) }
+    func enqueue(_ work: consuming @escaping Work) {
+        let work = LooseWork(bound(consume work))
+        line.withLock { $0.append(DroppedLater(work: work.assembled())) }
         requestDrainElsewhere(on: base)
     }
 
-    private func admit(_ piece: DroppingLine.Piece) {
+    private func admit(_ piece: consuming DroppedLater) {
+        // Moved, so that it is freed where it runs, and not here (law 10).
+        var piece: DroppedLater? = consume piece
         let dropped = line.withLock { line in
             let dropped = line.count < capacity ? nil : line.popFirst()
-            line.append(piece)
+            if let piece = piece.take() { line.append(piece) }
             return dropped
         }
         guard let dropped else { return requestDrain(on: base) }
@@ -57,35 +61,14 @@ final class Dropping<Base: ExecutionContext>: DrainedView, ContextDecorator, Ref
 }
 
 extension Dropping: BarrierContext where Base: SerialContext {
-    func executeBarrier(_ work: @escaping Work) { execute(work) }
+    func executeBarrier(_ work: consuming @escaping Work) { execute(consume work) }
 }
 
 extension Dropping: SerialContext where Base: SerialContext {}
 
-/// The pieces that wait, oldest first.
-private struct DroppingLine: ~Copyable {
-    struct Piece: Sendable {
-        let work: Work
-        /// Who is told if the piece will not run; nil for plain submissions.
-        var refused: (@Sendable (Refusal) -> Void)?
-    }
-
-    private var pieces: [Piece] = []
-    private var oldest = 0
-
-    var count: Int { pieces.count - oldest }
-
-    mutating func append(_ piece: Piece) { pieces.append(piece) }
-
-    mutating func popFirst() -> Piece? {
-        guard count > 0 else { return nil }
-        let piece = pieces[oldest]
-        pieces[oldest] = Piece(work: {})
-        oldest += 1
-        if oldest > 32, oldest > pieces.count / 2 {
-            pieces.removeFirst(oldest)
-            oldest = 0
-        }
-        return piece
-    }
+/// A job that waits.
+private struct DroppedLater: Sendable {
+    let work: Work
+    /// Called if the job will not run; nil for plain submissions.
+    var refused: (@Sendable (Refusal) -> Void)?
 }

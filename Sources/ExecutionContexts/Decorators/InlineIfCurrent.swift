@@ -8,14 +8,17 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
 
     init(base: Base) { self.base = base }
 
-    func execute(_ work: @escaping Work) {
-        runsInline ? work() : base.execute(decorate(work))
+    func execute(_ work: consuming @escaping Work) {
+        if runsInline { return work() }
+        let decorated = LooseWork(decorate(consume work))
+        base.execute(decorated.assembled())
     }
 
-    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         if runsInline { return work() }
         let ticket = Waiting(waiting: self)
-        base.execute(ticket.counted(work)) { refusal in
+        let counted = LooseWork(ticket.counted(consume work))
+        base.execute(counted.assembled()) { refusal in
             ticket.end()
             refused(refusal)
         }
@@ -62,12 +65,14 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
 
 extension InlineIfCurrent: BarrierContext where Base: BarrierContext {}
 extension InlineIfCurrent: SerialContext where Base: SerialContext {}
+extension InlineIfCurrent: ActorBackingContext where Base: ActorBackingContext {}
 extension InlineIfCurrent: SynchronousContext where Base: SynchronousContext {}
 extension InlineIfCurrent: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
 extension InlineIfCurrent: RefusingContext where Base: RefusingContext {
-    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         if runsInline { return work() }
-        try base.tryExecute(decorate(work))
+        let decorated = LooseWork(decorate(consume work))
+        try base.tryExecute(decorated.assembled())
     }
 }
 
@@ -90,4 +95,9 @@ extension BarrierContext {
 extension SerialContext {
     /// This context, but work submitted from itself runs at once, where order allows (law 6).
     public func inlineIfCurrent() -> some SerialContext { InlineIfCurrent(base: self) }
+}
+
+extension ActorBackingContext {
+    /// This context, but work submitted from itself runs at once, where order allows (law 6).
+    public func inlineIfCurrent() -> some ActorBackingContext { InlineIfCurrent(base: self) }
 }

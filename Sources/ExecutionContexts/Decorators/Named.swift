@@ -8,8 +8,18 @@ struct Named<Base: ExecutionContext>: ContextDecorator {
 
 extension Named: BarrierContext where Base: BarrierContext {}
 extension Named: SerialContext where Base: SerialContext {}
-extension Named: SynchronousContext where Base: SynchronousContext {}
-extension Named: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
+extension Named: ActorBackingContext where Base: ActorBackingContext {}
+// By hand: the default binds what `decorate` adds, and this adds nothing.
+extension Named: SynchronousContext where Base: SynchronousContext {
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try base.sync(body) }
+}
+extension Named: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try base.syncBarrier(body) }
+}
 extension Named: RefusingContext where Base: RefusingContext {}
 
 extension ExecutionContext {
@@ -25,4 +35,9 @@ extension BarrierContext {
 extension SerialContext {
     /// This context under another name, for messages and tools.
     public func named(_ name: String) -> some SerialContext { Named(base: self, name: name) }
+}
+
+extension ActorBackingContext {
+    /// This context under another name, for messages and tools.
+    public func named(_ name: String) -> some ActorBackingContext { Named(base: self, name: name) }
 }

@@ -35,3 +35,10 @@ extension SerialContext {
         Attended(base: self, attendant: Observing(observer))
     }
 }
+
+extension ActorBackingContext {
+    /// This context, with an observer that is told what is submitted, started and finished.
+    public func observed(by observer: some ContextObserver) -> some ActorBackingContext {
+        Attended(base: self, attendant: Observing(observer))
+    }
+}

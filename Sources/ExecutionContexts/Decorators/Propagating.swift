@@ -19,6 +19,7 @@ struct Propagating<Base: ExecutionContext>: ContextDecorator {
 
 extension Propagating: BarrierContext where Base: BarrierContext {}
 extension Propagating: SerialContext where Base: SerialContext {}
+extension Propagating: ActorBackingContext where Base: ActorBackingContext {}
 extension Propagating: RefusingContext where Base: RefusingContext {}
 extension Propagating: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
@@ -80,6 +81,15 @@ extension SerialContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some SerialContext {
+        Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
+    }
+}
+
+extension ActorBackingContext {
+    /// This context, with the values that these task-locals have for the submitter.
+    public func propagating<each Value: Sendable>(
+        _ locals: repeat TaskLocal<each Value>
+    ) -> some ActorBackingContext {
         Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
     }
 }

@@ -5,7 +5,7 @@ extension ExecutionContext {
     /// order. It takes its work in batches and gives the thread back after 256 pieces or about a
     /// millisecond. If the base loses a drain, what waits in the view is abandoned, and who waits for an
     /// answer is told so (law 1); the view then goes on.
-    public func serial(_ name: String? = nil) -> some SerialContext & SynchronousBarrierContext {
+    public func serial(_ name: String? = nil) -> some ActorBackingContext & SynchronousBarrierContext {
         SerialView(base: self, name: name ?? "\(self.name).serial")
     }
 }

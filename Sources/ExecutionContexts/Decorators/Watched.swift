@@ -13,9 +13,13 @@ extension ExecutionContext {
     /// A piece that ends in time leaves nothing behind: its delay is cancelled. Memory goes with the pieces that wait.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (Stall) -> Void
     ) -> some ExecutionContext {
-        Attended(base: self, attendant: StallWatch(of: name, limit: limit, on: reporting, report: report))
+        Attended(
+            base: self,
+            attendant: StallWatch(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
     }
 }
 
@@ -25,9 +29,13 @@ extension BarrierContext {
     /// A piece that waits for a barrier to end is one that waits, and so is a barrier that waits for other pieces.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (Stall) -> Void
     ) -> some BarrierContext {
-        Attended(base: self, attendant: StallWatch(of: name, limit: limit, on: reporting, report: report))
+        Attended(
+            base: self,
+            attendant: StallWatch(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
     }
 }
 
@@ -37,8 +45,28 @@ extension SerialContext {
     /// Where one piece holds the context for long, it is reported as running and those behind it as waiting.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (Stall) -> Void
     ) -> some SerialContext {
-        Attended(base: self, attendant: StallWatch(of: name, limit: limit, on: reporting, report: report))
+        Attended(
+            base: self,
+            attendant: StallWatch(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+    }
+}
+
+extension ActorBackingContext {
+    /// This context; `report` is told of each piece that has waited to start, or has run, for longer than `limit`.
+    ///
+    /// Where one piece holds the context for long, it is reported as running and those behind it as waiting.
+    public func watched(
+        limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
+        report: @escaping @Sendable (Stall) -> Void
+    ) -> some ActorBackingContext {
+        Attended(
+            base: self,
+            attendant: StallWatch(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
     }
 }

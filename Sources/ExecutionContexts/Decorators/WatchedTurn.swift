@@ -10,6 +10,7 @@ final class StallWatch: Attendant {
 
     init(
         of name: String, limit: Duration, on reporting: some ExecutionContext,
+        from place: (fileID: StaticString, line: UInt),
         report: @escaping @Sendable (Stall) -> Void
     ) {
         require(
@@ -18,7 +19,10 @@ final class StallWatch: Attendant {
                 + "Pass a limit above zero.")
         self.limit = limit
         self.report = report
-        schedule = { time, work in Retimed(base: reporting, time: time).schedule(after: limit, work) }
+        schedule = { time, work in
+            Retimed(base: reporting, time: time).schedule(
+                after: limit, fileID: place.fileID, line: place.line, work)
+        }
     }
 
     func begin(in context: String, by time: any TimeSource) -> WatchedTurn {
@@ -45,9 +49,9 @@ private struct Retimed: ExecutionContext {
     let base: any ExecutionContext
     let time: any TimeSource
 
-    func execute(_ work: @escaping Work) { base.execute(work) }
+    func execute(_ work: consuming @escaping Work) { base.execute(consume work) }
 
-    func enqueue(_ work: @escaping Work) { base.enqueue(work) }
+    func enqueue(_ work: consuming @escaping Work) { base.enqueue(consume work) }
 
     var binding: (@Sendable (_ work: @escaping Work) -> Work)? { base.binding }
 

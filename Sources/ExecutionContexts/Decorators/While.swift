@@ -7,23 +7,40 @@ struct While<Base: ExecutionContext>: ContextDecorator {
         { [token] in if token.isValid { work() } }
     }
 
-    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        let refusal = self.refusal
-        base.execute({ [token] in token.isValid ? work() : refused(refusal) }, refused: refused)
+    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        let work = LooseWork(answering(consume work, refused))
+        base.execute(work.assembled(), refused: refused)
+    }
+
+    private func answering(
+        _ work: @escaping Work, _ refused: @escaping @Sendable (Refusal) -> Void
+    ) -> Work {
+        { [token, refusal] in token.isValid ? work() : refused(refusal) }
     }
 
     // Whether work runs at all is decided where it starts.
     var runsAnywhere: Bool { false }
 
+    func foresee(_ outlook: inout Outlook) {
+        if !token.isValid { outlook.invalidated = name }
+        outlook.follow(base)
+    }
+
     private var refusal: Refusal { Refusal(.invalidated, by: name) }
 }
 
+/// A view that skips work by what it adds to it.
+protocol SkippingView: ContextDecorator {}
+
+extension While: SkippingView {}
+extension While: ForeseeingContext {}
 extension While: RefusingContext {
-    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         guard token.isValid else { throw refusal }
         // Asked at run time: a conformance has one witness, whatever more is known of the base.
-        guard let base = base as? any RefusingContext else { return execute(work) }
-        try base.tryExecute(decorate(work))
+        guard let base = base as? any RefusingContext else { return execute(consume work) }
+        let decorated = LooseWork(decorate(consume work))
+        try base.tryExecute(decorated.assembled())
     }
 }
 

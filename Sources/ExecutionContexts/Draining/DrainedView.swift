@@ -34,7 +34,7 @@ class DrainedView: @unchecked Sendable {
     /// the base gives one on the spot.
     final func takeTurns(on base: some ExecutionContext, _ turn: () -> Bool) {
         if unsafe Continuation.accept(identity) { return }
-        unsafe Frame.enter(identity) {
+        unsafe Frame.enterJobs(of: identity) {
             while !turn(), requestTurn(on: base) {}
         }
     }
@@ -47,9 +47,11 @@ class DrainedView: @unchecked Sendable {
     /// Asks a base for a thread that is not the caller's.
     final func requestDrainElsewhere(on base: some ExecutionContext) {
         let ticket = Ticket(self)
-        guard SystemTime.isFiring else { return base.enqueue { ticket.redeem() } }
-        // The base may be one that runs its work on the caller: not on the timer's thread (law 7).
-        DispatchQueue.global().async { base.enqueue { ticket.redeem() } }
+        base.enqueue {
+            guard SystemTime.isFiring else { return ticket.redeem() }
+            // A base that runs its work on the caller and does not say so: not on the timer's thread (law 7).
+            DispatchQueue.global().async { base.enqueue { ticket.redeem() } }
+        }
     }
 }
 

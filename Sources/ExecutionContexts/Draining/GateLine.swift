@@ -14,6 +14,9 @@ struct GateLine: ~Copyable {
     private var barriers = PositionQueue()
     private var left = 0
 
+    /// How many of the jobs under way wait for another one, which has not run.
+    private var waiters = 0
+
     struct Step {
         var work: Work?
         var isBarrier = false
@@ -55,12 +58,26 @@ struct GateLine: ~Copyable {
     }
 
     /// A worker that was asked for will never come. Without any other, what waits is lost: it is returned.
+    ///
+    /// Then the caller frees it as a barrier, which it ends by `retire`.
     mutating func workerWasLost() -> WorkQueue {
         isWorkerComing = false
-        guard running == 0 else { return WorkQueue() }
+        guard running == 0, !waiting.isEmpty else { return WorkQueue() }
         barriers = PositionQueue()
+        running = 1
+        barrierRuns = true
         return waiting.takeAll()
     }
+
+    /// A job under way waits for another one; true if all do, and none can start before one of them
+    /// ends.
+    mutating func beginWait() -> Bool {
+        waiters += 1
+        let isBarrierNext = !waiting.isEmpty && barriers.first == left
+        return waiters >= running && (barrierRuns || running >= width || isBarrierNext)
+    }
+
+    mutating func endWait() { waiters -= 1 }
 
     private mutating func end(_ isBarrier: Bool) {
         running -= 1
@@ -89,7 +106,7 @@ struct GateLine: ~Copyable {
     }
 
     /// Whether the first in line may start now.
-    private var canStart: Bool {
+    var canStart: Bool {
         if waiting.isEmpty || barrierRuns { return false }
         return barriers.first == left ? running == 0 : running < width
     }

@@ -1,5 +1,3 @@
-internal import Dispatch
-
 // How the role is taken and passed on by those who are not drains.
 extension SerialView {
     /// Waits until the caller has the role and everything submitted before has run.
@@ -43,8 +41,10 @@ extension SerialView {
     private func waitInLine() {
         let waiter = RoleWaiter()
         let mayHelp = base.runsAnywhere
+        var needsBase = false
         var hasRole = mailbox.withLock { mailbox in
             let isFirst = !mailbox.hasWaiters
+            needsBase = !mayHelp && (!isClear(mailbox) || line.hasWorkBehind)
             line.append(waiter)
             mailbox.hasWaiters = true
             // Where work waits and only the base may run it, the base has been asked and will come.
@@ -53,14 +53,15 @@ extension SerialView {
             return true
         }
         while true {
-            require(
-                hasRole || waiter.wait(),
-                "'\(name)' let go of a thread that was waiting for its turn (law 1): its base loses work.")
+            guard hasRole || waiter.wait(for: base, named: name, needsBase: needsBase) else { stopLoss() }
             if isMyTurn(waiter) { return }
-            // Work waits before the caller, who has the role. It is not run here: to that work the caller's
-            // queue, actor, task and thread would be its own (law 4). It runs on a thread that no pool has to spare.
+            // Work waits before the caller, who has the role. It is not run here: to that work the
+            // caller's queue, actor, task and thread would be its own (law 4). It runs on a thread
+            // that belongs to no pool.
             let drain: Work = { self.drainTaken() }
-            if !Seam.lend(drain) { DispatchQueue(label: name).async(execute: drain) }
+            if !Seam.lend(drain) {
+                OwnThreads.run(.init(name: name, isIndispensable: true, body: drain))
+            }
             hasRole = false
         }
     }
@@ -83,7 +84,7 @@ extension SerialView {
 
     /// Runs what waits before the first in line, and wakes it.
     private func drainTaken() {
-        unsafe Frame.enter(identity) {
+        unsafe Frame.enterJobs(of: identity) {
             while !runTaken(), requestTurn(on: base) {}
         }
     }

@@ -1,5 +1,3 @@
-internal import CPlatform
-
 extension SerialView {
     /// Waits for `body` to run in its turn; from the view's own work it runs at once, as a part of it.
     ///
@@ -31,44 +29,18 @@ extension SerialView {
     private func syncOnBase<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        // Unsafe in name only: body and result cross to the other thread and back, one at a time, and the
-        // beacon orders the two.
-        nonisolated(unsafe) var result: Result<Value, Failure>?
-        withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
-            nonisolated(unsafe) let work = work  // The caller waits for it.
-            let turn = Turn()
-            // Unsafe in name only: read by the other thread while this one waits.
-            nonisolated(unsafe) let callers = unsafe ec_frame_top()
-            execute { [end = turn.end] in
-                unsafe Frame.continuing(callers) { unsafe work() }
-                _ = end
-            }
-            turn.wait()
-        }
-        guard let result = unsafe result else {
-            stopMisuse(
-                "'\(name)' let go of work that a thread was waiting for (law 1): its base loses work.")
-        }
+        let result = AwaitedEnd.result(of: body, from: base, named: name) { execute($0) }
+        guard let result else { stopLoss() }
         return try result.get()
     }
-}
 
-/// Waits until a piece of work has ended or has been let go of: until `end` dies.
-private struct Turn: ~Copyable {
-    private let beacon = Beacon()
-    private(set) var end: End
-
-    final class End: Sendable {
-        private let end: Beacon
-        init(_ end: Beacon) { self.end = end }
-        deinit { end.signal() }
-    }
-
-    init() { end = End(beacon) }
-
-    consuming func wait() {
-        let beacon = beacon
-        _ = consume self
-        beacon.wait()
+    /// What a thread waited for was dropped: traps, since the wait has nothing to return.
+    func stopLoss() -> Never {
+        if let token = Outlook.of(base).invalidated {
+            stopMisuse(
+                "'\(name)' was waited for, but the token of '\(token)' was invalidated, and nothing starts there any more "
+                    + "(law 1). Wait with run or submit, which answer with a refusal.")
+        }
+        stopMisuse("'\(name)' dropped work that a thread was waiting for (law 1): its base loses work.")
     }
 }

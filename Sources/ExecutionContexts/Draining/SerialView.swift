@@ -4,8 +4,8 @@
 /// unless somebody has it; a thread that waits for its turn may get it before the drain comes, so a pool
 /// without a free thread holds nobody up. A request that comes late finds the role taken, or nothing to do.
 @safe
-final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, SynchronousBarrierContext,
-    @unchecked Sendable  // See below.
+final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext, SynchronousBarrierContext,
+    ForeseeingContext, @unchecked Sendable  // See below.
 {
     // Unchecked: the mailbox is guarded, the batch belongs to whoever has the role and the line to whoever has the
     // mailbox's lock. The role changes hands under that lock or through a waiter's semaphore.
@@ -37,11 +37,11 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     }
 
     func execute(_ work: consuming @escaping Work) {
-        if post(work) { requestDrain(on: base) }
+        if post(consume work) { requestDrain(on: base) }
     }
 
-    func enqueue(_ work: @escaping Work) {
-        if post(work) { requestDrainElsewhere(on: base) }
+    func enqueue(_ work: consuming @escaping Work) {
+        if post(consume work) { requestDrainElsewhere(on: base) }
     }
 
     /// Yes inside this view's work and for who holds it, no elsewhere, except for law 4's one exception.
@@ -49,8 +49,12 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
 
     var time: any TimeSource { base.time }
 
+    func foresee(_ outlook: inout Outlook) {
+        isCurrent == true ? outlook.obstacle = name : outlook.follow(base)
+    }
+
     /// Puts work in the mailbox; true if a drain must be asked for.
-    private func post(_ work: consuming @escaping Work) -> Bool {
+    func post(_ work: consuming @escaping Work) -> Bool {
         // Taken apart, so that nothing is counted under the lock.
         let work = LooseWork(bound(work))
         let mustAsk: Bool? = mailbox.withLock { mailbox in
@@ -64,8 +68,8 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     // Apart, so that what is done for every piece stays small enough to be inlined.
     @inline(never)
     private func postBehind(_ work: LooseWork) -> Bool {
-        let work = work.assembled()
-        return mailbox.withLock { mailbox in
+        mailbox.withLock { mailbox in
+            let work = work.assembled()
             if let last = line.last { last.behind.append(work) } else { mailbox.queue.append(work) }
             return mailbox.asks()
         }
@@ -91,8 +95,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
     func runTaken() -> Bool {
         var budget = DrainBudget()
         repeat {
-            while let work = unsafe batch.pointee.popFirst() {
-                work()
+            while runNext() {
                 guard budget.spend() else { continue }
                 switch pause() {
                 case .goesOn: budget = DrainBudget()
@@ -100,6 +103,16 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
                 }
             }
         } while refill()
+        return true
+    }
+
+    /// Runs a job and frees it, before drain ownership can be laid down (law 10); false if there is
+    /// none.
+    @inline(__always)
+    private func runNext() -> Bool {
+        guard let work = unsafe batch.pointee.popFirst() else { return false }
+        work()
+        Frame.endJob()
         return true
     }
 
@@ -130,19 +143,26 @@ final class SerialView<Base: ExecutionContext>: DrainedView, SerialContext, Sync
         var lost = WorkQueue()
         var queue = WorkQueue()
         var line = RoleLine()
-        mailbox.withLock { mailbox in
+        let isMine = mailbox.withLock { mailbox in
             mailbox.isAsked = false
             // Whoever has the role looks after the rest.
-            guard !mailbox.isTaken else { return }
+            guard !mailbox.isTaken else { return false }
+            mailbox.isTaken = true
             mailbox.hasWaiters = false
             queue = mailbox.queue.takeAll()
             unsafe swap(&lost, &batch.pointee)
             line = self.line.takeAll()
+            return true
         }
-        // Outside the lock their captures are freed, and who waits for an answer gets it (laws 1, 9).
-        _ = consume lost
-        _ = consume queue
-        line.lose()
+        guard isMine else { return }
+        // Outside the lock their captures are freed, beside no job, and those who wait for an
+        // answer get it (laws 1, 9, 10).
+        unsafe Frame.enterJobs(of: identity) {
+            _ = lost.takeAll()
+            _ = queue.takeAll()
+            line.takeAll().lose()
+        }
+        leave()
     }
 }
 

@@ -127,7 +127,7 @@ private struct Slot {
     let work: Work
 }
 
-/// A block of raw memory: a header of two words, then the slots.
+/// A heap block: a header of two words, then the slots.
 @unsafe private struct Segment {
     static let smallest: UInt16 = 14
     static let largest: UInt16 = 510
@@ -140,11 +140,17 @@ private struct Slot {
         var capacity: UInt16
     }
 
+    /// The header comes first, at offset 0.
+    @inline(__always)
+    private static func layout(_ capacity: UInt16) -> (block: BlockLayout, slots: Int) {
+        var block = BlockLayout()
+        _ = unsafe block.append(Header.self)
+        let slots = block.append(Slot.self, count: Int(capacity))
+        return (block, slots)
+    }
+
     static func allocate(_ capacity: UInt16) -> Segment {
-        let memory = unsafe UnsafeMutableRawPointer.allocate(
-            byteCount: MemoryLayout<Header>.size + Int(capacity) * MemoryLayout<Slot>.stride,
-            alignment: MemoryLayout<Slot>.alignment)
-        let header = unsafe memory.bindMemory(to: Header.self, capacity: 1)
+        let header = unsafe layout(capacity).block.allocate().bindMemory(to: Header.self, capacity: 1)
         unsafe header.initialize(to: Header(next: nil, capacity: capacity))
         return unsafe Segment(header: header)
     }
@@ -159,6 +165,8 @@ private struct Slot {
     var capacity: UInt16 { unsafe header.pointee.capacity }
 
     var slots: UnsafeMutablePointer<Slot> {
-        unsafe UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: Slot.self)
+        // The offset does not depend on the capacity, and the optimizer folds it into a constant.
+        unsafe (UnsafeMutableRawPointer(header) + Self.layout(0).slots)
+            .assumingMemoryBound(to: Slot.self)
     }
 }

@@ -6,7 +6,8 @@ extension Async {
     ///
     /// `onCancel` takes a closure that runs once when the `Async` is cancelled, on the thread that cancels, or at once if
     /// it has been; never after another end. It can be given several, also when `start` has returned. A call of the handler
-    /// that comes after cancelling changes nothing, and is no fault.
+    /// that comes after cancelling changes nothing, and is no fault. Closures that cancel what has such closures nest
+    /// 32 deep; from there on, each runs after the call that cancelled has returned (law 25).
     ///
     /// The closure is kept until the `Async` ends. If what it captures keeps the handler, let it capture that weakly, or
     /// a handler that nobody will call keeps itself alive, and the `Async` never ends.

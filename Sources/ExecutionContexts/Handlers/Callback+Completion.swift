@@ -5,7 +5,7 @@ extension Async {
     ///
     /// ```swift
     /// func load(on context: any ExecutionContext, completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
-    ///     Async(value: Data()).onComplete(on: context, completion)
+    ///     Async(.success(Data())).onComplete(on: context, completion)
     /// }
     /// ```
     @inlinable

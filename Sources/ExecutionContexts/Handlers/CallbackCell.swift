@@ -3,6 +3,7 @@
 /// The handler stays here until the context runs it: a caller that held it as well might be the last to let go of it
 /// (law 10).
 @usableFromInline
+@_fixed_layout
 final class CallbackCell<Handler: Sendable>: CallbackCore, @unchecked Sendable {
     // Unchecked for the reasons given in the core, which says who may take the handler.
     @usableFromInline
@@ -17,7 +18,7 @@ final class CallbackCell<Handler: Sendable>: CallbackCore, @unchecked Sendable {
         super.init(on: context, fileID, line, onFault)
     }
 
-    deinit { wasLetGo() }
+    deinit { wasLetGo(with: handler.take()) }
 
     /// The handler, for the one whose turn it is to call it.
     @inlinable

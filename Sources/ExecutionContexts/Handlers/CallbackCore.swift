@@ -19,7 +19,7 @@ class CallbackCore: @unchecked Sendable {
     /// Whether the context is `.immediate`, over which nothing need be kept for later.
     private let runsHere: Bool
     private let context: any ExecutionContext
-    private let onFault: @Sendable (CallbackFault) -> Void
+    private var onFault: (@Sendable (CallbackFault) -> Void)?
     private let origin: Origin
     /// What the context carries from where the handler was wrapped to where it runs.
     private var carried: CarriedValues?
@@ -62,11 +62,15 @@ class CallbackCore: @unchecked Sendable {
         context.execute(turn, refused: { claim.refuse($0.reason) })
     }
 
-    /// For the end of the subclass, while it still has its handler.
-    final func wasLetGo() {
+    // What the closure captured may be the last reference to the next one of these, as what the handler captured.
+    deinit { Delivery.free(onFault.take()) }
+
+    /// For the end of the subclass, which gives its handler away.
+    final func wasLetGo<Handler: Sendable>(with handler: consuming Handler?) {
         guard move(from: State.waiting, to: State.over) else { return }
-        discard()
-        report(.neverCalled)
+        let fault = CallbackFault(.neverCalled, context: context.name, origin: origin.description)
+        Delivery.free(consume handler)
+        if let onFault { Delivery.call([{ onFault(fault) }]) }
     }
 
     fileprivate final func mayRun() -> Bool { move(from: State.called, to: State.over) }
@@ -78,7 +82,7 @@ class CallbackCore: @unchecked Sendable {
     }
 
     private func report(_ reason: CallbackFault.Reason) {
-        onFault(CallbackFault(reason, context: context.name, origin: origin.description))
+        onFault?(CallbackFault(reason, context: context.name, origin: origin.description))
     }
 
     // Acquiring and releasing: who takes the handler sees what was written by who wrapped it.

@@ -5,6 +5,7 @@
 
 /// A handler without arguments.
 @usableFromInline
+@frozen
 struct Handler0: Sendable {
     @usableFromInline let call: @Sendable () -> Void
 
@@ -30,6 +31,7 @@ struct Handler0: Sendable {
 
 /// A handler with an argument.
 @usableFromInline
+@frozen
 struct Handler1<First: Sendable>: Sendable {
     @usableFromInline let call: @Sendable (First) -> Void
 
@@ -55,6 +57,7 @@ struct Handler1<First: Sendable>: Sendable {
 
 /// A handler with two arguments.
 @usableFromInline
+@frozen
 struct Handler2<First: Sendable, Second: Sendable>: Sendable {
     @usableFromInline let call: @Sendable (First, Second) -> Void
 
@@ -80,6 +83,7 @@ struct Handler2<First: Sendable, Second: Sendable>: Sendable {
 
 /// A handler with three arguments.
 @usableFromInline
+@frozen
 struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
     @usableFromInline let call: @Sendable (First, Second, Third) -> Void
 

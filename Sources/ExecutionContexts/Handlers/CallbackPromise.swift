@@ -7,7 +7,7 @@ final class CallbackPromise: @unchecked Sendable {
     private let wasCalled = Atomic<Bool>(false)
     private var cell: PromiseCell?
     private let origin: Origin
-    private let onFault: @Sendable (CallbackFault) -> Void
+    private var onFault: (@Sendable (CallbackFault) -> Void)?
 
     init(
         _ cell: PromiseCell, _ origin: Origin, _ onFault: @escaping @Sendable (CallbackFault) -> Void
@@ -17,8 +17,11 @@ final class CallbackPromise: @unchecked Sendable {
         self.onFault = onFault
     }
 
-    // Nobody will ever call.
-    deinit { cell?.abandon() }
+    // Nobody will ever call. What the closure captured may be the last reference to the next one of these.
+    deinit {
+        cell?.abandon()
+        Delivery.free(onFault.take())
+    }
 
     /// The cell for the first caller, and a report of every other one.
     ///
@@ -28,7 +31,7 @@ final class CallbackPromise: @unchecked Sendable {
         Seam.point()
         // Acquiring and releasing: the caller sees the cell as it was made.
         guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else { return cell.take() }
-        onFault(CallbackFault(.calledAgain, context: nil, origin: origin.description))
+        onFault?(CallbackFault(.calledAgain, context: nil, origin: origin.description))
         return nil
     }
 }

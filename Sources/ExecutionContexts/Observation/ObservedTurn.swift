@@ -23,7 +23,12 @@ final class ObservedTurn: Sendable {
     /// Calls `body` as this piece: what it submits has this piece for its submitter.
     func run<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         let start = started()
-        defer { ended(start) }
+        // Counted by hand, since `running` follows the frame: a lifetime ends early where `body` does not return.
+        let kept = unsafe Unmanaged.passRetained(self)
+        defer {
+            ended(start)
+            unsafe kept.release()
+        }
         return try unsafe Frame.enter(Frame.owner(self), note: Self.note) { () throws(Failure) in
             try body()
         }
@@ -47,7 +52,7 @@ final class ObservedTurn: Sendable {
     /// The observed piece that runs on this thread, the innermost if several do.
     static var running: ObservedWork.Identity? {
         guard let owner = unsafe Frame.owner(noting: note) else { return nil }
-        // A frame stands only while the turn runs, which keeps it alive.
+        // A frame stands only while the turn runs, which has counted itself.
         return unsafe Unmanaged<ObservedTurn>.fromOpaque(owner).takeUnretainedValue().piece.identity
     }
 }

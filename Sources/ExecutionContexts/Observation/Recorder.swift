@@ -73,7 +73,7 @@ public final class Recorder: ContextObserver {
         ring.withLock { $0.add(entry, of: value.context, in: value.origin, isValue: true) }
     }
 
-    private static var thread: UInt32 { unsafe Threads.current.pointee.identifier }
+    private static var thread: UInt32 { unsafe Threads.own.pointee.identifier }
 
     // MARK: Pausing
 

@@ -1,7 +1,8 @@
 #if canImport(Darwin)
 internal import ObjectiveC
 
-/// Runs one piece of work of a thread that runs many: what it leaves to be released later is released after it (law 10).
+/// Runs one job of a thread that runs many: the objects that the job autoreleases are released
+/// after it (law 10).
 enum Batch {
     @inline(__always)
     static func run(_ work: Work) { autoreleasepool { work() } }

@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-/// Runs one piece of work of a thread that runs many.
+/// Runs one job of a thread that runs many.
 enum Batch {
     @inline(__always)
     static func run(_ work: Work) { work() }

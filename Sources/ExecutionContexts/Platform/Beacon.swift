@@ -17,9 +17,12 @@ enum Beacon: Sendable {
         }
     }
 
-    func wait() {
+    /// Waits for a signal; `return` says how the thread of a pool goes on afterwards.
+    func wait(then return: LentThread.Return = .whenThereIsRoom) {
         switch self {
-        case .real(let semaphore): LentThread.waiting { semaphore.wait() }
+        case .real(let semaphore):
+            ec_refuse_wait_in_fork()
+            LentThread.waiting(then: `return`) { semaphore.wait() }
         case .simulated(let state): _ = state.wait(until: Parker.never)
         }
     }
@@ -28,9 +31,11 @@ enum Beacon: Sendable {
     func wait(until deadline: Int64) -> Bool {
         switch self {
         case .real(let semaphore):
-            let left = max(deadline.subtractingReportingOverflow(MonotonicClock.nanoseconds).partialValue, 0)
-            return LentThread.waiting {
-                semaphore.wait(timeout: .now() + .nanoseconds(Int(clamping: left))) == .success
+            // Dispatch counts from the same moment. Not an interval: on a watch with 32-bit
+            // pointers an interval has 32 bits.
+            let limit = DispatchTime(uptimeNanoseconds: UInt64(max(deadline, 1)))
+            return LentThread.waiting(then: .whenThereIsRoom) {
+                semaphore.wait(timeout: limit) == .success
             }
         case .simulated(let state): return state.wait(until: deadline)
         }
@@ -50,11 +55,11 @@ enum Beacon: Sendable {
                 state.count += 1
                 return state.waiter.take()
             }
-            if let waiter { unsafe waiter.unpark(by: Threads.current) }
+            if let waiter { unsafe waiter.unpark(by: Threads.own) }
         }
 
         fileprivate func wait(until deadline: Int64) -> Bool {
-            let thread = unsafe Threads.current
+            let thread = unsafe Threads.own
             while true {
                 let isOver = state.withLock { state in
                     if state.count > 0 {

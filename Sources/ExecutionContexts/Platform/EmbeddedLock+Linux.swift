@@ -8,11 +8,10 @@ internal import Synchronization
 /// exchange. Who announces itself in that word makes every thread pass a barrier (`ec_barrier`) before it tries once
 /// more, so one of the two sees the other. It is not re-entrant, and nothing of a user's may run under it (law 9).
 struct EmbeddedLock: ~Copyable, Sendable {
+    /// Zero or one; the word that waiters sleep on.
     private let held = Atomic<UInt32>(0)
-    /// How many sleep or are about to, and above that how often one was woken; the word that they sleep on.
+    /// How many threads sleep or are about to. The system has fewer than 2^22.
     private let waiters = Atomic<UInt32>(0)
-
-    private static let wake: UInt32 = 1 << 16
 
     @inline(__always)
     borrowing func lock() {
@@ -41,7 +40,7 @@ struct EmbeddedLock: ~Copyable, Sendable {
             // Where the waiter cannot make this thread pass a barrier, it passes its own.
             _ = held.exchange(0, ordering: .sequentiallyConsistent)
         }
-        if waiters.load(ordering: .sequentiallyConsistent) & (Self.wake - 1) != 0 { wakeOne() }
+        if waiters.load(ordering: .sequentiallyConsistent) != 0 { wakeOne() }
     }
 
     /// Waits for a lock that is held: a moment on the spot, since what it guards takes less time than going to
@@ -59,20 +58,18 @@ struct EmbeddedLock: ~Copyable, Sendable {
         waiters.wrappingAdd(1, ordering: .sequentiallyConsistent)
         ec_barrier()
         while true {
-            let seen = waiters.load(ordering: .sequentiallyConsistent)
             let (isMine, _) = held.compareExchange(
                 expected: 0, desired: 1, ordering: .sequentiallyConsistent)
             if isMine { break }
-            unsafe withUnsafePointer(to: waiters) { unsafe ec_wait($0, seen, .max) }
+            // The system compares the word before the thread sleeps: a release that came meanwhile ends the wait.
+            unsafe withUnsafePointer(to: held) { unsafe ec_wait($0, 1, .max) }
         }
         waiters.wrappingSubtract(1, ordering: .relaxed)
     }
 
     @inline(never)
     private borrowing func wakeOne() {
-        // Changed before the wake-up: who has not gone to sleep yet will not.
-        waiters.wrappingAdd(Self.wake, ordering: .sequentiallyConsistent)
-        unsafe withUnsafePointer(to: waiters) { unsafe ec_wake_one($0) }
+        unsafe withUnsafePointer(to: held) { unsafe ec_wake_one($0) }
     }
 
     // An atomic word has one address for as long as it is, so a pointer to it may stand for it.

@@ -1,4 +1,5 @@
 import CPlatform
+internal import Synchronization
 
 /// Marks that the calling thread runs work of a context, for as long as a closure runs.
 ///
@@ -13,11 +14,12 @@ enum Frame {
         unsafe Owner(Unmanaged.passUnretained(object).toOpaque())
     }
 
+    /// Runs `body` as a part of the job that the caller runs.
     @inline(__always)
     static func enter<Result: ~Copyable, Failure: Error>(
-        _ owner: Owner, note: Int = 0, _ body: () throws(Failure) -> Result
+        _ owner: Owner, note: Int = 0, job: UInt64 = noJob, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        var frame = unsafe ec_frame(owner: owner, parent: ec_frame_top(), note: note)
+        var frame = unsafe ec_frame(owner: owner, parent: ec_frame_top(), note: note, job: job)
         return try unsafe withUnsafeMutablePointer(to: &frame) {
             (pointer: UnsafeMutablePointer<ec_frame>) throws(Failure) -> Result in
             unsafe ec_frame_set_top(pointer)
@@ -26,31 +28,54 @@ enum Frame {
         }
     }
 
-    /// Runs `body` as a part of what another thread is doing, which waits for it: that one's work is current here.
-    ///
-    /// So a synchronous call that crosses threads on its way through several views knows those it came through.
-    /// The frames are only read, and cannot end, while their thread waits.
-    static func continuing(_ callers: UnsafeMutablePointer<ec_frame>?, _ body: () -> Void) {
-        guard let callers = unsafe callers, var outermost = unsafe ec_frame_top() else { return body() }
-        while unsafe outermost != callers, let parent = unsafe outermost.pointee.parent {
-            unsafe outermost = parent
-        }
-        // A base that runs work on the caller: its frames are here already.
-        if unsafe outermost == callers { return body() }
-        unsafe outermost.pointee.parent = callers
-        defer { unsafe outermost.pointee.parent = nil }
-        body()
+    /// Runs `body`, which runs one job after the other and calls `endJob` behind each.
+    @inline(__always)
+    static func enterJobs<Result: ~Copyable, Failure: Error>(
+        of owner: Owner, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try unsafe enter(owner, job: 0, body)
     }
+
+    /// The innermost frame's job has ended: whatever held by its number is not held by the next
+    /// job.
+    @inline(__always)
+    static func endJob() { unsafe ec_frame_top().unsafelyUnwrapped.pointee.job = 0 }
+
+    /// The number of the job that the caller runs, or nil outside of the library's jobs.
+    static var job: UInt64? {
+        guard let frame = unsafe first(ec_frame_top(), where: { unsafe $0.pointee.job != noJob }) else {
+            return nil
+        }
+        if unsafe frame.pointee.job == 0 { unsafe frame.pointee.job = newJob() }
+        return unsafe frame.pointee.job
+    }
+
+    /// Whether the caller runs the job of this number, or a job inside it.
+    static func runs(_ job: UInt64) -> Bool {
+        unsafe first(ec_frame_top()) { unsafe $0.pointee.job == job } != nil
+    }
+
+    /// Says that a frame stands for a part of a job.
+    static var noJob: UInt64 { .max }
+
+    /// Says that behind a frame come the frames of a thread that waits for this one, which its note
+    /// points to.
+    ///
+    /// They are only read: their thread looks at them itself while it waits.
+    static var crossing: UInt64 { .max - 1 }
+
+    /// A number that no job has had. Relaxed: numbers order nothing.
+    static func newJob() -> UInt64 { lastJob.add(1, ordering: .relaxed).newValue }
+
+    private static let lastJob = Atomic<UInt64>(0)
 
     /// The innermost frame of `owner` on this thread, or nil where none of its work runs here.
     static func find(_ owner: Owner) -> UnsafeMutablePointer<ec_frame>? {
-        var next = unsafe ec_frame_top()
-        while let frame = unsafe next {
-            if unsafe frame.pointee.owner == owner { return unsafe frame }
-            unsafe next = frame.pointee.parent
-        }
-        return nil
+        unsafe first(ec_frame_top()) { unsafe $0.pointee.owner == owner }
     }
+
+    /// The note in the innermost frame of `owner` on this thread, or nil where there is none.
+    static func note(of owner: Owner) -> Int? { unsafe find(owner)?.pointee.note }
 
     /// Whether work of `owner` runs on this thread.
     ///
@@ -60,16 +85,34 @@ enum Frame {
         var next = unsafe ec_frame_top()
         while let frame = unsafe next {
             if unsafe frame.pointee.owner == owner && frame.pointee.note == 0 { return true }
+            if unsafe frame.pointee.job == crossing { return unsafe isCurrent(owner, from: frame) }
             unsafe next = frame.pointee.parent
         }
         return false
     }
 
+    @inline(never)
+    private static func isCurrent(_ owner: Owner, from frame: UnsafeMutablePointer<ec_frame>) -> Bool {
+        unsafe first(frame) { unsafe $0.pointee.owner == owner && $0.pointee.note == 0 } != nil
+    }
+
     /// The owner of the innermost frame with this note, or nil.
     static func owner(noting note: Int) -> Owner? {
-        var next = unsafe ec_frame_top()
+        unsafe first(ec_frame_top()) { unsafe $0.pointee.note == note }?.pointee.owner
+    }
+
+    /// The innermost of the frames from `start` on for which `isWanted` says so.
+    private static func first(
+        _ start: UnsafeMutablePointer<ec_frame>?, where isWanted: (UnsafeMutablePointer<ec_frame>) -> Bool
+    ) -> UnsafeMutablePointer<ec_frame>? {
+        var next = unsafe start
         while let frame = unsafe next {
-            if unsafe frame.pointee.note == note { return unsafe frame.pointee.owner }
+            if unsafe frame.pointee.job == crossing {
+                let callers = unsafe UnsafeMutablePointer<ec_frame>(bitPattern: frame.pointee.note)
+                if let found = unsafe first(callers, where: isWanted) { return unsafe found }
+            } else if unsafe isWanted(frame) {
+                return unsafe frame
+            }
             unsafe next = frame.pointee.parent
         }
         return nil

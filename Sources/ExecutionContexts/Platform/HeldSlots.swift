@@ -77,6 +77,16 @@ enum HeldSlots {
         }
     }
 
+    /// Frees what a thread that has ended has needed beyond the slots of its record; under the lock of the records.
+    static func freeBlocks(of thread: ThreadRecord) {
+        // Relaxed: those who look hold the lock as well.
+        var block = unsafe firstBlock(thread).pointee.exchange(0, ordering: .relaxed)
+        while let slots = unsafe Slot(bitPattern: block) {
+            block = unsafe slots[0].load(ordering: .relaxed)
+            unsafe slots.deallocate()
+        }
+    }
+
     private static func inlineSlot(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
         unsafe first(thread) + Int(index)
     }
@@ -86,7 +96,7 @@ enum HeldSlots {
             ? unsafe inlineSlot(thread, index) : unsafe spilled(thread, index - inlineCount)
     }
 
-    /// A slot beyond those of the record, in a block that is made when it is needed first and kept.
+    /// A slot beyond those of the record, in a block that is made when it is needed first, and kept for the thread.
     private static func spilled(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
         var link = unsafe firstBlock(thread)
         var index = index

@@ -1,9 +1,13 @@
+internal import CPlatform
 internal import Synchronization
 
 /// Who holds a context exclusively, and how often.
 ///
-/// The holder is the current task or, outside of tasks, the thread: an access that spans an `await` ends on another
-/// thread, and the thread that it began on does somebody else's work meanwhile.
+/// The holder is the current task, since an access that spans an `await` ends on another thread,
+/// and the thread that it began on runs other jobs meanwhile. Outside of tasks it is the job of a
+/// context of this library, since the thread runs others after it. Outside of both it is the
+/// thread. A hold that outlives its holder is nobody's: a number is not used again, and a task that
+/// holds is kept, so that no other task gets its address.
 struct Holding: ~Copyable, Sendable {
     private let holder = Atomic<UInt>(0)
     private let depth = Atomic<Int>(0)
@@ -13,14 +17,16 @@ struct Holding: ~Copyable, Sendable {
     var isMine: Bool {
         // Relaxed: only the holder itself wrote what it compares equal to, and whatever else is seen is a no.
         let holder = holder.load(ordering: .relaxed)
-        return holder != 0 && holder == Self.caller
+        return holder != 0 && Holder(word: holder).isCaller
     }
 
     /// The caller holds now; nobody else does.
     func begin() {
         // Relaxed: the caller has the context to itself, and others learn nothing from these two.
         depth.store(1, ordering: .relaxed)
-        holder.store(Self.caller, ordering: .relaxed)
+        let caller = Holder.caller
+        caller.keep()
+        holder.store(caller.word, ordering: .relaxed)
     }
 
     /// The holder holds once more.
@@ -34,16 +40,43 @@ struct Holding: ~Copyable, Sendable {
         // Acquiring and releasing: holds of one holder may end on different threads, and the last one passes on
         // what was written in all.
         guard depth.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return false }
-        _ = holder.exchange(0, ordering: .acquiringAndReleasing)
+        Holder(word: holder.exchange(0, ordering: .acquiringAndReleasing)).drop()
         return true
     }
+}
 
-    /// The address of the current task, or of this thread's record.
-    private static var caller: UInt {
-        unsafe withUnsafeCurrentTask { task in
-            guard let task = unsafe task else { return unsafe UInt(bitPattern: Threads.current) }
-            // A task reference is one word, an address; it is compared here and never followed.
-            return unsafe unsafeBitCast(task, to: UInt.self)
+/// A task, a job or a thread, in one word: an address, or a number above two bits that say of what.
+private struct Holder {
+    let word: UInt
+
+    private enum Kind { static let task: UInt = 0, job: UInt = 1, thread: UInt = 3, mask: UInt = 3 }
+
+    static var caller: Holder {
+        if let task = unsafe Caller.task { return Holder(word: UInt(bitPattern: task)) }
+        if let job = Frame.job { return Holder(word: UInt(job) << 2 | Kind.job) }
+        let thread = unsafe Threads.current
+        // The record is the caller's own, or that of a thread that waits for the caller. Zero says
+        // that it has none.
+        while unsafe thread.pointee.hold == 0 {
+            unsafe thread.pointee.hold = UInt32(truncatingIfNeeded: Frame.newJob())
         }
+        return unsafe Holder(word: UInt(thread.pointee.hold) << 2 | Kind.thread)
+    }
+
+    var isCaller: Bool {
+        switch word & Kind.mask {
+        case Kind.job: return Frame.runs(UInt64(word >> 2))
+        case Kind.thread:
+            return unsafe Caller.task == nil && UInt(Threads.current.pointee.hold) == word >> 2
+        default: return unsafe Caller.task.map { UInt(bitPattern: $0) } == word
+        }
+    }
+
+    func keep() { if let task = unsafe task { unsafe ec_task_retain(task) } }
+
+    func drop() { if let task = unsafe task { unsafe ec_task_release(task) } }
+
+    private var task: UnsafeMutableRawPointer? {
+        word & Kind.mask == Kind.task ? unsafe UnsafeMutableRawPointer(bitPattern: word) : nil
     }
 }

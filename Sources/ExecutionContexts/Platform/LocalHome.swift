@@ -118,12 +118,16 @@ private enum LocalNumbers {
 
     private static let state = Guarded(State())
 
+    // Without a scheduling point: which number it is orders nothing, and a static thread-local takes one in
+    // the first schedule only.
     static func take() -> (index: UInt32, serial: UInt64) {
-        state.withLock { state in
-            state.serial += 1
-            if let index = state.free.popLast() { return (index, state.serial) }
-            state.next += 1
-            return (state.next - 1, state.serial)
+        Seam.making {
+            state.withLock { state in
+                state.serial += 1
+                if let index = state.free.popLast() { return (index, state.serial) }
+                state.next += 1
+                return (state.next - 1, state.serial)
+            }
         }
     }
 

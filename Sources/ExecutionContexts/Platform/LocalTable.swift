@@ -47,7 +47,7 @@ enum LocalTable {
 
     /// Gives the calling thread a value, instead of the one it has if it has one.
     static func store<Value>(_ value: consuming Value, for home: LocalHome) {
-        let thread = unsafe Threads.current
+        let thread = unsafe Threads.own
         // This may run deinits, and so comes before everything else.
         unsafe settle(thread)
         if let present = unsafe lookUp(thread, home) {
@@ -112,13 +112,13 @@ enum LocalTable {
         let capacity = unsafe old?.pointee.capacity ?? 0
         if index < capacity { return }
         let wanted = max(8, capacity * 2, index + 1)
-        let fresh = unsafe UnsafeMutableRawPointer.allocate(
-            byteCount: MemoryLayout<Header>.stride + Int(wanted) * MemoryLayout<Entry>.stride,
-            alignment: MemoryLayout<Header>.alignment
-        ).bindMemory(to: Header.self, capacity: 1)
+        var layout = BlockLayout()
+        let start = layout.append(Header.self)
+        let first = layout.append(Entry.self, count: Int(wanted))
+        let memory = unsafe layout.allocate()
+        let fresh = unsafe (memory + start).bindMemory(to: Header.self, capacity: 1)
         unsafe fresh.initialize(to: Header(capacity: wanted, making: old?.pointee.making))
-        let entries = unsafe UnsafeMutableRawPointer(fresh + 1).bindMemory(
-            to: Entry.self, capacity: Int(wanted))
+        let entries = unsafe (memory + first).bindMemory(to: Entry.self, capacity: Int(wanted))
         unsafe entries.initialize(repeating: .empty, count: Int(wanted))
         if let old = unsafe old {
             unsafe entries.update(from: self.entries(of: thread), count: Int(capacity))

@@ -1,39 +1,74 @@
 #if canImport(Darwin)
 internal import CPlatform
-import os
+internal import Synchronization
+internal import os
 
-/// The lock that the operating system offers for a few instructions of exclusion.
+/// A lock for a few instructions of exclusion: the operating system's, and a mark behind it.
 ///
-/// It knows its owner, so a thread of low priority that holds it is lifted by one of high priority that
-/// waits.
+/// The system's lock knows its owner: it lifts a holder of low priority while a thread of high
+/// priority waits.
 enum NativeLock {
     typealias Storage = os_unfair_lock_s
-    static let layout = (size: MemoryLayout<Storage>.size, alignment: MemoryLayout<Storage>.alignment)
+    /// The system's lock, and behind it the mark.
+    static let layout = (
+        size: MemoryLayout<Storage>.size + MemoryLayout<Mark>.size,
+        alignment: max(MemoryLayout<Storage>.alignment, MemoryLayout<Mark>.alignment)
+    )
+
+    /// Not zero while a simulated thread holds the lock: it goes on only when it gets the scheduler
+    /// token.
+    private typealias Mark = Atomic<UInt32>
 
     static func create(at storage: UnsafeMutablePointer<Storage>) {
         unsafe storage.initialize(to: Storage())
+        let behind = unsafe UnsafeMutableRawPointer(storage + 1)
+        unsafe behind.bindMemory(to: Mark.self, capacity: 1).initialize(to: Mark(0))
     }
 
     @inline(__always)
     static func lock(_ storage: UnsafeMutablePointer<Storage>) {
-        if unsafe ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe lockInTurn(storage) { return }
-        unsafe os_unfair_lock_lock(storage)
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe lockInTurn(storage) { return }
+        unsafe lockAside(storage)
     }
+
+    /// Takes the lock with no scheduling point, where its holders come to none either.
+    @inline(__always)
+    static func lockAside(_ storage: UnsafeMutablePointer<Storage>) { unsafe os_unfair_lock_lock(storage) }
 
     @inline(__always)
     static func unlock(_ storage: UnsafeMutablePointer<Storage>) {
+        let mark = unsafe mark(behind: storage)
+        // Relaxed: only the holder writes it. The simulation may have ended since the lock was
+        // taken.
+        if unsafe mark.pointee.load(ordering: .relaxed) != 0 {
+            unsafe mark.pointee.store(0, ordering: .relaxed)
+        }
         unsafe os_unfair_lock_unlock(storage)
     }
 
-    /// Takes the lock for a thread of a simulation; false for any other.
+    /// Takes the lock for a simulated thread; false for any other.
     @inline(never)
     private static func lockInTurn(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
-        // Whose thread it is that holds it the system does not tell.
         unsafe Seam.lock(
-            storage, try: { unsafe os_unfair_lock_trylock(storage) }, isHeldInTurn: { false })
+            storage, try: { unsafe takeInTurn(storage) },
+            // Relaxed: a marked holder does not run meanwhile.
+            isHeldInTurn: { unsafe mark(behind: storage).pointee.load(ordering: .relaxed) != 0 })
+    }
+
+    private static func takeInTurn(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
+        guard unsafe os_unfair_lock_trylock(storage) else { return false }
+        // Relaxed: simulated threads run one at a time.
+        unsafe mark(behind: storage).pointee.store(1, ordering: .relaxed)
+        return true
+    }
+
+    @inline(__always)
+    private static func mark(behind storage: UnsafeMutablePointer<Storage>) -> UnsafeMutablePointer<Mark> {
+        unsafe UnsafeMutableRawPointer(storage + 1).assumingMemoryBound(to: Mark.self)
     }
 
     static func destroy(_ storage: UnsafeMutablePointer<Storage>) {
+        unsafe mark(behind: storage).deinitialize(count: 1)
         unsafe storage.deinitialize(count: 1)
     }
 }

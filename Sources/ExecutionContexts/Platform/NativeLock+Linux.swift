@@ -26,6 +26,12 @@ enum NativeLock {
     @inline(__always)
     static func lock(_ storage: UnsafeMutablePointer<Storage>) {
         if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe lockInTurn(storage) { return }
+        unsafe lockAside(storage)
+    }
+
+    /// Takes the lock with no scheduling point, where its holders come to none either.
+    @inline(__always)
+    static func lockAside(_ storage: UnsafeMutablePointer<Storage>) {
         if unsafe !take(storage, as: held) { unsafe wait(storage) }
     }
 

@@ -1,40 +1,72 @@
 #if canImport(Darwin)
-internal import CPlatform
+public import CPlatform
 public import Synchronization
-public import os
+internal import os
 
 /// A lock that knows which thread holds it.
 ///
-/// The system's lock, so that a thread of low priority that holds it is lifted by one of high priority that waits,
-/// and a word with the holder's number. The system's lock cannot be waited for with a limit: who does so stands
-/// in a line, and is woken by a release to try again. A thread under a simulator waits there too.
+/// The system's lock and a word with the holder's number. The system's lock lifts a holder of low
+/// priority while a thread of high priority waits. It has no wait with a time limit: a thread with
+/// a limit joins the wait queue, and a release wakes it to try again. A simulated thread waits
+/// there too, with the scheduling points that it has on every system.
 @safe @usableFromInline
 struct OwnedLock: ~Copyable {
+    @usableFromInline typealias Word = UnsafeMutablePointer<Atomic<UInt32>>
+
     /// Zero, or the number of the thread that holds the lock.
-    @usableFromInline let owner: UnsafeMutablePointer<Atomic<UInt32>>
-    /// How many stand in the line.
-    private let waiters: UnsafeMutablePointer<Atomic<UInt32>>
+    @usableFromInline let owner: Word
+    /// Zero, or what a release must know of the wait queue: see `WaitQueue.summary`.
+    private let waiters: Word
     private let native: UnsafeMutablePointer<os_unfair_lock_s>
-    private let line = Guarded(WaitLine())
+    private let queue = Guarded(WaitQueue())
+
+    private struct WaitQueue: ~Copyable {
+        var waiting = WaitLine()
+        /// Whether a waiter was woken and has not run yet: no other needs to be woken.
+        var isWakePending = false
+
+        var summary: UInt32 { waiting.count << 1 | (isWakePending ? wakePending : 0) }
+
+        /// Wakes the first waiter, unless a wake-up is pending.
+        mutating func wakeFirst() -> Parker? {
+            guard !isWakePending, let first = unsafe waiting.first else { return nil }
+            unsafe first.pointee.isWoken = true
+            isWakePending = true
+            return unsafe first.pointee.parker
+        }
+
+        mutating func remove(_ waiter: UnsafeMutablePointer<Waiter>) {
+            if unsafe waiter.pointee.isWoken { isWakePending = false }
+            unsafe waiting.remove(waiter)
+        }
+    }
+
+    private static var wakePending: UInt32 { 1 }
 
     init() {
+        // Cache lines of its own: with a neighbour there, unrelated threads would slow each other
+        // down.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
         unsafe owner = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 2)
         unsafe waiters = owner + 1
-        unsafe native = (memory + 8).bindMemory(to: os_unfair_lock_s.self, capacity: 1)
+        unsafe native = UnsafeMutableRawPointer(owner + 2).bindMemory(to: os_unfair_lock_s.self, capacity: 1)
         unsafe owner.initialize(to: Atomic(0))
         unsafe waiters.initialize(to: Atomic(0))
         unsafe native.initialize(to: os_unfair_lock_s())
     }
 
-    deinit { unsafe UnsafeMutableRawPointer(owner).deallocate() }
+    deinit {
+        unsafe native.deinitialize(count: 1)
+        unsafe owner.deinitialize(count: 2)
+        unsafe owner.deallocate()
+    }
 
     /// The number of the thread that holds the lock now, or zero.
     var holder: UInt32 { unsafe owner.pointee.load(ordering: .relaxed) }
 
     @inlinable @inline(__always)
     borrowing func isHeld(by thread: ThreadRecord) -> Bool {
-        // Relaxed: the thread's own number is there only if this thread has put it there.
+        // Relaxed: only this thread writes its own number.
         unsafe owner.pointee.load(ordering: .relaxed) == thread.pointee.identifier
     }
 
@@ -48,54 +80,91 @@ struct OwnedLock: ~Copyable {
         return true
     }
 
-    /// Waits for the lock and takes it; false if `deadline` came first.
     @usableFromInline
+    borrowing func leave(_ thread: ThreadRecord) {
+        let mode = ec_mode()
+        unsafe Seam.point(owner, mode: mode)
+        // Relaxed, as above.
+        unsafe owner.pointee.store(0, ordering: .relaxed)
+        unsafe os_unfair_lock_unlock(native)
+        unsafe Seam.point(waiters, mode: mode)
+        // A read-modify-write, and so is every announcement of a waiter. If this one comes second
+        // it reads the announcement. If it comes first, the announcement synchronizes with it, and
+        // the waiter's next try sees the release. Sequentially consistent, so that it stays behind
+        // the release.
+        let waiting = unsafe waiters.pointee.bitwiseOr(0, ordering: .sequentiallyConsistent).oldValue
+        if waiting != 0 && waiting & Self.wakePending == 0 { unsafe wakeFirst(thread) }
+    }
+
+    /// Waits for the lock and takes it; false if `deadline` came first.
+    @usableFromInline @inline(never)
     borrowing func wait(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
         if deadline == .min { return false }
-        guard unsafe deadline == .max && thread.pointee.simulation == nil else {
-            return unsafe waitInLine(thread, until: deadline)
+        if unsafe deadline != .max || thread.pointee.simulation != nil {
+            var waiter = unsafe Waiter(thread, .exclusive)
+            return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
         }
-        unsafe os_unfair_lock_lock(native)
+        // Tells the pool that its worker blocks, as every wait of the library does.
+        LentThread.waiting { unsafe os_unfair_lock_lock(native) }
         // Relaxed, as above.
         unsafe owner.pointee.store(thread.pointee.identifier, ordering: .relaxed)
         return true
     }
 
-    @usableFromInline
-    borrowing func leave(_ thread: ThreadRecord) {
-        unsafe owner.pointee.store(0, ordering: .relaxed)
-        unsafe Seam.point(owner, mode: ec_mode())
-        unsafe os_unfair_lock_unlock(native)
-        // A read-modify-write, sequentially consistent: it does not pass the release, so that either this sees who
-        // announced itself, or that one finds the lock free.
-        if unsafe waiters.pointee.bitwiseOr(0, ordering: .sequentiallyConsistent).oldValue != 0 {
-            unsafe line.withLock { unsafe $0.first?.pointee.parker }?.unpark(by: thread)
+    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64) -> Bool {
+        let thread = unsafe waiter.pointee.thread
+        change { unsafe $0.waiting.append(waiter) }
+        while true {
+            if unsafe tryEnter(thread) {
+                change { unsafe $0.remove(waiter) }
+                return true
+            }
+            unsafe waiter.pointee.parker.park(until: deadline)
+            let now = unsafe Seam.now(thread)
+            var next: Parker?
+            let isOver = change { queue in
+                let wasWoken = unsafe waiter.pointee.isWoken
+                if now >= deadline {
+                    unsafe queue.remove(waiter)
+                    // The wake-up passes to the next waiter.
+                    if wasWoken { next = queue.wakeFirst() }
+                    return true
+                }
+                if wasWoken {
+                    // If another thread takes the lock first, this one sleeps again: releases wake
+                    // it again.
+                    unsafe waiter.pointee.isWoken = false
+                    queue.isWakePending = false
+                }
+                return false
+            }
+            if let next { unsafe next.unpark(by: thread) }
+            if isOver { return false }
         }
     }
 
-    private borrowing func waitInLine(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
-        var waiter = unsafe Waiter(thread, .exclusive)
-        return unsafe withUnsafeMutablePointer(to: &waiter) { waiter in
-            unsafe line.withLock { unsafe $0.append(waiter) }
-            // Sequentially consistent: the announcement stands before the next try.
-            unsafe waiters.pointee.add(1, ordering: .sequentiallyConsistent)
-            var isIn = unsafe tryEnter(thread)
-            while unsafe !isIn && Seam.now(thread) < deadline {
-                unsafe waiter.pointee.parker.park(until: deadline)
-                isIn = unsafe tryEnter(thread)
+    @inline(never)
+    private borrowing func wakeFirst(_ thread: ThreadRecord) {
+        unsafe change { $0.wakeFirst() }?.unpark(by: thread)
+    }
+
+    /// Changes the wait queue and publishes its summary for releases.
+    ///
+    /// The result is a value of the library's; nothing of a user's is called or freed here (law 9).
+    private borrowing func change<Result>(_ body: (inout WaitQueue) -> Result) -> Result {
+        unsafe Seam.point(waiters, mode: ec_mode())
+        return queue.withLock { queue in
+            let before = queue.summary
+            let result = body(&queue)
+            // An exchange: see `leave`.
+            if queue.summary != before {
+                _ = unsafe waiters.pointee.exchange(queue.summary, ordering: .sequentiallyConsistent)
             }
-            unsafe waiters.pointee.subtract(1, ordering: .sequentiallyConsistent)
-            // A wake-up that came too late for this one is for the next.
-            let next = unsafe line.withLock { line in
-                unsafe line.remove(waiter)
-                return unsafe isIn ? nil : line.first?.pointee.parker
-            }
-            unsafe next?.unpark(by: thread)
-            return isIn
+            return result
         }
     }
 }
 
-// Unchecked: its words are atomic, the line has its lock, the system's lock is one.
+// Unchecked: its words are atomic, the wait queue has its lock, and the system's lock is one.
 extension OwnedLock: @unchecked Sendable {}
 #endif

@@ -7,8 +7,8 @@ public import Synchronization
 /// Two words. To take the lock is a compare-and-swap of the owner's word. To release it is a plain store and a
 /// look at the waiters' word: who announces itself there makes every thread pass a barrier (`ec_barrier`)
 /// before it tries once more, so one of the two sees the other. Where the system has no such call, the release
-/// is an exchange. Anybody may overtake those who wait, which keeps the lock busy; one that has been overtaken
-/// for a millisecond gets the lock handed over.
+/// is an exchange. A thread that arrives may overtake the waiters, which keeps the lock busy. The first waiter gets the
+/// lock handed over when it has been overtaken for a millisecond, and when the last hand-over is as long ago.
 @safe @usableFromInline
 struct OwnedLock: ~Copyable {
     @usableFromInline typealias Word = UnsafeMutablePointer<Atomic<UInt32>>

@@ -24,7 +24,9 @@ internal import Synchronization
     }
 
     /// Sleeps until the thread is unparked or the monotonic clock shows `deadline`; for the thread itself.
-    func park(until deadline: Int64) {
+    ///
+    /// `return` says how the thread of a pool goes on afterwards.
+    func park(until deadline: Int64, then return: LentThread.Return = .atOnce) {
         if let simulation = unsafe Seam.simulation(of: thread) {
             _ = simulation.park(until: deadline)
             return
@@ -34,7 +36,7 @@ internal import Synchronization
             expected: Self.empty, desired: Self.asleep, successOrdering: .acquiring,
             failureOrdering: .acquiring
         ).exchanged {
-            LentThread.waiting {
+            LentThread.waiting(then: `return`) {
                 repeat {
                     unsafe ec_wait(word, Self.asleep, deadline)
                 } while unsafe word.pointee.load(ordering: .acquiring) == Self.asleep
@@ -47,10 +49,11 @@ internal import Synchronization
 
     /// Lets the thread's `park` return: the one it is in, or the next.
     ///
-    /// `caller` is the record of the calling thread, whose simulation the wake-up goes through.
+    /// The wake-up goes through the simulation of the calling thread, for which `caller` may be
+    /// another one's record.
     func unpark(by caller: ThreadRecord) {
         if let simulation = unsafe Seam.simulation(of: caller) {
-            return simulation.unpark(identifier)
+            return (Seam.current ?? simulation).unpark(identifier)
         }
         // Releasing: the thread sees what the caller did before.
         if unsafe word.pointee.exchange(Self.token, ordering: .releasing) == Self.asleep {

@@ -1,6 +1,6 @@
-internal import Foundation
+internal import CPlatform
 
-/// The processors that the program may use.
+/// The processors that the program may use: on Linux those that its affinity allows.
 enum Processors {
-    static let count = ProcessInfo.processInfo.activeProcessorCount
+    static let count = max(Int(ec_processor_count()), 1)
 }

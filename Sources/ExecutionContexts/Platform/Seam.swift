@@ -57,15 +57,17 @@ package protocol Simulation: AnyObject {
 package enum Seam {
     /// Runs `body` with the calling thread under a simulation.
     package static func simulating<Result>(_ simulation: any Simulation, _ body: () -> Result) -> Result {
-        let thread = unsafe Threads.current
-        let box = Box(simulation)
+        let thread = unsafe Threads.own
+        // Counted by hand: a lifetime that lasts to the end of a scope ends early where `body` does not return.
+        let box = unsafe Unmanaged.passRetained(Box(simulation))
         count(1)
-        unsafe thread.pointee.simulation = Unmanaged.passUnretained(box).toOpaque()
+        unsafe thread.pointee.simulation = box.toOpaque()
         defer {
             unsafe thread.pointee.simulation = nil
             count(-1)
+            unsafe box.release()
         }
-        return withExtendedLifetime(box) { body() }
+        return body()
     }
 
     /// How many threads run under a simulation. When there is none, everybody takes the short ways again.
@@ -80,7 +82,10 @@ package enum Seam {
     }
 
     /// The number of the calling thread, by which `Simulation.unpark` names it.
-    package static var thread: UInt32 { unsafe Threads.current.pointee.identifier }
+    package static var thread: UInt32 { unsafe Threads.own.pointee.identifier }
+
+    /// The number of the thread for which the calling thread acts.
+    package static var caller: UInt32 { unsafe Threads.current.pointee.identifier }
 
     static func simulation(of thread: ThreadRecord) -> (any Simulation)? {
         guard let box = unsafe thread.pointee.simulation else { return nil }
@@ -93,6 +98,17 @@ package enum Seam {
     package static func undivided(_ body: () -> Void) {
         guard let simulation = current else { return body() }
         simulation.undivided(body)
+    }
+
+    /// Makes what is made once in a process, with no scheduling point in it (law 33).
+    ///
+    /// A point in there would be one in the first schedule only. And a thread that lost its turn there would keep
+    /// the language's own lock, for which no simulated thread can wait.
+    package static func making<Made>(_ make: () -> Made) -> Made {
+        guard let simulation = current else { return make() }
+        var made: Made?
+        simulation.undivided { made = make() }
+        return made!
     }
 
     /// Has the simulator of the calling thread run `work` on another one; false where there is none, who could.
@@ -184,10 +200,13 @@ package enum Seam {
         }
     }
 
+    /// How many threads have a record, which is how many a search for readers looks at.
+    package static var threadCount: Int { Threads.count }
+
     /// The word that the calling thread would sleep on if it were not simulated: who wakes it from outside leaves 1
     /// there. So may one who came too late for a thread that had the same record.
     package static var parkedWord: UnsafeRawPointer {
-        unsafe UnsafeRawPointer(ec_thread_parked(Threads.current))
+        unsafe UnsafeRawPointer(ec_thread_parked(Threads.own))
     }
 
     /// Frees the values that the calling thread keeps, as at its end.

@@ -4,73 +4,88 @@ internal import Synchronization
 /// What the library knows of a thread: its number, the word it sleeps on, what it reads, its values.
 ///
 /// Numbers are the library's own and small: the system's are stale in a forked child. Records are never freed,
-/// since other threads look at them; the next thread that needs one gets that of a thread that has ended.
+/// since a waker may come late; the next thread that needs one gets that of a thread that has ended.
 @usableFromInline
 typealias ThreadRecord = UnsafeMutablePointer<ec_thread>
 
 @usableFromInline
 enum Threads {
-    /// The record of the calling thread.
+    /// The record of the thread for which the calling thread acts; it answers every "am I inside".
+    ///
+    /// It is the calling thread's own, or that of the thread whose `sync` it runs: see `Caller`.
     @inlinable @inline(__always)
     static var current: ThreadRecord {
+        if let thread = unsafe ec_caller() { return unsafe thread }
+        return unsafe attach()
+    }
+
+    /// The record of the calling thread itself: for what it sleeps on, its values and its
+    /// simulation.
+    @inlinable @inline(__always)
+    static var own: ThreadRecord {
         if let thread = unsafe ec_thread_current() { return unsafe thread }
         return unsafe attach()
     }
 
-    /// Calls `body` on the record of every thread there is or was, until it returns true; says if it did.
+    /// Whether the calling thread acts for the program's first thread.
+    static var isForMain: Bool { unsafe current.pointee.is_main }
+
+    /// Calls `body` on the record of every living thread until it returns true; says if it did.
+    ///
+    /// Under the lock of the records. What a thread did before it ended has happened for a caller that does not
+    /// find its record; what a thread does that has none yet happens after the caller's earlier changes.
     static func contains(where body: (ThreadRecord) -> Bool) -> Bool {
-        // Acquiring: a record that is found has been set up.
-        var next = unsafe ThreadRecord(bitPattern: all.load(ordering: .acquiring))
-        while let thread = unsafe next {
-            if unsafe body(thread) { return true }
-            unsafe next = ec_thread_next(thread)
-        }
-        return false
+        records.withLockAside { records in unsafe records.living.contains { unsafe body($0) } }
     }
 
-    /// Gives the calling thread a record.
+    /// How many threads have a record.
+    static var count: Int { records.withLockAside { unsafe $0.living.count } }
+
+    /// Gives the calling thread a record, or back the one that it has.
     @usableFromInline @inline(never)
     static func attach() -> ThreadRecord {
-        let thread = unsafe reuse() ?? create()
+        if let thread = unsafe ec_thread_recall() { return unsafe thread }
+        let thread = unsafe records.withLockAside { unsafe $0.take() }
         unsafe ec_thread_attach(thread) { unsafe Threads.retire($0) }
         return unsafe thread
     }
 
-    /// The head of the list of all records, which only grows.
-    private static let all = Atomic<UInt>(0)
-    /// The records of threads that have ended.
-    private static let free = Guarded<Free>(Free())
+    private static let records = Guarded<Records>(Records())
 
-    @safe private struct Free {
-        var first: ThreadRecord?
-        var made: UInt32 = 0
-    }
+    @safe private struct Records: ~Copyable {
+        /// The records of living threads, without gaps: a search costs what these cost, and nothing for those that ended.
+        private(set) var living: [ThreadRecord] = unsafe []
+        private var firstFree: ThreadRecord?
+        private var made: UInt32 = 0
 
-    private static func reuse() -> ThreadRecord? {
-        unsafe free.withLock { free in
-            guard let thread = unsafe free.first else { return nil }
-            unsafe free.first = thread.pointee.next_free
-            unsafe thread.pointee.next_free = nil
+        mutating func take() -> ThreadRecord {
+            let thread: ThreadRecord
+            if let free = unsafe firstFree {
+                unsafe firstFree = free.pointee.next_free
+                unsafe free.pointee.next_free = nil
+                unsafe thread = free
+            } else {
+                unsafe thread = HeldSlots.allocateRecord()
+                unsafe thread.initialize(to: ec_thread())
+                made += 1
+                unsafe thread.pointee.identifier = made
+            }
+            unsafe thread.pointee.place = UInt64(living.count)
+            unsafe living.append(thread)
             return unsafe thread
         }
-    }
 
-    private static func create() -> ThreadRecord {
-        let thread = unsafe HeldSlots.allocateRecord()
-        unsafe thread.initialize(to: ec_thread())
-        unsafe thread.pointee.identifier = free.withLock { free in
-            free.made += 1
-            return free.made
-        }
-        var head = all.load(ordering: .relaxed)
-        while true {
-            unsafe thread.pointee.next = ThreadRecord(bitPattern: head)
-            // Releasing: who finds the record finds it set up.
-            let (isDone, current) = all.compareExchange(
-                expected: head, desired: UInt(bitPattern: thread), successOrdering: .releasing,
-                failureOrdering: .relaxed)
-            if isDone { return unsafe thread }
-            head = current
+        mutating func giveBack(_ thread: ThreadRecord) {
+            // The last one fills the gap.
+            let last = unsafe living.removeLast()
+            if unsafe last != thread {
+                let place = unsafe thread.pointee.place
+                unsafe living[Int(place)] = last
+                unsafe last.pointee.place = place
+            }
+            unsafe HeldSlots.freeBlocks(of: thread)
+            unsafe thread.pointee.next_free = firstFree
+            unsafe firstFree = thread
         }
     }
 
@@ -78,11 +93,11 @@ enum Threads {
     private static func retire(_ thread: ThreadRecord) {
         // A destructor of a value may use this thread's record, so it is still the current one.
         unsafe ec_thread_set(thread)
+        unsafe ec_caller_set(thread)
         unsafe LocalTable.clear(of: thread)
+        unsafe thread.pointee.hold = 0
         ec_thread_set(nil)
-        free.withLock { free in
-            unsafe thread.pointee.next_free = free.first
-            unsafe free.first = thread
-        }
+        ec_caller_set(nil)
+        records.withLockAside { unsafe $0.giveBack(thread) }
     }
 }

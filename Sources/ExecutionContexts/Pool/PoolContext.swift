@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// Runs work on a pool that the whole program shares.
 ///
 /// It is what `global` is, many pieces at a time and no order among them, with the library's own workers instead of
@@ -16,7 +14,7 @@ internal import Dispatch
     }
 
     public func execute(_ work: consuming @escaping Work) {
-        let work = LooseWork(work)
+        let work = LooseWork(consume work)
         unsafe reference._withUnsafeGuaranteedRef { core in
             if Seam.isAnywhere { return executeSimulated(work) }
             _ = core.submit(work, priority)
@@ -24,16 +22,17 @@ internal import Dispatch
     }
 
     @inline(never)
-    private func executeSimulated(_ work: LooseWork) {
+    private func executeSimulated(_ work: LooseWork, isAccepted: Bool = false) {
         let work = work.assembled()
         if unsafe Seam.submit(work, for: Frame.owner(core)) { return }
-        _ = core.submit(LooseWork(work), priority)
+        _ = core.submit(LooseWork(consume work), priority, isAccepted: isAccepted)
     }
 
-    public func enqueue(_ work: @escaping Work) {
-        if unsafe Seam.submit(work, for: Frame.owner(core)) { return }
-        unsafe reference._withUnsafeGuaranteedRef {
-            _ = $0.submit(LooseWork(work), priority, isAccepted: true)
+    public func enqueue(_ work: consuming @escaping Work) {
+        let work = LooseWork(consume work)
+        unsafe reference._withUnsafeGuaranteedRef { core in
+            if Seam.isAnywhere { return executeSimulated(work, isAccepted: true) }
+            _ = core.submit(work, priority, isAccepted: true)
         }
     }
 
@@ -52,8 +51,11 @@ internal import Dispatch
 
     private var core: PoolCore { unsafe reference._withUnsafeGuaranteedRef { $0 } }
 
-    private static let shared = PoolCore(
-        name: "pool", width: Processors.count, limit: max(64, Processors.count), quality: .default)
+    private static let shared = Seam.making {
+        PoolCore(
+            name: "pool", width: min(Processors.count, OwnThreads.limit),
+            limit: min(max(64, Processors.count), OwnThreads.limit), quality: 0x15)
+    }
 }
 
 extension PoolContext: ReliableContext {}

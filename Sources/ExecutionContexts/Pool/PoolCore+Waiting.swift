@@ -7,18 +7,33 @@ extension PoolCore {
         roster.withLock { roster in
             unsafe worker.place.waits += 1
             roster.discount(worker)
-            publish(roster)
+            publish(&roster)
         }
         // What it has added and not begun must not wait for it. The lock orders this after what it added.
         if worker.ring.count > 0 || hasWork() { callIfShort() }
     }
 
-    /// It goes on. There may be one too many now, until somebody has ended a piece.
-    func endWait(_ worker: PoolWorker) {
-        roster.withLock { roster in
+    /// It has been woken, and goes on as soon as there is a place: at the latest when another
+    /// worker ends its job, or is found stalled, as one is that waits for a lock that this one
+    /// holds.
+    ///
+    /// One that must go on at once does so beyond the width, until some worker has ended a job.
+    func endWait(_ worker: PoolWorker, _ return: LentThread.Return) {
+        let mustWait = roster.withLock { roster in
             unsafe worker.place.waits -= 1
-            if unsafe worker.place.waits == 0 && worker.place.isActive { roster.count(worker) }
-            publish(roster)
+            guard unsafe worker.place.waits == 0 && worker.place.isActive else { return false }
+            if `return` == .whenThereIsRoom && !roster.hasPlace {
+                roster.appendReturning(worker)
+                publish(&roster)
+                return true
+            }
+            roster.count(worker)
+            publish(&roster)
+            return false
+        }
+        if mustWait {
+            hurryMonitor()
+            worker.waitForPlace()
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import Dispatch
 internal import Synchronization
 
 // What a worker does while it has a thread.
@@ -8,9 +7,8 @@ extension PoolCore {
     func work(_ worker: PoolWorker) {
         arrive(worker)
         worker.occupy {
-            unsafe Frame.enter(Frame.owner(self)) {
-                while let work = search(worker) {
-                    run(work, worker)
+            unsafe Frame.enterJobs(of: Frame.owner(self)) {
+                while runFound(worker) {
                     guard runOwn(worker) else { return }
                     // Relaxed: see `callIfShort`.
                     searching.add(1, ordering: .relaxed)
@@ -36,45 +34,93 @@ extension PoolCore {
         }
     }
 
+    /// Looks for a job, runs it, and frees it before the worker goes on (law 10); false if it has
+    /// gone to rest.
+    private func runFound(_ worker: PoolWorker) -> Bool {
+        guard let work = search(worker) else { return false }
+        run(work, worker)
+        return true
+    }
+
     @inline(__always)
     private func run(_ work: Work, _ worker: PoolWorker) {
         worker.beginPiece()
         Batch.run(work)
+        Frame.endJob()
     }
 
-    /// The worker's next piece: what is urgent, then its own, then what comes from outside.
+    /// The worker's next job: its own, as long as no other queue has any.
     @inline(__always)
     private func next(_ worker: PoolWorker) -> Work? {
-        unsafe worker.turns &+= 1
-        // Now and then those come first who would come last, or they might never come.
-        if unsafe worker.turns % 64 == 0, let work = takeFromOutside(worker) { return work }
-        if !urgent.isEmpty, let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
+        if !urgent.isEmpty || !patient.isEmpty { return nextByTime(worker) }
         let waiting = worker.ring.count
+        if unsafe worker.granted > 0 {
+            // Those that it took from outside when it had none of its own: nothing that comes later
+            // is before them.
+            unsafe worker.granted -= 1
+        } else if !line.isEmpty, waiting > 0 || !spill.isEmpty || !rescued.isEmpty {
+            return nextByTime(worker)
+        }
         unsafe worker.isLone = waiting == 1
         if waiting > 1 { callIfShort() }
-        if let work = worker.ring.take() { return work }
-        if let work = spill.take(into: worker.ring) { return work }
-        return line.take(into: worker.ring, sharedBy: width)
+        // Not by `??`: a function that goes through a generic one comes back in a thunk.
+        if let work = nextOwn(worker) { return work }
+        return takeShare(worker)
     }
 
-    @inline(never)
-    private func takeFromOutside(_ worker: PoolWorker) -> Work? {
-        unsafe worker.isLone = false
-        // Not by `??`: a function that goes through a generic one comes back in a thunk.
-        if unsafe worker.turns % 256 == 0, let work = patient.take(into: worker.ring, sharedBy: .max) {
+    /// The next of its own jobs, or of those that the workers' rings had no room for. In between
+    /// one of those that lay behind a job that takes long.
+    @inline(__always)
+    private func nextOwn(_ worker: PoolWorker) -> Work? {
+        if !rescued.isEmpty, unsafe worker.turns % 2 == 0 || worker.ring.count == 0 {
+            unsafe worker.turns &+= 1
+            if let work = rescued.take(into: worker.ring, sharedBy: .max) { return work }
+        }
+        if let work = worker.ring.take() {
+            unsafe worker.turns &+= 1
+            // What was added first to the overflow would come last, or never.
+            if unsafe worker.turns % 128 == 0, !spill.isEmpty { bringOldest(worker) }
             return work
         }
-        if unsafe worker.turns % 128 == 0, let work = spill.takeOldest(into: worker.ring) { return work }
-        if unsafe worker.turns % 256 == 64, let work = takeFromHeldUp(worker) { return work }
-        return line.take(into: worker.ring, sharedBy: width)
+        return spill.take(into: worker.ring)
     }
 
-    /// What waits behind a piece that takes long: who has work of its own would never come to steal it.
-    private func takeFromHeldUp(_ worker: PoolWorker) -> Work? {
-        for index in 0..<count {
-            let other = self.worker(index)
-            if other === worker || other.ring.count == 0 || !isHeldUp(other) { continue }
-            if let work = other.ring.takeFirst() { return work }
+    /// Adds some of the oldest of the overflow to the worker's own.
+    @inline(never)
+    private func bringOldest(_ worker: PoolWorker) {
+        if let work = spill.takeOldest(into: worker.ring) { _ = add(LooseWork(work), to: worker) }
+    }
+
+    /// Takes a share of what comes from outside, for a worker that has nothing of its own.
+    private func takeShare(_ worker: PoolWorker) -> Work? {
+        guard let work = line.take(into: worker.ring, sharedBy: width) else { return nil }
+        unsafe worker.granted = worker.ring.count
+        return work
+    }
+
+    /// The next job where several queues have some, each of which has its share of the worker's
+    /// time.
+    @inline(never)
+    private func nextByTime(_ worker: PoolWorker) -> Work? {
+        unsafe worker.isLone = false
+        unsafe worker.granted = 0
+        // Once more for each that is empty after all.
+        for _ in 0..<4 {
+            let waiting = TimeShares.Waiting(
+                own: worker.ring.count > 0 || !spill.isEmpty || !rescued.isEmpty, outside: !line.isEmpty,
+                urgent: !urgent.isEmpty, patient: !patient.isEmpty)
+            guard waiting.own || waiting.outside || waiting.urgent || waiting.patient else { return nil }
+            if worker.ring.count > 1 || waiting.outside { callIfShort() }
+            let work =
+                switch unsafe worker.shares.choose(
+                    at: MonotonicClock.nanoseconds, begun: worker.pieces, from: waiting)
+                {
+                case .own: nextOwn(worker)
+                case .outside: line.take(into: worker.ring, sharedBy: .max)
+                case .urgent: urgent.take(into: worker.ring, sharedBy: .max)
+                case .patient: patient.take(into: worker.ring, sharedBy: .max)
+                }
+            if let work { return work }
         }
         return nil
     }
@@ -87,6 +133,7 @@ extension PoolCore {
     /// takes what comes from outside piece by piece, where a little later it would find many.
     private func search(_ worker: PoolWorker) -> Work? {
         unsafe worker.isLone = false
+        unsafe worker.granted = 0
         repeat {
             if let work = find(worker) {
                 found()
@@ -99,7 +146,8 @@ extension PoolCore {
     private func find(_ worker: PoolWorker) -> Work? {
         if let work = worker.ring.take() { return work }
         if let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
-        if let work = line.take(into: worker.ring, sharedBy: width) { return work }
+        if let work = takeShare(worker) { return work }
+        if let work = rescued.take(into: worker.ring, sharedBy: .max) { return work }
         if let work = spill.take(into: worker.ring) { return work }
         let count = count
         unsafe worker.turns &+= 1
@@ -126,7 +174,7 @@ extension PoolCore {
         worker.beginNap()
         roster.withLock { roster in
             roster.end(worker)
-            publish(roster)
+            publish(&roster)
         }
         searching.subtract(1, ordering: .relaxed)
         // Either who submits sees that nobody looks any more, or this thread sees the work.
@@ -134,7 +182,7 @@ extension PoolCore {
         if hasWork() {
             let goesOn = roster.withLock { roster in
                 guard roster.takeBack(worker) else { return false }
-                publish(roster)
+                publish(&roster)
                 searching.add(1, ordering: .relaxed)
                 return true
             }
@@ -157,7 +205,7 @@ extension PoolCore {
         let leaves = roster.withLock { roster in
             guard roster.vacancies < 0 else { return false }
             roster.end(worker)
-            publish(roster)
+            publish(&roster)
             return true
         }
         // Those who go on, or who have just gone to rest, may have looked before its work was there.
@@ -175,10 +223,10 @@ extension PoolCore {
     }
 
     /// Tells of the end, if it has come; for workers, whose thread is not for what others do then: it may be called back.
-    private func tellOfTheEnd() {
+    func tellOfTheEnd() {
         let waiters = waitersOfTheEnd()
         if waiters.isEmpty { return }
-        DispatchQueue.global().async { for waiter in waiters { waiter() } }
+        OwnThreads.run(.init(name: name, isIndispensable: true) { for waiter in waiters { waiter() } })
     }
 
     private func waitersOfTheEnd() -> [@Sendable () -> Void] {

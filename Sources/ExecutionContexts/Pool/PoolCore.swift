@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import Dispatch
 internal import Synchronization
 
 /// What stands behind a pool: its lines, its workers, and who of them has a thread.
@@ -12,7 +11,8 @@ internal import Synchronization
     // Unchecked for the memory of `workers`: a place in it is written before `made` covers it, and not after.
 
     let name: String
-    let quality: DispatchQoS
+    /// The quality of service of its threads, as `OwnThreads` takes it.
+    let quality: UInt32
     /// How many may get on at a time, and how many there may be.
     let (width, limit): (Int, Int)
 
@@ -20,6 +20,10 @@ internal import Synchronization
     let line = Injector()
     let patient = Injector()
     let spill = Spill()
+    /// What the monitor has found behind jobs that take long.
+    let rescued = Injector()
+    /// Whether the monitor is about to move jobs from a ring to there, so that they are in neither.
+    let isMoving = Atomic<Bool>(false)
 
     /// How many workers look for work. One suffices: who finds some sees to it that another one looks, if there is more.
     let searching = Atomic<Int>(0)
@@ -29,14 +33,16 @@ internal import Synchronization
     let roster: Guarded<PoolRoster>
     private let workers: UnsafeMutablePointer<Unmanaged<PoolWorker>>
     private let made = Atomic<Int>(0)
-    let watch: PoolWatch
+    /// Whether the monitor looks at the pool.
+    let isWatched = Atomic<Bool>(false)
+    /// Whether the monitor looks rarely, since nothing waits.
+    let isUnhurried = Atomic<Bool>(false)
 
-    init(name: String, width: Int, limit: Int, quality: DispatchQoS) {
+    init(name: String, width: Int, limit: Int, quality: UInt32) {
         (self.name, self.width, self.limit, self.quality) = (name, width, limit, quality)
         vacancies = Atomic(width)
         roster = Guarded(PoolRoster(width: width))
         unsafe workers = .allocate(capacity: limit)
-        watch = PoolWatch(name: name)
     }
 
     deinit {
@@ -56,9 +62,11 @@ internal import Synchronization
     /// Takes a piece of work; false, and it is let go of, if the pool has been shut down and it has not been accepted before.
     @inline(__always)
     func submit(_ work: LooseWork, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
-        if priority == .medium, isAccepted || !isClosed, let worker = unsafe ec_lender() {
-            let isIn = unsafe Unmanaged<PoolWorker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
-                worker.isOf(self) && add(work, to: worker)
+        if priority == .medium, isAccepted || !isClosed, let lender = unsafe ec_lender() {
+            let isIn = unsafe Unmanaged<LentThread>.fromOpaque(lender)._withUnsafeGuaranteedRef { lender in
+                // Those that lend for a pool are its workers.
+                unsafe lender.owner == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+                    && add(work, to: unsafeDowncast(lender, to: PoolWorker.self))
             }
             if isIn { return true }
         }
@@ -67,7 +75,7 @@ internal import Synchronization
 
     /// Adds it to the ring of the worker that the calling thread is.
     @inline(__always)
-    private func add(_ work: LooseWork, to worker: PoolWorker) -> Bool {
+    func add(_ work: LooseWork, to worker: PoolWorker) -> Bool {
         if !worker.ring.hasRoom { spill.append(contentsOf: worker.ring, allBut: WorkRing.capacity / 2) }
         let waiting = worker.ring.append(work)
         // The next link of a chain is run by who made it. Were somebody called for it, that one would come too late
@@ -91,7 +99,20 @@ internal import Synchronization
         // Either this thread sees that nobody looks for work any more, or who has stopped looking sees this work.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         callIfShort()
+        hurryMonitor()
         return true
+    }
+
+    /// Something waits now.
+    @inline(__always)
+    func hurryMonitor() {
+        // Relaxed, here and below: a hint, without which the next look comes by itself.
+        if isUnhurried.load(ordering: .relaxed), vacancies.load(ordering: .relaxed) <= 0 { wakeMonitor() }
+    }
+
+    @inline(never)
+    private func wakeMonitor() {
+        if isUnhurried.exchange(false, ordering: .relaxed) { PoolMonitor.hurry() }
     }
 
     // MARK: - Calling workers
@@ -104,22 +125,44 @@ internal import Synchronization
         if vacancies.load(ordering: .relaxed) > 0, searching.load(ordering: .relaxed) == 0 { callWorker() }
     }
 
-    /// Calls a worker, if one may be called.
+    /// Calls a worker, if one may be called; true if it comes.
     @inline(never)
-    func callWorker() {
+    @discardableResult
+    func callWorker() -> Bool {
         var called: PoolWorker?
         var isFirst = false
         roster.withLock { roster in
             guard roster.hasVacancy, let worker = roster.resting.popLast() ?? make() else { return }
             isFirst = roster.active == 0
             roster.begin(worker)
-            publish(roster)
+            publish(&roster)
             // On its behalf, so that nobody else is called until it has looked. Relaxed: see `callIfShort`.
             searching.add(1, ordering: .relaxed)
             called = worker
         }
-        called?.call()
-        if isFirst { watch.begin(self) }
+        guard let called else { return false }
+        // The first one of each pool may not be refused, so that no pool stands still for the
+        // threads of others.
+        if called.call(isFirst: isFirst) {
+            if isFirst { PoolMonitor.watch(self) }
+            return true
+        }
+        dismiss(called)
+        return false
+    }
+
+    /// There is no thread for a worker that has been called. The monitor tries again.
+    private func dismiss(_ worker: PoolWorker) {
+        roster.withLock { roster in
+            roster.end(worker)
+            publish(&roster)
+        }
+        // In one order with what the others submit and then read: whoever called nobody because of
+        // this one is seen below.
+        searching.subtract(1, ordering: .sequentiallyConsistent)
+        if !isAwake {
+            if hasWork() { callWorker() } else { tellOfTheEnd() }
+        }
     }
 
     /// Makes a worker, if there may be more. The roster is locked.
@@ -133,8 +176,10 @@ internal import Synchronization
         return worker
     }
 
-    /// Shows everybody how many may be called. The roster is locked.
-    func publish(_ roster: borrowing PoolRoster) {
+    /// Gives free places to those that wait for one, and shows how many may be called. The roster
+    /// is locked.
+    func publish(_ roster: inout PoolRoster) {
+        roster.admitReturning()
         // Relaxed: a hint. Who relies on it has passed a fence, or looks again under the lock.
         vacancies.store(roster.vacancies, ordering: .relaxed)
     }
@@ -145,12 +190,16 @@ internal import Synchronization
     ///
     /// A single piece before a worker that is getting on is that one's, and no work for another.
     func hasWork() -> Bool {
-        if !urgent.isEmpty || !line.isEmpty || !spill.isEmpty || !patient.isEmpty { return true }
+        if !urgent.isEmpty || !line.isEmpty || !spill.isEmpty || !rescued.isEmpty || !patient.isEmpty {
+            return true
+        }
         for index in 0..<count where worker(index).ring.count > 0 {
             if worker(index).ring.count > 1 || isHeldUp(worker(index)) { return true }
         }
         // Once more: a ring may have laid down its work after the first look, and before its turn.
-        return !spill.isEmpty
+        // Acquiring: who finds a ring empty that the monitor has taken from finds the mark, or else
+        // the job.
+        return !spill.isEmpty || isMoving.load(ordering: .acquiring) || !rescued.isEmpty
     }
 
     /// Whether a worker has something before it and does not begin it, for longer than a small piece takes.

@@ -1,37 +1,69 @@
-/// Who of a pool's workers has a thread, and who of those is getting on. Reached under the pool's lock.
+/// Worker accounting: which workers own a thread, and which of those are not blocked. Reached under
+/// the pool's lock.
 @safe struct PoolRoster: ~Copyable {
     /// Those without a thread, the last to come first.
     var resting: [PoolWorker] = []
     /// How many have a thread.
     private(set) var active = 0
-    /// How many of those are getting on, as far as one knows.
+    /// How many of those are getting on, as far as is known.
     private(set) var running = 0
-    /// How many more may, because those who have a thread are stuck all together.
+    /// How many more may, because those that have a thread are stalled all together.
     var extra = 0
-    /// Who wants to know when nothing is left to do.
+    /// How often a worker was found stalled, or was called in expectation of that. The pool has
+    /// been wider by this number at most.
+    private(set) var substitutes = 0
+    /// How often the monitor has looked.
+    var looks: UInt32 = 0
+    /// The callbacks of `drained()`.
     var waiters: [@Sendable () -> Void] = []
+    /// Those that have waited and may go on when there is a place, in order.
+    private var returning: ArraySlice<PoolWorker> = []
     private let width: Int
 
     init(width: Int) { self.width = width }
 
-    /// How many may be called.
-    var vacancies: Int { width + extra - running }
+    /// How many may be called; negative where some are to leave.
+    var vacancies: Int { width + extra - running - returning.count }
     var hasVacancy: Bool { vacancies > 0 }
+    var hasReturning: Bool { !returning.isEmpty }
+    /// Whether a worker that has waited may go on at once.
+    var hasPlace: Bool { running < width && returning.isEmpty }
+
+    mutating func appendReturning(_ worker: PoolWorker) {
+        unsafe worker.place.isReturning = true
+        returning.append(worker)
+    }
+
+    /// Gives each free place to a worker that has waited for one.
+    mutating func admitReturning() {
+        while running < width, let worker = returning.popFirst() {
+            unsafe worker.place.isReturning = false
+            count(worker)
+            worker.givePlace()
+        }
+    }
 
     /// A worker is called.
     mutating func begin(_ worker: PoolWorker) {
         unsafe worker.place.isActive = true
         active += 1
+        if running >= width { substitutes += 1 }
         count(worker)
+    }
+
+    /// The monitor has found a worker stalled.
+    mutating func replace(_ worker: PoolWorker) {
+        substitutes += 1
+        discount(worker)
     }
 
     /// A worker gives its thread back.
     mutating func end(_ worker: PoolWorker) {
         discount(worker)
         unsafe worker.place.isActive = false
-        // Whoever calls it does not make it come at once: until then it is not asleep in a piece.
+        // Whoever calls it does not make it come at once: until then it is not asleep in a job.
         unsafe worker.place.thread = -1
-        unsafe worker.place.seenAsleep = false
+        unsafe worker.place.seen = PoolWorker.Look()
         active -= 1
         resting.append(worker)
     }
@@ -57,7 +89,7 @@
         running -= 1
     }
 
-    /// Moves those out who wait for the end, if it has come.
+    /// Moves the callbacks of the end out, if it has come.
     mutating func takeWaiters() -> [@Sendable () -> Void] {
         guard active == 0 else { return [] }
         defer { waiters = [] }

@@ -14,14 +14,25 @@ public struct PoolStatistics: Hashable, Sendable {
     public let pending: Int
     /// How many pieces have been begun.
     public let begun: Int
+    /// How many jobs have been found asleep in a wait that the library does not know of, each time
+    /// they were, and how many workers were called in expectation of more.
+    ///
+    /// A pool that computes has none. Each may have let another job run beyond the width (law 11).
+    /// Put ``WorkerPool/blocking(_:)`` around such a wait.
+    public let substitutes: Int
 
     init(of core: PoolCore) {
         width = core.width
-        (active, waiting) = core.roster.withLock { ($0.active, $0.active - $0.running) }
+        (active, waiting, substitutes) = core.roster.withLock {
+            ($0.active, $0.active - $0.running, $0.substitutes)
+        }
         workers = core.count
         let all = (0..<core.count).map { core.worker($0) }
         pending =
-            all.reduce(core.urgent.count + core.line.count + core.spill.count + core.patient.count) {
+            all.reduce(
+                core.urgent.count + core.line.count + core.spill.count + core.rescued.count
+                    + core.patient.count
+            ) {
                 $0 + $1.ring.count
             }
         begun = all.reduce(0) { $0 + $1.pieces }

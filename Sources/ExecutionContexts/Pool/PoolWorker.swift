@@ -1,25 +1,34 @@
 internal import CPlatform
-internal import Dispatch
 internal import Synchronization
 
-/// One of those who run a pool's work: a ring of work, and a lane by which it gets a thread while there is any.
+/// One of those who run a pool's work: a ring of work, and one of the library's threads while there
+/// is any.
 ///
 /// A worker is active or at rest, where it has no thread, or one that naps. The pool's roster says which.
 @safe final class PoolWorker: LentThread, @unchecked Sendable {
-    // Unchecked: `isLone` and `turns` are the thread's that has this worker; the roster's part is reached under the
-    // lock of the pool only, which makes the run-time exclusivity checks superfluous.
+    // Unchecked: what is said to be the thread's belongs to the thread that has this worker, and
+    // what is the monitor's to that; the roster's part is reached under the lock of the pool only.
+    // So the run-time exclusivity checks are superfluous.
 
     /// The work that the others may take from it.
     let ring: WorkRing
     /// How many pieces it has begun; written by its thread, read by those who watch.
     private let begun = Atomic<Int>(0)
-    /// Whether the roster must be asked, after the piece under way, if this one still counts.
+    /// Whether the worker was found stalled in the job under way, and says so to the roster after
+    /// it.
     let isToReport = Atomic<Bool>(false)
 
     /// Whether the piece under way was the only one here when it was taken, so that what it adds goes on a chain.
     @exclusivity(unchecked) var isLone = false
-    /// Where the search for work among the others starts, and how many pieces until everybody's line is looked at.
+    /// Where the search for work among the others starts, and how many jobs until the oldest
+    /// overflow is looked at. The thread's, as are the next two.
     @exclusivity(unchecked) var turns: UInt32 = 0
+    /// How many jobs in the ring came from outside, before all of its own.
+    @exclusivity(unchecked) var granted = 0
+    @exclusivity(unchecked) var shares = TimeShares()
+
+    /// The monitor's: what it had begun at the last look.
+    @exclusivity(unchecked) var begunAtLook = -1
 
     /// The roster's: what it knows of this worker.
     @exclusivity(unchecked) var place = Place()
@@ -31,36 +40,91 @@ internal import Synchronization
         var isCounted = false
         /// How many waits it is in, one within the other.
         var waits = 0
-        /// What it had begun when it was last looked at, and whether its thread slept then.
-        var seenBegun = -1
-        var seenAsleep = false
-        /// By which the watch asks what its thread is doing; -1 while it has none that is awake.
+        /// Whether it has waited and has not got a place yet.
+        var isReturning = false
+        var seen = Look()
+        /// By which the monitor asks what its thread is doing; -1 while it has none that is awake.
         var thread: Int64 = -1
     }
 
-    /// Its pool, which outlives it.
-    private let owner: Unmanaged<PoolCore>
-    private let lane: DispatchQueue
+    /// What the monitor saw when it last looked at the thread.
+    struct Look {
+        /// The number of the look.
+        var look: UInt32 = 0
+        var begun = -1
+        /// The moment, and the processor time that the thread had used; -1 if that is not known.
+        var time: Int64 = 0
+        var used: Int64 = -1
+        /// How many signs say that it sleeps: four for each look that found it asleep.
+        var signs = 0
+
+        init() {}
+
+        init(of worker: PoolWorker, number: UInt32) {
+            (look, begun, time) = (number, worker.pieces, MonotonicClock.nanoseconds)
+            let thread = unsafe worker.place.thread
+            used = thread < 0 ? -1 : ec_thread_time(thread)
+        }
+
+        /// Whether the thread has used less than a sixteenth of the time since; nil if the system
+        /// does not say.
+        func wasQuiet(since before: Look) -> Bool? {
+            if used < 0 || before.used < 0 { return nil }
+            return used - before.used < (time - before.time) / 16
+        }
+    }
+
+    /// Its pool, which outlives it: the pool owns its workers, and a running worker retains the pool.
+    private let pool: Unmanaged<PoolCore>
+    private let number: Int
 
     init(of core: PoolCore, number: Int) {
         ring = WorkRing()
-        unsafe owner = .passUnretained(core)
-        // A serial queue of its own gets a thread at once, also where the shared threads are busy.
-        lane = DispatchQueue(label: "\(core.name).\(number)", qos: core.quality)
-        super.init()
+        unsafe pool = .passUnretained(core)
+        self.number = number
+        unsafe super.init(for: UnsafeRawPointer(pool.toOpaque()))
     }
 
-    var core: PoolCore { unsafe owner._withUnsafeGuaranteedRef { $0 } }
+    var core: PoolCore { unsafe pool._withUnsafeGuaranteedRef { $0 } }
 
-    /// Has the worker's thread come; for who has taken it from those at rest.
-    func call() {
+    /// Has the worker's thread come; for who has taken it from those at rest. False if there is no
+    /// thread for it.
+    ///
+    /// The first one of a pool is refused none.
+    func call(isFirst: Bool) -> Bool {
         // Releasing: who naps sees what the caller did. Acquiring is for who naps.
         let nap = nap.compareExchange(
             expected: Self.naps, desired: Self.isCalled, successOrdering: .releasing,
             failureOrdering: .relaxed)
-        if nap.exchanged { return unsafe withUnsafePointer(to: self.nap) { unsafe ec_wake_one($0) } }
+        if nap.exchanged {
+            unsafe withUnsafePointer(to: self.nap) { unsafe ec_wake_one($0) }
+            return true
+        }
         let core = core
-        lane.async { core.work(self) }
+        return OwnThreads.run(
+            .init(name: "\(core.name).\(number)", quality: core.quality, isIndispensable: isFirst) {
+                core.work(self)
+            })
+    }
+
+    // MARK: - Places
+
+    /// What it sleeps on while it waits for a place: one when it has been given one.
+    private let placeWord = Atomic<UInt32>(0)
+
+    /// Sleeps until it has been given a place; on its own thread.
+    func waitForPlace() {
+        // Acquiring: the lock orders the rest.
+        while placeWord.load(ordering: .acquiring) == 0 {
+            unsafe withUnsafePointer(to: placeWord) { unsafe ec_wait($0, 0, Parker.never) }
+        }
+        placeWord.store(0, ordering: .relaxed)  // Relaxed: nobody gives another one until it has asked.
+    }
+
+    /// Gives it the place that it waits for. The roster is locked.
+    func givePlace() {
+        placeWord.store(1, ordering: .releasing)
+        unsafe withUnsafePointer(to: placeWord) { unsafe ec_wake_one($0) }
     }
 
     // MARK: - Naps
@@ -92,10 +156,6 @@ internal import Synchronization
         return nap.exchange(Self.isAway, ordering: .acquiring) == Self.isCalled
     }
 
-    func isOf(_ core: PoolCore) -> Bool {
-        unsafe owner.toOpaque() == Unmanaged.passUnretained(core).toOpaque()
-    }
-
     /// The pieces it has begun.
     var pieces: Int { begun.load(ordering: .relaxed) }  // Relaxed: a figure.
 
@@ -107,13 +167,11 @@ internal import Synchronization
 
     override func beginWait() { core.beginWait(self) }
 
-    override func endWait() { core.endWait(self) }
+    override func endWait(_ return: LentThread.Return) { core.endWait(self, `return`) }
 
-    /// Runs `body` on the calling thread as this worker.
-    func occupy(_ body: () -> Void) {
-        let outer = unsafe ec_lender()
-        unsafe ec_set_lender(Unmanaged.passUnretained(self).toOpaque())
-        body()
-        unsafe ec_set_lender(outer)
+    // The monitor finds out whether the call sleeps: most do not, and room that is made for them
+    // costs more than they do.
+    override func endCall() {
+        if isToReport.load(ordering: .relaxed) { core.report(self) }  // Relaxed: see the monitor.
     }
 }

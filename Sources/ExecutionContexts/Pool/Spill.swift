@@ -68,6 +68,25 @@ internal import Synchronization
         return first
     }
 
+    /// Moves the oldest pack to where every worker takes from, if it has been here since before a
+    /// moment.
+    func moveOldest(to rescued: borrowing Injector, olderThan moment: Int64) {
+        if isEmpty { return }
+        guard
+            let pack = packs.withLock({ packs -> SpilledPack? in
+                guard let pack = packs.all.first, pack.arrival < moment else { return nil }
+                // One at a time: the next is due when this one has been served for as long again.
+                packs.all.removeFirst()
+                packs.all.first?.arrival = max(packs.all.first?.arrival ?? 0, moment + 50_000_000)
+                return pack
+            })
+        else { return }
+        let count = pack.queue.count
+        while let work = pack.queue.popFirst() { _ = rescued.append(LooseWork(work), isAccepted: true) }
+        // After that: at no time does it look as if there were nothing.
+        waiting.subtract(count, ordering: .releasing)
+    }
+
     /// How many of the oldest are taken at a time.
     private static var share: Int { 32 }
 }
@@ -75,6 +94,8 @@ internal import Synchronization
 /// What one ring held.
 final class SpilledPack {
     var queue = WorkQueue()
+    /// When it came; reached under the lock, once it has been added.
+    var arrival = MonotonicClock.nanoseconds
 }
 
 struct SpilledPacks: ~Copyable {

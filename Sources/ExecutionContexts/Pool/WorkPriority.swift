@@ -1,8 +1,9 @@
 /// How urgent work is, beside other work that waits at the same place.
 ///
-/// A queue with priorities has a line for each of the five. A pool has three lines: what is urgent comes before the
-/// rest, and what is patient after it; there neither waits for ever, since now and then a worker begins with those who
-/// would come last.
+/// A queue with priorities has a line for each of the five. A pool has three: what is urgent comes
+/// before the rest, and what is patient after it. There neither waits for ever: where all of them
+/// have jobs all the time, urgent ones have four fifths of a worker's time, and patient ones a
+/// ninth.
 public enum WorkPriority: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// Begins after all others; on a pool, like `low`.
     case lowest

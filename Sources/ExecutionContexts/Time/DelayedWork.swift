@@ -40,6 +40,13 @@ internal import Synchronization
         self.line = UInt32(clamping: line)
     }
 
+    // One that is freed before its time, or whose time never comes. Its captures may be the last reference to another
+    // delay, and so on, a million times.
+    deinit {
+        // Given away in one expression: a name for it would keep it until this returns.
+        if unsafe body != nil { Freeing.free(unsafe body.take()) }
+    }
+
     /// When it is due, in the time of its context.
     public var deadline: Moment { unsafe Moment(nanoseconds: deadlineNanoseconds) }
 
@@ -100,6 +107,7 @@ internal import Synchronization
 /// Inlinable, like `schedule`, so that the type is known where the call is written: looking up a generic class
 /// at run time costs as much as the allocation.
 @usableFromInline
+@_fixed_layout
 final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
     // Unchecked for the reasons given above; the context itself is sendable and never changes.
     @usableFromInline

@@ -7,7 +7,7 @@ internal import Dispatch
 /// over costs no system call. A delay is up to 0.3 ms late, and never early (law 7).
 public final class SystemTime: TimeSource {
     /// The one of the process.
-    public static let shared = SystemTime()
+    public static let shared = Seam.making { SystemTime() }
 
     private struct State: ~Copyable {
         var wheel = TimerWheel(now: MonotonicClock.nanoseconds)
@@ -27,6 +27,7 @@ public final class SystemTime: TimeSource {
     public var now: Moment { Moment(nanoseconds: MonotonicClock.nanoseconds) }
 
     public func add(_ delay: DelayedWork, tolerance: Duration) {
+        Seam.leaves(for: "the system's time")
         let grain = Self.grain(tolerance)
         state.withLock { state in
             if grain > 0 {

@@ -48,7 +48,7 @@ extension Laws {
     }
 
     /// An actor may live on a serial context, and work of the context may use it as its own.
-    static func backsAnActor(_ context: some SerialContext, _ trial: Trial) {
+    static func backsAnActor(_ context: some ActorBackingContext, _ trial: Trial) {
         let guest = Guest(on: context.serialExecutor)
         let ledger = Ledger()
         let end = Signal()

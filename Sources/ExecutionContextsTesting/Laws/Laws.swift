@@ -71,7 +71,7 @@ public enum Laws {
             (13, { runsTasks(context, trial) }),
             (13, { if let executor = context as? any TaskExecutor { runsJobs(executor, "a task", trial) } }),
             (13, { cancelsBeforeTheStart(context, trial) }),
-            (13, { if let context = context as? any SerialContext { backsAnActor(context, trial) } }),
+            (13, { if let context = context as? any ActorBackingContext { backsAnActor(context, trial) } }),
             (13, { if let context = context as? any SerialContext { cancelsWaiting(context, trial) } }),
         ]
         for (law, check) in checks where laws.contains(law) {

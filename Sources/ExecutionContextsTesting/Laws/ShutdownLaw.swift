@@ -21,6 +21,7 @@ extension Laws {
                 1, "did not come back from its shutdown",
                 "Refuse what is new, run what has been accepted, and return.")
         }
+        trial.hasShutDown()
         ledger.settle(trial)
     }
 
@@ -36,7 +37,7 @@ extension Laws {
         context.submit {}.onComplete(on: .immediate) { _ in end.happen() }
         if !trial.wait(for: end, count: 2) {
             trial.report(
-                1, "left a caller of run or submit waiting after its shutdown",
+                1, "left a caller of run or submit waiting",
                 "In execute(_:refused:) run the work, or call refused with the reason.")
         }
     }
@@ -47,7 +48,7 @@ extension Laws {
         for _ in 0..<5 { context.enqueue(ledger.piece()) }
         if ledger.close(trial).contains(where: { $0.runs != 1 }) {
             trial.report(
-                1, "lost a turn that came by enqueue after its shutdown",
+                1, "lost a turn that came by enqueue",
                 "Run what enqueue brings as before: it was accepted already. A pool without threads lends it others."
             )
         }
@@ -55,9 +56,9 @@ extension Laws {
 
     /// A task that prefers the context comes to its end: somewhere else, if need be.
     static func tasksAfterTheEnd(_ context: some ExecutionContext, _ trial: Trial) {
-        runsJobs(context.taskExecutor, "a task that prefers it, after its shutdown", trial)
+        runsJobs(context.taskExecutor, "a task that prefers it", trial)
         if let executor = context as? any TaskExecutor {
-            runsJobs(executor, "a task that has it as its executor, after its shutdown", trial)
+            runsJobs(executor, "a task that has it as its executor", trial)
         }
     }
 

@@ -10,6 +10,8 @@ final class Trial: Sendable {
     private let patience: Duration
     private let driver: Driver?
     private let found = Locked<[LawBreach]>([])
+    /// What every report ends with.
+    private let phase = Locked("")
 
     init(of name: String, patience: Duration, drive: (@Sendable () -> Void)?) {
         self.name = name
@@ -22,9 +24,13 @@ final class Trial: Sendable {
     var breaches: [LawBreach] { found.withLock { $0 } }
 
     func report(_ law: Int, _ happened: String, _ remedy: String) {
-        let breach = LawBreach(law: law, context: name, happened: happened, remedy: remedy)
+        let breach = LawBreach(
+            law: law, context: name, happened: happened + phase.withLock { $0 }, remedy: remedy)
         found.withLock { if !$0.contains(breach) { $0.append(breach) } }
     }
+
+    /// From now on every report says that it was made after the shutdown.
+    func hasShutDown() { phase.withLock { $0 = " after the shutdown" } }
 
     /// Waits until `signal` has come `count` times; false if patience ends first.
     func wait(for signal: Signal, count: Int = 1) -> Bool {

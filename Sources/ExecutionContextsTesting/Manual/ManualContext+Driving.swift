@@ -78,7 +78,7 @@ private final class Arrival: Sendable {
         let arrival = Arrival()
         let alarm = GlobalContext().schedule(after: patience) { arrival.tell(false) }
         defer { alarm.cancel() }
-        return await withTaskCancellationHandler {
+        return await withCancellationHandler {
             await withCheckedContinuation { continuation in
                 arrival.begin(continuation)
                 time.onArrival { arrival.tell($0) }

@@ -16,7 +16,7 @@ public import ExecutionContexts
 ///
 /// A delay, a submission or a task that is pending keeps the context alive, as the context keeps it: `finish`, at the end
 /// of a test, says what is left and lets go of it. Plain work that is ready when the last reference goes does not run.
-public final class ManualContext: SerialContext {
+public final class ManualContext: ActorBackingContext, SynchronousContext {
     public let name: String
     let manualTime: ManualTime
     let line: ManualLine
@@ -44,6 +44,23 @@ public final class ManualContext: SerialContext {
 
     /// Yes inside the work that it runs, no elsewhere.
     public var isCurrent: Bool? { manualTime.isRunning(line) }
+
+    /// Runs what is ready before, then `body`, and returns what it returns; from the context's own
+    /// work it runs at once.
+    ///
+    /// A thread that waits drives: it runs the ready work of this context itself, unless another
+    /// thread is about to. So does one that waits for a view of this context. Time stands still.
+    public func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        if isCurrent == true { return try body() }
+        guard let result = AwaitedEnd.result(of: body, from: self, named: name, { execute($0) }) else {
+            stopMisuse(
+                "'\(name)' dropped work that a thread was waiting for, since finish() ended the test (law 1). Call it last."
+            )
+        }
+        return try result.get()
+    }
 
     public var time: any TimeSource { lineTime }
 
@@ -116,4 +133,12 @@ public final class ManualContext: SerialContext {
     public func finish(fileID: StaticString = #fileID, line: UInt = #line) throws {
         try manualTime.finish(self.line, name, "\(fileID):\(line)")
     }
+}
+
+extension ManualContext: DrivenContext, ForeseeingContext {
+    package func foresee(_ outlook: inout Outlook) {
+        isCurrent == true ? outlook.obstacle = name : (outlook.driver = self)
+    }
+
+    package func drive(until end: AwaitedEnd) { manualTime.drive(line, until: end) }
 }

@@ -10,34 +10,73 @@ struct ManualState {
 
     var now = Moment(nanoseconds: 0)
     var lines: [ManualLine] = []
-    /// The thread that moves it on, by number.
-    var driver: UInt32?
+    /// The thread that moves it on.
+    struct Driver {
+        let thread: UInt32
+        /// Whether it does so only until a job that it waits for has ended.
+        var isWaiter = false
+    }
+
+    var driver: Driver?
     /// Whoever waits for something to be submitted.
     var arrival: (@Sendable (Bool) -> Void)?
+    /// Those who wait for a job that this time, or another thread that moves it on, has to run.
+    var sleepers: [AwaitedEnd] = []
     private var delays = DelayHeap()
     private var lastOrder: UInt64 = 0
-    private var running: (line: ManualLine, thread: UInt32)?
+    private typealias Running = (line: ManualLine, thread: UInt32)
+    private var running: Running?
+    /// What waits for a job of another context, which runs meanwhile, inside it.
+    private var outer: [Running?] = []
     private var firing: (delay: DelayedWork, thread: UInt32)?
     /// How much is pending, delays and ready pieces, that is not background work.
     private(set) var foreground = 0
 
-    // MARK: Submitting
-
-    /// Puts a piece at the end of a line; returns whom to tell.
-    mutating func submit(_ work: @escaping Work, to line: ManualLine) -> (@Sendable (Bool) -> Void)? {
-        lastOrder += 1
-        // A delay that is being fired submits on the same thread, perhaps by way of a view.
-        let delay = firing.flatMap { $0.thread == Seam.thread ? $0.delay : nil }
-        line.append(.init(work: work, order: lastOrder, since: now, delay: delay))
-        if !line.isBackground { foreground += 1 }
-        return arrival.take()
+    /// Has the caller move this time on, and returns nil; or returns who does already.
+    ///
+    /// Where that is another thread that waits for a job, `sleeper` is roused when it has ended.
+    mutating func beginDriving(_ caller: UInt32, orRouse sleeper: AwaitedEnd) -> Driver? {
+        guard let driver else {
+            driver = Driver(thread: caller)
+            return nil
+        }
+        if driver.isWaiter, driver.thread != caller { sleepers.append(sleeper) }
+        return driver
     }
 
-    mutating func add(_ waiting: DelayHeap.Waiting) -> (@Sendable (Bool) -> Void)? {
+    // MARK: Submitting
+
+    /// Those to be told, outside the lock, that there is something to look at.
+    struct Listeners {
+        fileprivate(set) var arrival: (@Sendable (Bool) -> Void)?
+        fileprivate(set) var sleepers: [AwaitedEnd] = []
+
+        func tell() {
+            arrival?(true)
+            for sleeper in sleepers { sleeper.rouse() }
+        }
+    }
+
+    mutating func takeListeners() -> Listeners {
+        defer { sleepers = [] }
+        return Listeners(arrival: arrival.take(), sleepers: sleepers)
+    }
+
+    /// Puts a piece at the end of a line; returns whom to tell.
+    mutating func submit(_ work: @escaping Work, to line: ManualLine) -> Listeners {
+        lastOrder += 1
+        // A delay that is being fired submits on the same thread, perhaps by way of a view.
+        let delay = firing.flatMap { $0.thread == Seam.caller ? $0.delay : nil }
+        line.append(.init(work: work, order: lastOrder, since: now, delay: delay))
+        if !line.isBackground { foreground += 1 }
+        return takeListeners()
+    }
+
+    mutating func add(_ waiting: DelayHeap.Waiting) -> Listeners {
         lastOrder += 1
         delays.add(waiting, order: lastOrder)
         if waiting.isForeground { foreground += 1 }
-        return arrival.take()
+        return takeListeners()
     }
 
     mutating func remove(_ delay: DelayedWork) -> DelayHeap.Waiting? {
@@ -64,7 +103,7 @@ struct ManualState {
             if let line = only ?? firstLine, let piece = line.popFirst() {
                 if !line.isBackground { foreground -= 1 }
                 if !line.isOwned, line.count == 0 { lines.removeAll { $0 === line } }
-                running = (line, Seam.thread)
+                running = (line, Seam.caller)
                 turn.piece = piece
                 return turn
             }
@@ -74,7 +113,7 @@ struct ManualState {
     }
 
     /// From here on this thread submits whatever it submits on behalf of a delay, until the next step.
-    mutating func willFire(_ delay: DelayedWork) { firing = (delay, Seam.thread) }
+    mutating func willFire(_ delay: DelayedWork) { firing = (delay, Seam.caller) }
 
     /// Nothing runs, and nothing is being fired.
     mutating func rest() {
@@ -83,9 +122,18 @@ struct ManualState {
     }
 
     func isRunning(_ line: ManualLine) -> Bool {
-        guard let running else { return false }
-        return running.line === line && running.thread == Seam.thread
+        let caller = Seam.caller
+        return (outer + [running]).contains { $0?.line === line && $0?.thread == caller }
     }
+
+    /// A thread that moves this time on waits for a job of another line, and runs that line's
+    /// meanwhile.
+    mutating func beginInside() {
+        outer.append(running)
+        running = nil
+    }
+
+    mutating func endInside() { running = outer.removeLast() }
 
     private var firstLine: ManualLine? {
         if lines.count == 1 { return lines[0] }

@@ -13,7 +13,7 @@ extension ManualTime {
     }
 
     func submit(_ work: @escaping Work, to line: ManualLine) {
-        state.withLock { $0.submit(work, to: line) }?(true)
+        state.withLock { $0.submit(work, to: line) }.tell()
     }
 
     func isRunning(_ line: ManualLine) -> Bool { state.withLock { $0.isRunning(line) } }
@@ -104,7 +104,7 @@ extension ManualTime {
             if turn.due.isEmpty {
                 guard turn.piece != nil else { return false }
                 // The closure is gone when this statement ends: it is freed on the context that ran it (law 10).
-                turn.piece.take()?.work()
+                Caller.runJob(of: self) { turn.piece.take()?.work() }
                 return true
             }
             turn.due[0].fire()
@@ -128,24 +128,67 @@ extension ManualTime {
         return count
     }
 
-    /// Keeps others from moving this time on meanwhile.
+    /// Keeps other threads from moving this time on meanwhile.
+    ///
+    /// A thread that only drives because it waits for a job is waited for: the test need not know
+    /// of it.
     private func driving<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
-        let thread = Seam.thread
-        let driver = state.withLock { state -> UInt32? in
-            defer { if state.driver == nil { state.driver = thread } }
-            return state.driver
-        }
-        if let driver {
-            stopMisuse(
-                "'\(name)' was told to run \(driver == thread ? "from within its own work" : "by two threads at a time"): "
-                    + "it is serial (law 2). Let the test run it, and the work submit.")
-        }
-        defer {
-            state.withLock { state in
-                state.rest()
-                state.driver = nil
+        let caller = Seam.caller
+        let turn = AwaitedEnd()
+        while let driver = state.withLock({ $0.beginDriving(caller, orRouse: turn) }) {
+            if driver.thread == caller || !driver.isWaiter {
+                let how = driver.thread == caller ? "from within its own work" : "by two threads at a time"
+                stopMisuse(
+                    "'\(name)' was told to run \(how): it is serial (law 2). Let the test run it, and the work submit."
+                )
             }
+            turn.doze()
         }
+        defer { endDriving() }
         return try body()
+    }
+
+    private func endDriving() {
+        let sleepers = state.withLock { state in
+            state.rest()
+            state.driver = nil
+            defer { state.sleepers = [] }
+            return state.sleepers
+        }
+        for sleeper in sleepers { sleeper.rouse() }
+    }
+
+    // MARK: Being waited for
+
+    /// Runs what is ready on a line until the end has come; for a thread that waits for a job of
+    /// the line.
+    ///
+    /// Where another thread moves this time on, that one may run it. Where the caller does so
+    /// itself, and waits inside a job of another line, this line's jobs run inside that one.
+    func drive(_ line: ManualLine, until end: AwaitedEnd) {
+        while !end.isOver {
+            let caller = Seam.caller
+            let isInside = state.withLock { state -> Bool? in
+                guard let driver = state.driver else {
+                    state.driver = .init(thread: caller, isWaiter: true)
+                    return false
+                }
+                guard driver.thread == caller else { return nil }
+                state.beginInside()
+                return true
+            }
+            if let isInside {
+                while !end.isOver, runOne(line) {}
+                isInside ? state.withLock { $0.endInside() } : endDriving()
+            }
+            let mustWait = state.withLock { state in
+                if end.isOver || line.count > 0 && (state.driver == nil || state.driver?.thread == caller) {
+                    return false
+                }
+                state.sleepers.append(end)
+                return true
+            }
+            if mustWait { end.doze() }
+        }
     }
 }

@@ -62,7 +62,7 @@ public final class ManualTime: TimeSource {
         }
         guard delay.deadline < .never else { return }
         let waiting = DelayHeap.Waiting(delay: delay, tolerance: tolerance, line: line, comes: comes)
-        state.withLock { $0.add(waiting) }?(true)
+        state.withLock { $0.add(waiting) }.tell()
     }
 
     // MARK: Being told

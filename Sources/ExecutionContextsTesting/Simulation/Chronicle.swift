@@ -14,9 +14,14 @@ final class Chronicle {
     private var stretches: [Stretch] = []
     private var lines: [String] = []
     private var switches = 0
+    /// How many decisions there have been.
+    var step = 0
+    /// All that was done, each with the step that it belongs to.
+    private(set) var all: [(step: Int, text: String)] = []
 
     func add(_ lane: Lane, _ deed: Deed) {
         let text = Self.text(deed)
+        all.append((step, "'\(lane.name)' \(text)"))
         if stretches.last?.lane != lane.name { stretches.append(Stretch(lane: lane.name)) }
         let index = stretches.count - 1
         if stretches[index].deeds.last != text { stretches[index].deeds.append(text) }

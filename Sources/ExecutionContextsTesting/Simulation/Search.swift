@@ -2,7 +2,8 @@ internal import ExecutionContexts
 internal import Foundation
 internal import Synchronization
 
-/// One search: it runs the program under one schedule after another, until one fails or there are enough.
+/// One search: it runs the program under one schedule after another, until one fails or there are
+/// enough.
 final class Search: Sendable {
     let settings: Settings
     let body: @Sendable (SimulatedWorld) throws -> Void
@@ -21,7 +22,11 @@ final class Search: Sendable {
         var inversion: Finding?
         var schedule: Schedule
         /// The same for two runs in which the same happened.
-        var fingerprint: Fingerprint
+        var trail: Trail
+        /// What the threads are called, and what they did at which step; the latter only where it
+        /// is told.
+        var names: [String]
+        var deeds: [(step: Int, text: String)]
         var story: [String]
         /// The points, for the exhaustive way.
         var operations: [Int]
@@ -29,7 +34,8 @@ final class Search: Sendable {
 
     // MARK: From outside
 
-    /// Searches, or replays one schedule, on threads of its own; blocks the caller until there is a result.
+    /// Searches, or replays one schedule, on threads of its own; blocks the caller until there is a
+    /// result.
     func perform(replaying schedule: Schedule?) -> SimulationReport {
         startThread { [self] in
             crew.pin()
@@ -38,7 +44,8 @@ final class Search: Sendable {
             isOver.happen()
         }
         var pulse = crew.pulse
-        // Looked at twice in its patience, so that work that has just begun is not taken for blocked.
+        // Looked at twice in its patience, so that work that has just begun is not taken for
+        // blocked.
         while !isOver.wait(count: 1, atMost: settings.patience) {
             let now = crew.pulse
             if now == pulse { return blocked() }
@@ -94,7 +101,8 @@ final class Search: Sendable {
         if let stranger = crew.takeStranger() { finding = Finding(kind: .foreign, sentence: stranger) }
         let outcome = Outcome(
             finding: finding, inversion: stage.inversion, schedule: Schedule(switches: stage.switches),
-            fingerprint: stage.fingerprint, story: chronicle?.story ?? [], operations: operations)
+            trail: stage.trail, names: stage.lanes.map(\.name), deeds: chronicle?.all ?? [],
+            story: chronicle?.story ?? [], operations: operations)
         let (over, lost) = (stage.lanes.filter(\.isDone), stage.lanes.filter { !$0.isDone })
         let leftovers = stage.close()
         crew.replace(lost)
@@ -109,8 +117,8 @@ final class Search: Sendable {
     private func explore() -> SimulationReport {
         defer { crew.dismiss() }
         // Once more what is simplest: the second run must be like the first.
-        let (first, second) = (play(Chooser()), play(Chooser()))
-        if first.finding?.kind == nil && (first.fingerprint != second.fingerprint || second.finding != nil) {
+        let (first, second) = (play(Chooser(), telling: true), play(Chooser(), telling: true))
+        if first.finding?.kind == nil && (first.trail != second.trail || second.finding != nil) {
             return report(1, failure: unlike(first, second, 1))
         }
         if first.finding != nil { return report(1, failure: tell(first, 1)) }
@@ -138,7 +146,8 @@ final class Search: Sendable {
         return report(1, failure: lost == 0 ? nil : unfit(lost, of: schedule))
     }
 
-    /// Nothing was found, but not by the schedule that was asked for: that is no reason to be content.
+    /// Nothing was found, but not by the schedule that was asked for: that is no reason to be
+    /// content.
     private func unfit(_ lost: Int, of schedule: Schedule) -> SimulationFailure {
         let count = schedule.switches.count
         return SimulationFailure(
@@ -155,7 +164,8 @@ final class Search: Sendable {
         SimulationReport(schedules: schedules, isComplete: isComplete, failure: failure)
     }
 
-    /// All schedules of few switches, those with fewer first: each is found by one more switch in a known one.
+    /// All schedules of few switches, those with fewer first: each is found by one more switch in a
+    /// known one.
     private func exhaust(_ most: Int) -> SimulationReport {
         var waiting = [Schedule()]
         var next = 0
@@ -191,9 +201,10 @@ final class Search: Sendable {
         return SimulationFailure(
             kind: .nondeterminism, simulation: settings.name,
             happened:
-                "One schedule went two ways when it was run twice: \(ends). Something outlives a schedule, as a "
-                + "static variable does, or depends on more than the schedule: a real clock, a random number, the order of "
-                + "a set. Make it anew in the body, or make it the same each time (law 33)."
+                "One schedule went two ways when it was run twice: \(ends). \(Difference(first, second).sentence) "
+                + "Something outlives a schedule, as a static variable does, or depends on more than the schedule: a real "
+                + "clock, a random number, the order of a set. Make it anew in the body, or make it the same each time "
+                + "(law 33)."
                 + (first.finding.map { " What was found: \($0.sentence)" } ?? ""),
             schedule: number, switches: first.schedule.switches.count, token: nil, story: [])
     }
@@ -209,8 +220,8 @@ final class Search: Sendable {
             outcome.finding = Finding(kind: .foreign, sentence: stranger)
             return failure(outcome, number, schedule: nil)
         }
-        let again = play(ReplayingChooser(outcome.schedule))
-        guard again.finding == outcome.finding && again.fingerprint == outcome.fingerprint else {
+        let again = play(ReplayingChooser(outcome.schedule), telling: true)
+        guard again.finding == outcome.finding && again.trail == outcome.trail else {
             return unlike(outcome, again, number)
         }
         var shrinker = Shrinker(outcome, { self.play($0) }, keeping: { $0.finding?.kind == kind })

@@ -73,7 +73,7 @@ struct SimulatedCore: Sendable {
 }
 
 /// A serial context of a simulation: one piece at a time, in order, when the schedule says so.
-public final class SimulatedSerialContext: SerialContext, SynchronousBarrierContext {
+public final class SimulatedSerialContext: ActorBackingContext, SynchronousBarrierContext {
     private let core: SimulatedCore
 
     init(_ name: String, _ stage: Stage) { core = SimulatedCore(name, width: 1, stage) }

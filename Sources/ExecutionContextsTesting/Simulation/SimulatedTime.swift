@@ -90,9 +90,10 @@ public struct SimulatedClock: Clock {
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// Sleeps until simulated time has come to `deadline`, or throws when the task is cancelled.
-    public func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws {
+    public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws
+    {
         let sleep = Sleep(stage)
-        try await withTaskCancellationHandler {
+        try await withCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { unsafe sleep.begin($0, deadline) }
         } onCancel: {
             Seam.undivided { sleep.cancel() }

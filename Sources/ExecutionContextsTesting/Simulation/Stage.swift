@@ -1,10 +1,12 @@
 internal import ExecutionContexts
 
-/// One run of a simulated program under one schedule: who is there, who has the turn, and how it ended.
+/// One run of a simulated program under one schedule: who is there, who has the turn, and how it
+/// ended.
 ///
 /// Whoever has the turn decides, on the spot, who is next; to go on costs no change of threads.
 final class Stage: @unchecked Sendable {
-    // Unchecked: everything belongs to whoever has the turn. The turn is passed by batons, which order memory.
+    // Unchecked: everything belongs to whoever has the turn. The turn is passed by batons, which
+    // order memory.
 
     enum Phase {
         /// The body of the simulation runs alone, and says who there is to be.
@@ -31,7 +33,8 @@ final class Stage: @unchecked Sendable {
     var steps = 0
     private var drained = 0
     private(set) var switches: [Switch] = []
-    private(set) var fingerprint = Fingerprint()
+    /// Every decision, in order: two runs in which the same happened have the same.
+    private(set) var trail = Trail()
     private(set) var failure: Finding?
     var inversion: Finding?
     var names = Names()
@@ -40,7 +43,8 @@ final class Stage: @unchecked Sendable {
     var lastConditions: [Condition] = []
     var lines: [JobLine] = []
     var lender: JobLine?
-    /// What stands for the system's threads: `sim.global`, and `.global` and `.pool` of code that is given no context.
+    /// What stands for the system's threads: `sim.global`, and `.global` and `.pool` of code that
+    /// is given no context.
     private(set) var system: JobLine!
     var tasks: [String] = []
     private(set) var clock: SimulatedTime!
@@ -143,7 +147,8 @@ final class Stage: @unchecked Sendable {
 
     /// How many more steps the lanes have to come to their ends after a failure.
     private static let patience = 2_000
-    /// How long a lane goes on while others could; so that who looks again and again does not look for ever.
+    /// How long a lane goes on while others could; so that who looks again and again does not look
+    /// for ever.
     private static let longestRun = 1_000
 
     /// Leaves the lane where it is, for ever: there is no way to end a thread from outside.
@@ -181,7 +186,8 @@ final class Stage: @unchecked Sendable {
                     switches.append(Switch(lane: lane.id, operation: lane.operations, target: target))
                 }
             }
-            fingerprint.add(lane.id << 32 | lane.operations << 8 | target)
+            trail.add(lane: lane.id, operation: lane.operations, target: target)
+            chronicle?.step = trail.count
             if target == Schedule.time {
                 chronicle?.add(lane, .time)
                 // Where nothing is due, it is a moment that some things count as long.
@@ -224,7 +230,8 @@ final class Stage: @unchecked Sendable {
         if phase != .settingUp { phase = .draining }
     }
 
-    /// Breaks the circles between the stage and what it made, and returns the work that has not begun.
+    /// Breaks the circles between the stage and what it made, and returns the work that has not
+    /// begun.
     func close() -> [JobLine.Job] {
         phase = .over
         for lane in lanes where lane.isDone {

@@ -20,8 +20,10 @@ public final class Tracked<Value: Sendable>: Sendable {
     public let name: String
     private let stored: Locked<Value>
 
-    /// Makes a variable.
-    public init(_ value: Value, _ name: String = "a tracked value") {
+    /// Makes a variable; the name says which it is in the text of a failure.
+    ///
+    /// The name has no default: with one, a trailing closure would become the value, and never run.
+    public init(_ value: Value, _ name: String) {
         stored = Locked(value)
         self.name = name
     }

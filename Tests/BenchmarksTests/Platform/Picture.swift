@@ -15,7 +15,12 @@ final class Picture: NSObject, XMLParserDelegate {
     init(_ svg: String) throws {
         super.init()
         let parser = XMLParser(data: Data(svg.utf8))
+        #if canImport(FoundationXML)
         parser.delegate = self
+        #else
+        // Apple's parser keeps no reference to its delegate, which is here as long as it parses.
+        unsafe parser.delegate = self
+        #endif
         guard parser.parse() else { throw parser.parserError ?? CocoaError(.fileReadCorruptFile) }
     }
 

@@ -55,7 +55,7 @@ struct BruteForceTests {
     private func compare<Model: SequentialModel>(
         _ model: Model, _ operations: [Model.Operation], seed: UInt64
     ) {
-        var random = Random(seed: seed)
+        var random = Dice(seed: seed)
         var verdicts = [true: 0, false: 0]
         for _ in 0..<1_500 {
             let (events, chosen, answers) = Self.entries(model, operations, &random)
@@ -82,17 +82,5 @@ struct BruteForceTests {
         compare(QueueModel(), [.enqueue(1), .enqueue(2), .dequeue, .dequeue], seed: seed)
         compare(StackModel(), [.push(1), .push(2), .pop, .pop], seed: seed)
         compare(Unhashable(CounterModel()), [0, 1, 2], seed: seed)
-    }
-}
-
-/// Numbers that are the same for the same seed.
-struct Random: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return (state ^ state >> 29) &* 0xBF58_476D_1CE4_E5B9
     }
 }

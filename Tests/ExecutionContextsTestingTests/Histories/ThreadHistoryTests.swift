@@ -26,7 +26,7 @@ struct ThreadHistoryTests {
         let registry = LockedResource([Int: Int](), lockedBy: .section)
         let history = History(of: MapModel())
         await onThreads(4) { thread in
-            var random = Random(seed: UInt64(thread))
+            var random = Dice(seed: UInt64(thread))
             for step in 0..<2_500 {
                 let key = Int.random(in: 0..<64, using: &random)
                 switch Int.random(in: 0..<3, using: &random) {

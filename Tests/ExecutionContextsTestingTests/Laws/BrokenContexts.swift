@@ -18,7 +18,7 @@ struct Broken: ExecutionContext {
 }
 
 /// The same, and says that it is serial.
-struct BrokenSerial: SerialContext {
+struct BrokenSerial: ActorBackingContext {
     var answer: @Sendable () -> Bool? = { nil }
     var clock: any TimeSource = SystemTime.shared
     let submit: @Sendable (_ work: @escaping Work) -> Void

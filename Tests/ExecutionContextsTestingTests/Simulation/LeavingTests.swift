@@ -37,7 +37,7 @@ struct LeavingTests {
         throws
     {
         try simulate("where", schedules: 50) { sim in
-            let answers = Tracked<[Bool?]>([])
+            let answers = Tracked<[Bool?]>([], "a word")
             sim.spawn("alice") { context.execute { answers.value.append(context.isCurrent) } }
             sim.finally("current") { answers.value == [true] }
         }
@@ -47,7 +47,7 @@ struct LeavingTests {
     func `Law 7: its delays are in simulated time, and can be cancelled`(context: any ExecutionContext) throws
     {
         try simulate("an hour's rest", schedules: 50, horizon: .seconds(10_000)) { sim in
-            let moments = Tracked<[Duration]>([])
+            let moments = Tracked<[Duration]>([], "a word")
             sim.spawn("alice") {
                 let never = context.schedule(after: .seconds(3_000)) { moments.value.append(.seconds(-1)) }
                 context.serial("views, too").schedule(after: .seconds(3_600)) {
@@ -63,7 +63,7 @@ struct LeavingTests {
         try simulate("as it ships", schedules: 300) { sim in
             let stock = LockedResource(0, lockedBy: .coordinator)
             let orders = LockedResource(0, lockedBy: .section)
-            let answer = Tracked(0)
+            let answer = Tracked(0, "a word")
             sim.spawn("alice") {
                 stock.enqueueWrite { $0 += 1 }
                 precondition(stock.read { $0 } >= 1)
@@ -85,7 +85,7 @@ struct LeavingTests {
         try simulate("limit", schedules: 50) { sim in
             let promise = Promise<Int>()
             sim.spawn("alice") {
-                let limited = promise.async.timeout(after: .seconds(600))
+                let limited = promise.async.timeout(after: .seconds(600), on: .global)
                 #expect(throws: (any Error).self) { try limited.wait() }
                 withExtendedLifetime(promise) {}
             }

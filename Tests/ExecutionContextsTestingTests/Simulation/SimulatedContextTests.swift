@@ -32,7 +32,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 2: a simulated serial context runs one piece at a time, in order`() throws {
         try expectNothing("serial") { sim in
-            let (context, order) = (sim.serial("db"), Tracked<[Int]>([]))
+            let (context, order) = (sim.serial("db"), Tracked<[Int]>([], "a word"))
             let room = Room()
             sim.spawn("a") {
                 for index in 0..<4 {
@@ -51,7 +51,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 33: a simulated global context has no order, and the simulation shows it`() {
         let report = search("global") { sim in
-            let (context, order) = (sim.global, Tracked<[Int]>([]))
+            let (context, order) = (sim.global, Tracked<[Int]>([], "a word"))
             sim.spawn("a") { for index in 0..<3 { context.execute { order.value += [index] } } }
             sim.invariant("in order") { order.value == order.value.sorted() }
         }
@@ -60,8 +60,10 @@ struct SimulatedContextTests {
 
     @Test func `Law 3: nothing runs beside a simulated barrier`() throws {
         try expectNothing("barrier") { sim in
-            let (context, isExclusive, readers) = (sim.barrier("x"), Tracked(false), Tracked(0))
-            let isWrong = Tracked(false)
+            let (context, isExclusive, readers) = (
+                sim.barrier("x"), Tracked(false, "a word"), Tracked(0, "a word")
+            )
+            let isWrong = Tracked(false, "a word")
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     context.execute {
@@ -85,7 +87,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 4: simulated contexts know where the caller is, through nested waits, too`() throws {
         try expectNothing("where", schedules: 50) { sim in
-            let (main, database, isWrong) = (sim.main, sim.serial("db"), Tracked(false))
+            let (main, database, isWrong) = (sim.main, sim.serial("db"), Tracked(false, "a word"))
             sim.spawn("a") {
                 if main.isCurrent != false { isWrong.value = true }
                 main.sync {
@@ -135,7 +137,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 7: virtual time goes on when all are idle, and delays come in order`() throws {
         try expectNothing("time") { sim in
-            let (context, order, clock) = (sim.serial("db"), Tracked<[Int]>([]), sim.time)
+            let (context, order, clock) = (sim.serial("db"), Tracked<[Int]>([], "a word"), sim.time)
             sim.spawn("a") {
                 context.schedule(after: .seconds(2)) { order.value += [2] }
                 context.schedule(after: .seconds(1)) { order.value += [1] }
@@ -152,7 +154,7 @@ struct SimulatedContextTests {
         func race(_ time: SimulationTime) -> SimulationReport {
             search("race", time: time) { sim in
                 let section = CriticalSection()
-                let ran = Tracked(true)
+                let ran = Tracked(true, "a word")
                 sim.spawn("slow") { section.execute { for _ in 0..<5 { sim.step() } } }
                 sim.spawn("impatient") { ran.value = section.executeWithTimeout(0.001) {} }
                 sim.finally("got in") { ran.value }
@@ -164,7 +166,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 27: waiting for an Async is a wait of the simulation`() throws {
         try expectNothing("async") { sim in
-            let (context, sum) = (sim.serial("db"), Tracked(0))
+            let (context, sum) = (sim.serial("db"), Tracked(0, "a word"))
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     let value = try context.submit { 1 }.map { $0 + 1 }.wait()

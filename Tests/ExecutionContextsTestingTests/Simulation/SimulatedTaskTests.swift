@@ -22,7 +22,7 @@ struct SimulatedTaskTests {
     func `Law 33: an actor that is re-entered between look and act is found`(isMended: Bool) {
         let report = search("actor", schedules: 200) { sim in
             let account = Account(isMended: isMended)
-            let balance = Tracked(100)
+            let balance = Tracked(100, "a word")
             for name in ["alice", "bob"] {
                 sim.task(name) {
                     await account.withdraw(80) { await Task.yield() }
@@ -36,7 +36,7 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: groups, async let, continuations and sleeps are controlled`() {
         let report = search("async", schedules: 200) { sim in
-            let (context, sum) = (sim.serial("db"), Tracked(0))
+            let (context, sum) = (sim.serial("db"), Tracked(0, "a word"))
             sim.task("parent") {
                 async let one = context.run { 1 }
                 let two = await withTaskGroup(of: Int.self) { group in
@@ -77,7 +77,7 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: a cancelled sleep ends at once`() {
         let report = search("cancelled sleep", schedules: 100) { sim in
-            let wasCancelled = Tracked(false)
+            let wasCancelled = Tracked(false, "a word")
             sim.task("parent") {
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask {
@@ -95,7 +95,7 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: a cancellation handler of the library's keeps its turn, as Swift's lock does`() {
         let report = search("cancelled tasks", schedules: 1_000) { sim in
-            let (main, never, ends) = (sim.main, Promise<Void>(), Tracked(0))
+            let (main, never, ends) = (sim.main, Promise<Void>(), Tracked(0, "a word"))
             sim.spawn("canceller") {
                 let waits = sim.global.submitTask { try await never.async.get() }
                 let runs = sim.global.submitTask { try await main.run { sim.step() } }

@@ -195,17 +195,23 @@ struct SimulationFindsTests {
     }
 
     @Test func `Law 33: what outlives a schedule is noticed`() throws {
-        let count = Tracked(0)
+        let count = Tracked(0, "a word")
         let report = search("static state") { sim in
             count.value += 1
             let steps = count.value
             sim.spawn("alice") { for _ in 0..<steps { sim.step() } }
         }
-        #expect(report.failure?.kind == .nondeterminism)
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .nondeterminism)
+        // The step, and what each run did there.
+        #expect(
+            failure.happened.contains(
+                "They go apart at step 3: in the first run there is nothing more, in the second 'alice' before "
+                    + "its operation 2 goes on"))
     }
 
     @Test func `Law 33: a failure that does not come again is no proof`() throws {
-        let count = Tracked(0)
+        let count = Tracked(0, "a word")
         let report = search("once only") { sim in
             count.value += 1
             let isWrong = count.value == 3

@@ -19,9 +19,9 @@ struct StrategyTests {
     }
 
     @Test func `Law 33: the exhaustive strategy sees every order of a small program, and says so`() {
-        let seen = Tracked<Set<[String]>>([])
+        let seen = Tracked<Set<[String]>>([], "a word")
         let report = search("orders", schedules: 5_000, strategy: .exhaustive(switches: 4)) { sim in
-            let order = Tracked<[String]>([])
+            let order = Tracked<[String]>([], "a word")
             for name in ["a", "b", "c"] {
                 sim.spawn(name) {
                     sim.step()

@@ -7,18 +7,20 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct AsyncAwaitingTests {
     /// Runs a task that waits for it; returns when the task does.
-    private func waiting(_ async: Async<Int>) async -> Task<Int, any Error> {
-        let before = async.waitingTasks
-        let task = Task { try await async.get() }
-        while async.waitingTasks == before { await Task.yield() }
-        return task
+    private func waiting(_ async: Async<Int>) -> Task<Int, any Error> {
+        startedTask { try await async.get() }
+    }
+
+    /// Runs a task that waits for it as its owner; returns when the task does.
+    private func owning(_ async: Async<Int>) -> Task<Int, any Error> {
+        startedTask { try await async.getOrCancel() }
     }
 
     @Test func `A value, an error and a cancellation come before and after the wait begins`() async throws {
         for startsEarly in [true, false] {
             let promises = (0..<3).map { _ in Promise<Int>() }
             var tasks: [Task<Int, any Error>] = []
-            for promise in promises where startsEarly { tasks.append(await waiting(promise.async)) }
+            for promise in promises where startsEarly { tasks.append(waiting(promise.async)) }
             promises[0].succeed(1)
             promises[1].fail(Oops())
             promises[2].async.cancel()
@@ -31,7 +33,7 @@ struct AsyncAwaitingTests {
         }
     }
 
-    @Test func `Law 26: a task that was cancelled before does not wait, and takes along what nobody wants`()
+    @Test func `Law 26: an owner that was cancelled before does not wait, and takes along what nobody wants`()
         async
     {
         let isCancelled = Promise<Void>()
@@ -42,10 +44,10 @@ struct AsyncAwaitingTests {
             _ = try? await isCancelled.async.get()
             #expect(Task.isCancelled)
             for promise in [wanted, unwanted] {
-                await #expect(throws: CancellationError.self) { try await promise.async.get() }
+                await #expect(throws: CancellationError.self) { try await promise.async.getOrCancel() }
             }
             // What has ended needs no waiting.
-            return try await Async(value: 7).get()
+            return try await Async(.success(7)).get()
         }
         task.cancel()
         #expect((try? await task.value) == 7)
@@ -54,11 +56,11 @@ struct AsyncAwaitingTests {
     }
 
     @Test
-    func `Law 26: cancelling one of two waiting tasks leaves the other one, the last one takes it along`()
+    func `Law 26: cancelling one of two owners leaves the other one, the last one takes it along`()
         async throws
     {
         let promise = Promise<Int>()
-        let tasks = [await waiting(promise.async), await waiting(promise.async)]
+        let tasks = [owning(promise.async), owning(promise.async)]
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
         #expect(!promise.async.isCompleted)
@@ -66,7 +68,7 @@ struct AsyncAwaitingTests {
         #expect(try await tasks[1].value == 1)
 
         let other = Promise<Int>()
-        let others = [await waiting(other.async), await waiting(other.async)]
+        let others = [owning(other.async), owning(other.async)]
         for task in others {
             #expect(!other.async.isCompleted)
             task.cancel()
@@ -77,7 +79,7 @@ struct AsyncAwaitingTests {
 
     @Test func `Law 26: a task that is cancelled after the end has the value`() async throws {
         let promise = Promise<Int>()
-        let task = await waiting(promise.async)
+        let task = waiting(promise.async)
         promise.succeed(1)
         task.cancel()
         #expect(try await task.value == 1)
@@ -87,7 +89,7 @@ struct AsyncAwaitingTests {
         let task: Task<Int, any Error>
         do {
             let promise = Promise<Int>()
-            task = await waiting(promise.async)
+            task = waiting(promise.async)
         }
         await #expect(throws: AsyncError.self) { try await task.value }
     }
@@ -104,7 +106,7 @@ struct AsyncAwaitingTests {
         #expect(sum == 30_000)
     }
 
-    @Test func `Law 26: ten thousand waiting tasks are cancelled, and the last one takes the promise along`()
+    @Test func `Law 26: ten thousand owners are cancelled, and the last one takes the promise along`()
         async
     {
         let promise = Promise<Int>()
@@ -113,7 +115,7 @@ struct AsyncAwaitingTests {
         let count = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<10_000 {
                 group.addTask {
-                    do { return try await promise.async.get() == 0 } catch {
+                    do { return try await promise.async.getOrCancel() == 0 } catch {
                         return error is CancellationError
                     }
                 }
@@ -131,8 +133,8 @@ struct AsyncAwaitingTests {
         var values = 0
         for round in 0..<rounds(debug: 500, release: 5000) {
             let promise = Promise<Int>()
-            let task = Task { try await promise.async.get() }
-            if round % 3 == 0 { while promise.async.waitingTasks == 0 { await Task.yield() } }
+            let waits: @Sendable () async throws -> Int = { try await promise.async.getOrCancel() }
+            let task = round % 3 == 0 ? startedTask(waits) : Task(operation: waits)
             let completer = Task { promise.succeed(1) }
             task.cancel()
             let completed = await completer.value

@@ -133,8 +133,8 @@ struct AsyncBlockingTests {
 
     @Test func `Law 27: what has ended may be waited for everywhere`() async throws {
         // On a thread that runs Swift tasks.
-        #expect(try Async(value: 1).wait() == 1)
-        #expect(throws: Oops.self) { try Async<Int>(error: Oops()).wait() }
+        #expect(try blocking { try Async(.success(1)).wait() } == 1)
+        #expect(throws: Oops.self) { try blocking { try Async<Int>(error: Oops()).wait() } }
         // On the context that completed it.
         let context = SerialQueueContext(label: "s")
         let submitted = context.submit { 2 }
@@ -161,7 +161,7 @@ struct AsyncBlockingTests {
             ] {
                 let value = context.sync { try? serial.submit { 1 }.map(on: serial) { $0 + 1 }.wait() }
                 #expect(value == 2)
-                let own = context.sync { try? Async(value: 1).map(on: serial) { $0 + 2 }.wait() }
+                let own = context.sync { try? Async(.success(1)).map(on: serial) { $0 + 2 }.wait() }
                 #expect(own == 3)
             }
             // From its own work, where another thread of it is free.
@@ -192,7 +192,7 @@ struct AsyncBlockingTests {
         await watched {
             let serial = SerialQueueContext(label: "s")
             let brought = Promise<Int>()
-            let end = Async(value: 1).flatMap(on: serial) { _ in brought.async }
+            let end = Async(.success(1)).flatMap(on: serial) { _ in brought.async }
             let recovered = Async<Int>(error: Oops()).flatRecover(on: serial) { _ in brought.async }
             // Behind the functions in the line of the context.
             let value = serial.sync {

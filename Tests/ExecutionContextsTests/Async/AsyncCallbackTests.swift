@@ -133,7 +133,7 @@ struct AsyncCallbackTests {
     }
 
     @Test func `Law 25: after the end a callback is called before the registering call returns`() {
-        let async = Async(value: 1)
+        let async = Async(.success(1))
         let log = Box<[Int]>([])
         async.onComplete { _ in log.withValue { $0.append(1) } }
         log.withValue { $0.append(2) }

@@ -30,10 +30,12 @@ struct AsyncCancelRaceTests {
                 let promise = Promise<Int>()
                 begin.onComplete { _ in promise.follow(brought()) }
                 return promise.async
-            case .all: return begin.flatMap { _ in Async.all([Async(value: 1), brought()]).map { $0[1] } }
+            case .all: return begin.flatMap { _ in Async.all([Async(.success(1)), brought()]).map { $0[1] } }
             case .traverse:
                 return begin.flatMap { _ in
-                    Async.traverse(0..<2, atMost: 1) { $0 == 0 ? Async(value: 1) : brought() }.map { $0[1] }
+                    Async.traverse(0..<2, atMost: 1) { $0 == 0 ? Async(.success(1)) : brought() }.map {
+                        $0[1]
+                    }
                 }
             }
         }

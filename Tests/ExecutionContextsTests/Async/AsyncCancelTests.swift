@@ -38,10 +38,8 @@ struct AsyncCancelTests {
                 source.onComplete(on: .global, while: token) { _ in }
                 return { token.invalidate() }
             },
-            Visitor("a task") { source in
-                let before = source.waitingTasks
-                let task = Task { try await source.get() }
-                waitUntil { source.waitingTasks > before }
+            Visitor("a task that owns it") { source in
+                let task = startedTask { try await source.getOrCancel() }
                 return { task.cancel() }
             },
             Visitor("a promise that follows") { source in
@@ -56,23 +54,32 @@ struct AsyncCancelTests {
             },
             Visitor(deriving: "map") { $0.map { $0 } },
             Visitor(deriving: "map on a context") { $0.map(on: .global) { $0 } },
-            Visitor(deriving: "flatMap") { $0.flatMap { Async(value: $0) } },
+            Visitor(deriving: "flatMap") { $0.flatMap { Async(.success($0)) } },
             Visitor(deriving: "flatMap whose function ran") { source in
-                Async(value: 1).flatMap { _ in source }
+                Async(.success(1)).flatMap { _ in source }
             },
             Visitor(deriving: "mapError") { $0.mapError { $0 } },
             Visitor(deriving: "recover") { $0.recover { _ in 1 } },
-            Visitor(deriving: "flatRecover") { $0.flatRecover { _ in Async(value: 1) } },
+            Visitor(deriving: "flatRecover") { $0.flatRecover { _ in Async(.success(1)) } },
             Visitor(deriving: "flatRecover whose function ran") { source in
                 Async(error: Oops()).flatRecover { _ in source }
             },
-            Visitor(deriving: "delay") { $0.delay(.seconds(1000)) },
-            Visitor(deriving: "timeout") { $0.timeout(after: .seconds(1000)) },
+            Visitor(deriving: "mapError on a context") { $0.mapError(on: .global) { $0 } },
+            Visitor(deriving: "delay") { $0.delay(.seconds(1000), on: .global) },
+            Visitor(deriving: "timeout") { $0.timeout(after: .seconds(1000), on: .global) },
+            Visitor(deriving: "a delay that never ends") { $0.delay(.infinity, on: .global) },
+            Visitor(deriving: "a timeout that never comes") { $0.timeout(after: .infinity, on: .global) },
+            Visitor(deriving: "a timeout at the end of time") {
+                $0.timeout(after: .nanoseconds(Int64.max), on: .global)
+            },
+            Visitor(deriving: "shared") { $0.shared() },
+            Visitor(deriving: "recorded") { $0.recorded(by: Recorder(), as: "value") },
+            Visitor(deriving: "zip of three") { $0.zip($0, Promise<Int>.undropped()) },
             Visitor(deriving: "zip") { $0.zip(Promise<Int>.undropped()) },
             Visitor(deriving: "zip with itself") { $0.zip($0) },
             Visitor(deriving: "a diamond") { $0.map { $0 }.zip($0.map { $0 }, $0) },
             Visitor(deriving: "all") { Async.all([$0, $0.map { $0 }]) },
-            Visitor(deriving: "first") { Async.first(of: [$0, $0.delay(1)]) },
+            Visitor(deriving: "first") { Async.first(of: [$0, $0.delay(1, on: .global)]) },
             Visitor(deriving: "firstSuccess") { Async.firstSuccess(of: [Async(error: Oops()), $0]) },
             Visitor("all that failed otherwise") { source in
                 let other = Promise<Int>()
@@ -109,7 +116,7 @@ struct AsyncCancelTests {
                 }
             },
             Visitor(deriving: "a long chain") { source in
-                (0..<100).reduce(source) { chain, _ in chain.map { $0 }.flatMap { Async(value: $0) } }
+                (0..<100).reduce(source) { chain, _ in chain.map { $0 }.flatMap { Async(.success($0)) } }
             },
         ]
     }

@@ -9,9 +9,9 @@ private struct Failure: Error, Equatable {}
 /// Chains of any length neither overflow the stack nor change thread (law 25).
 @Suite(.timeLimit(.minutes(5)))
 struct AsyncChainTests {
-    static let length = 1_000_000
+    static let length = rounds(debug: 100_000, release: 1_000_000)
 
-    @Test func `Law 25: a chain of a million maps ends on the thread that completed its head`() async {
+    @Test func `Law 25: a chain of very many maps ends on the thread that completed its head`() async {
         await offThePool {
             let promise = Promise<Int>()
             var end = promise.async
@@ -24,7 +24,7 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 25: a chain of a million promises that complete each other does not overflow`() async {
+    @Test func `Law 25: a chain of very many promises that complete each other does not overflow`() async {
         await offThePool {
             let first = Promise<Int>()
             var last = first
@@ -38,9 +38,9 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 25: flatMap may recurse a million deep, through values that are there already`() async {
+    @Test func `Law 25: flatMap may recurse very deep, through values that are there already`() async {
         @Sendable func count(_ left: Int) -> Async<Int> {
-            left == 0 ? Async(value: 7) : Async(value: left).flatMap { count($0 - 1) }
+            left == 0 ? Async(.success(7)) : Async(.success(left)).flatMap { count($0 - 1) }
         }
         await offThePool {
             let end = count(Self.length)
@@ -51,28 +51,28 @@ struct AsyncChainTests {
     @Test func `Law 25: flatMap may recurse without end, through values that come later`() async {
         let context = GlobalContext().serial("steps")
         @Sendable func count(_ left: Int) -> Async<Int> {
-            left == 0 ? Async(value: 7) : context.submit { left }.flatMap { count($0 - 1) }
+            left == 0 ? Async(.success(7)) : context.submit { left }.flatMap { count($0 - 1) }
         }
         let value = try? await count(20_000).get()
         #expect(value == 7)
     }
 
-    @Test func `Law 25: a callback may register another one a hundred thousand times over`() async {
+    @Test func `Law 25: a callback may register another one many times over`() async {
         await offThePool {
-            let value = Async(value: 1)
+            let value = Async(.success(1))
             let count = Box(0)
             @Sendable func register() {
                 value.onComplete { _ in
                     count.withValue { $0 += 1 }
-                    if count.value < 100_000 { register() }
+                    if count.value < Self.length { register() }
                 }
             }
             register()
-            #expect(count.value == 100_000)
+            #expect(count.value == Self.length)
         }
     }
 
-    @Test func `Law 26: cancelling the end of a million maps reaches the promise at their head`() async {
+    @Test func `Law 26: cancelling the end of very many maps reaches the promise at their head`() async {
         await offThePool {
             let promise = Promise<Int>()
             let wasCancelled = Box(false)
@@ -85,7 +85,7 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 26: a chain of a million whose promise is dropped ends with the error of that`() async {
+    @Test func `Law 26: a long chain whose promise is dropped ends with the error of that`() async {
         await offThePool {
             var end = Promise<Int>().async
             for _ in 0..<Self.length { end = end.map { $0 + 1 } }

@@ -8,7 +8,7 @@ struct AsyncDeepWaitTests {
     /// Calls `body` from inside so many callbacks, beyond which telling is put off.
     private static func nest(_ depth: Int, _ body: @escaping @Sendable () -> Void) {
         guard depth > 0 else { return body() }
-        Async(value: 1).onComplete { _ in nest(depth - 1, body) }
+        Async(.success(1)).onComplete { _ in nest(depth - 1, body) }
     }
 
     @Test(arguments: [31, 32, 33, 100])

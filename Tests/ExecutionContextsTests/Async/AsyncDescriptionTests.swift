@@ -7,9 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct AsyncDescriptionTests {
     @Test func `What has ended says how`() {
-        #expect("\(Async(value: 42))" == "Async(42)")
+        #expect("\(Async(.success(42)))" == "Async(42)")
         #expect("\(Async<Int>(error: Oops(number: 3)))" == "Async(failed: Oops(number: 3))")
-        #expect("\(Async<String?>(value: nil))" == "Async(nil)")
+        #expect("\(Async<String?>(.success(nil)))" == "Async(nil)")
         let promise = Promise<Int>()
         promise.async.cancel()
         #expect("\(promise.async)" == "Async(failed: CancellationError())")
@@ -32,7 +32,7 @@ struct AsyncDescriptionTests {
             promise.async.onComplete(on: context) { _ in },
             promise.async.onComplete(on: context, while: InvalidationToken()) { _ in },
             promise.async.map { $0 },
-            promise.async.flatMap(on: context) { Async(value: $0) },
+            promise.async.flatMap(on: context) { Async(.success($0)) },
             promise.async.zip(promise.async, promise.async),
         ]
         let description = "\(promise.async)"
@@ -59,8 +59,8 @@ struct AsyncDescriptionTests {
         #expect(work.contains("AsyncDescriptionTests.swift:"))
         let others = [
             "\(Async.first(of: [promise.async]))", "\(Async.firstSuccess(of: [promise.async]))",
-            "\(Async.retry(2, on: context) { _ in Async(value: 1) })",
-            "\(Async.traverse([1], atMost: 1, on: context) { Async(value: $0) })",
+            "\(Async.retry(2, on: context) { _ in Async(.success(1)) })",
+            "\(Async.traverse([1], atMost: 1, on: context) { Async(.success($0)) })",
         ]
         for (description, part) in zip(
             others, ["the first of 1", "the first success of 1", "retry", "traverse"])
@@ -95,7 +95,7 @@ struct AsyncDescriptionTests {
 
     @Test func `A task and a thread that wait are named`() async {
         let promise = Promise<Int>()
-        let task = Task { try await promise.async.get() }
+        let task = startedTask { try await promise.async.get() }
         await offThePool {
             onThreads([
                 { _ = try? promise.async.wait() },

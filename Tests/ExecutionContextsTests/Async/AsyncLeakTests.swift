@@ -39,7 +39,7 @@ struct AsyncLeakTests {
             },
             Recipe("flatMap on a context") { source, sentinels, context in
                 let sentinel = sentinels.make()
-                return source.flatMap(on: context) { _ in Async(value: sentinel) }
+                return source.flatMap(on: context) { _ in Async(.success(sentinel)) }
             },
             Recipe("mapError") { source, sentinels, context in
                 let sentinel = sentinels.make()
@@ -60,10 +60,10 @@ struct AsyncLeakTests {
             },
             Recipe("shielded") { source, _, _ in source.shielded() },
             Recipe("zip") { source, sentinels, _ in
-                source.zip(Async(value: sentinels.make()), source).map { $0.1 }
+                source.zip(Async(.success(sentinels.make())), source).map { $0.1 }
             },
             Recipe("all") { source, sentinels, _ in
-                Async.all([Async(value: sentinels.make()), source]).map { $0[0] }
+                Async.all([Async(.success(sentinels.make())), source]).map { $0[0] }
             },
             Recipe("all of several that end") { source, sentinels, context in
                 let sentinel = sentinels.make()
@@ -93,7 +93,7 @@ struct AsyncLeakTests {
             Recipe("traverse") { source, sentinels, context in
                 let sentinel = sentinels.make()
                 return Async.traverse(0..<5, atMost: 2, on: context) { number in
-                    number % 2 == 0 ? source : Async(value: sentinel)
+                    number % 2 == 0 ? source : Async(.success(sentinel))
                 }.map { $0[1] }
             },
             Recipe("a traverse that fails") { source, sentinels, context in
@@ -223,7 +223,7 @@ struct AsyncLeakTests {
                 let submitted = context.submit { 1 }
                 value.value = [
                     submitted, submitted.map(on: context) { $0 },
-                    submitted.flatMap(on: context) { Async(value: $0) },
+                    submitted.flatMap(on: context) { Async(.success($0)) },
                 ]
             }
             // Kept until the context has gone.
@@ -241,7 +241,7 @@ struct AsyncLeakTests {
             let count = rounds(debug: 10_000, release: 200_000)
             for _ in 0..<count {
                 let promise = Promise<Sentinel>()
-                promise.async.map { $0 }.flatMap { Async(value: $0) }.onComplete { _ in }
+                promise.async.map { $0 }.flatMap { Async(.success($0)) }.onComplete { _ in }
                 promise.succeed(sentinels.make())
             }
             #expect(sentinels.living == 0)

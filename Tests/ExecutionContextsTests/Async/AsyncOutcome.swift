@@ -10,12 +10,15 @@ extension Async {
         return nil
     }
 
-    /// How many tasks wait for it with `get()`, as far as its description goes.
+    /// How many tasks wait for it with `get()`, as far as its description names its subscribers.
     var waitingTasks: Int { description.components(separatedBy: "a task").count - 1 }
 
     /// How many threads wait for it, as far as its description goes.
     var waitingThreads: Int { description.components(separatedBy: "a thread").count - 1 }
 }
+
+/// Runs a synchronous body where it stands: in async code, which cannot call `wait()` itself.
+func blocking<Value>(_ body: () throws -> Value) rethrows -> Value { try body() }
 
 extension Promise {
     /// The `Async` of a promise that nobody completes or drops.

@@ -17,7 +17,7 @@ struct AsyncPromiseTests {
             case .outcome: promise.complete(.success(3))
             case .body: promise.complete { 4 }
             case .throwingBody: promise.complete { throw Oops(number: 5) }
-            case .followEnded: promise.follow(Async(value: 6))
+            case .followEnded: promise.follow(Async(.success(6)))
             case .cancel: promise.async.cancel()
             }
         }
@@ -86,7 +86,7 @@ struct AsyncPromiseTests {
     }
 
     @Test func `Law 24: what has ended from the start can be neither completed nor cancelled`() {
-        for async in [Async(value: 1), Async(error: Oops()), Async(.success(1))] {
+        for async in [Async(.success(1)), Async(error: Oops()), Async(.success(1))] {
             #expect(async.isCompleted)
             #expect(!async.cancel())
             #expect(!(async.error is CancellationError))

@@ -62,7 +62,7 @@ struct AsyncRaceTests {
                 let values = Async.traverse(0..<50, atMost: 4, on: .global) { number in
                     _ = sentinel
                     if round % 5 == 4, number == 40 { throw Oops() }
-                    return number % 2 == 0 ? Async(value: number) : GlobalContext().submit { number }
+                    return number % 2 == 0 ? Async(.success(number)) : GlobalContext().submit { number }
                 }
                 values.onComplete { outcome in
                     if let values = try? outcome.get() { #expect(values == Array(0..<50)) }
@@ -83,8 +83,8 @@ struct AsyncRaceTests {
             let sentinels = Sentinels()
             for round in 0..<count {
                 let promise = Promise<Sentinel>()
-                promise.async.timeout(after: .microseconds(round % 200))
-                    .delay(.microseconds(round % 50))
+                promise.async.timeout(after: .microseconds(round % 200), on: .global)
+                    .delay(.microseconds(round % 50), on: .global)
                     .onComplete { _ in ended.signal() }
                 DispatchQueue.global().async { promise.succeed(sentinels.make()) }
             }
@@ -101,7 +101,7 @@ struct AsyncRaceTests {
             let visit: @Sendable (Promise<Int>) -> Void = { promise in
                 ended.enter()
                 let task = Task {
-                    _ = try? await promise.async.get()
+                    _ = try? await promise.async.getOrCancel()
                     ended.leave()
                 }
                 let token = InvalidationToken()
@@ -109,7 +109,7 @@ struct AsyncRaceTests {
                 _ = try? promise.async.wait(timeout: .microseconds(50))
                 task.cancel()
                 token.invalidate()
-                _ = try? promise.async.shielded().timeout(after: .microseconds(50)).wait()
+                _ = try? promise.async.shielded().timeout(after: .microseconds(50), on: .global).wait()
             }
             race(worlds, [visit, visit, visit, { if Bool.random() { $0.succeed(1) } }])
             for promise in worlds { promise.async.cancel() }

@@ -40,7 +40,7 @@ struct AsyncRefusedWaitTests {
             let context = SerialQueueContext(label: "ledger").named("book")
             let promise = Promise<Int>()
             context.execute {
-                _ = try? promise.async.map(on: context) { $0 }.zip(Async(value: 1)).wait(
+                _ = try? promise.async.map(on: context) { $0 }.zip(Async(.success(1))).wait(
                     timeout: .seconds(1000))
             }
             DispatchSemaphore(value: 0).wait()
@@ -69,18 +69,20 @@ struct AsyncRefusedWaitTests {
             case "delay":
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                     let context = SerialQueueContext(label: "ledger")
-                    _ = try context.sync { try Async(value: 1).delay(.zero, on: context).wait() }
+                    _ = try context.sync { try Async(.success(1)).delay(.zero, on: context).wait() }
                 }
             case "retry":
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                     let context = SerialQueueContext(label: "ledger")
-                    _ = try context.sync { try Async.retry(2, on: context) { _ in Async(value: 1) }.wait() }
+                    _ = try context.sync {
+                        try Async.retry(2, on: context) { _ in Async(.success(1)) }.wait()
+                    }
                 }
             default:
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                     let context = SerialQueueContext(label: "ledger")
                     _ = try context.sync {
-                        try Async.traverse([1], atMost: 1, on: context) { Async(value: $0) }.wait()
+                        try Async.traverse([1], atMost: 1, on: context) { Async(.success($0)) }.wait()
                     }
                 }
             }
@@ -98,7 +100,7 @@ struct AsyncRefusedWaitTests {
     @Test func `Law 27: a manual context, from its own work`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = ManualContext(name: "by hand")
-            context.execute { _ = try? Async(value: 1).map(on: context) { $0 }.wait() }
+            context.execute { _ = try? Async(.success(1)).map(on: context) { $0 }.wait() }
             context.runReady()
         }
         try expectRefusal(result, "'by hand'")
@@ -126,8 +128,10 @@ struct AsyncRefusedWaitTests {
 
     @Test func `Law 27: a thread that runs Swift tasks`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = try await Task.detached { try GlobalContext().submit { 1 }.delay(.seconds(1000)).wait() }
-                .value
+            let wait: @Sendable () throws -> Int = {
+                try GlobalContext().submit { 1 }.delay(.seconds(1000), on: .global).wait()
+            }
+            _ = try await Task.detached { try wait() }.value
         }
         try expectRefusal(result, "runs Swift tasks")
     }
@@ -144,7 +148,7 @@ struct AsyncRefusedWaitTests {
 
     @Test func `Law 27: a limit of not-a-number seconds`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = try Async(value: 1).wait(timeout: .nan)
+            _ = try blocking { try Async(.success(1)).wait(timeout: .nan) }
         }
         try expectSentence(result, "not-a-number", "AsyncRefusedWaitTests.swift")
     }

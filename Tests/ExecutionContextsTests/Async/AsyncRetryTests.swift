@@ -25,7 +25,7 @@ struct AsyncRetryTests {
             let attempt = Attempt(
                 number: number, moment: context.now, isOnContext: context.isCurrent == true)
             log.withValue { $0.append(attempt) }
-            if number > failures { return Async(value: number) }
+            if number > failures { return Async(.success(number)) }
             // As a thrown error and as the error of an Async.
             if number % 2 == 0 { throw Oops(number: number) }
             return Async(error: Oops(number: number))
@@ -92,10 +92,10 @@ struct AsyncRetryTests {
         let result =
             attempts == 0
             ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = Async<Int>.retry(0) { _ in throw Oops() }
+                _ = Async<Int>.retry(0, on: .global) { _ in throw Oops() }
             }
             : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = Async<Int>.retry(-1) { _ in throw Oops() }
+                _ = Async<Int>.retry(-1, on: .global) { _ in throw Oops() }
             }
         try expectSentence(result, "\(attempts) attempts", "at least 1")
     }
@@ -201,26 +201,28 @@ struct AsyncRetryTests {
 
     // MARK: - Length
 
-    @Test func `Law 25: a hundred thousand attempts need no more stack than one`() async {
-        await offThePool {
-            let thrown = Async<Int>.retry(100_000, on: .immediate) { throw Oops(number: $0) }
-            #expect(thrown.error as? Oops == Oops(number: 100_000))
-            let brought = Async<Int>.retry(20_000, on: .immediate) { Async(error: Oops(number: $0)) }
-            #expect(brought.error as? Oops == Oops(number: 20_000))
+    @Test func `Law 25: any number of attempts needs no more stack than a few`() async {
+        await onSmallStack {
+            let few = AsyncDepthTests.fewThrows
+            let thrown = Async<Int>.retry(few, on: .immediate) { throw Oops(number: $0) }
+            #expect(thrown.error as? Oops == Oops(number: few))
+            let many = AsyncDepthTests.many
+            let brought = Async<Int>.retry(many, on: .immediate) { Async(error: Oops(number: $0)) }
+            #expect(brought.error as? Oops == Oops(number: many))
         }
     }
 
     // MARK: - Contexts that lose work
 
     @Test func `Law 1: on a context that loses work it ends with a refusal`() {
-        let retried = Async.retry(3, on: ClosureContext { _ in }) { _ in Async(value: 1) }
+        let retried = Async.retry(3, on: ClosureContext { _ in }) { _ in Async(.success(1)) }
         #expect((retried.error as? Refusal)?.reason == .abandoned)
     }
 
     @Test func `Law 1: on a context that has no room it ends with the refusal`() {
         let view = context.bounded(1, overflow: .refuse)
         view.execute {}
-        let retried = Async.retry(3, on: view) { _ in Async(value: 1) }
+        let retried = Async.retry(3, on: view) { _ in Async(.success(1)) }
         #expect((retried.error as? Refusal)?.reason == .full(capacity: 1))
     }
 

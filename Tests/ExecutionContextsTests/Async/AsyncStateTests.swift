@@ -8,6 +8,8 @@ struct AsyncStateTests {
         var phase = AsyncState.Phase.pending
         var hasFirst = false
         var line: [Party] = []
+
+        var isUnwanted: Bool { phase == .pending && !hasFirst && line.allSatisfy(\.isOnlooker) }
     }
 
     @Test(arguments: 1...40)
@@ -16,6 +18,7 @@ struct AsyncStateTests {
     ) {
         var dice = Dice(seed: seed)
         let parties = (0..<12).map { _ in Party() }
+        for index in stride(from: 0, to: 12, by: 3) { parties[index].isOnlooker = true }
         for _ in 0..<60 {
             var state = AsyncState()
             var model = Model()
@@ -38,14 +41,15 @@ struct AsyncStateTests {
                     let mustTell = model.phase == .told
                     model.line.append(party)
                     if mustTell { model.phase = .telling }
-                    #expect(state.join(party) == mustTell)
+                    let tells = party.isOnlooker ? state.join(onlooker: party) : state.join(party)
+                    #expect(tells == mustTell)
                 case 3:
                     let party = parties[dice.roll(12)]
                     let index = model.line.firstIndex { $0 === party }
                     if let index { model.line.remove(at: index) }
-                    let leftNobody = model.line.isEmpty && !model.hasFirst && model.phase == .pending
                     #expect(
-                        state.leave(party) == (index == nil ? .tooLate : leftNobody ? .leftNobody : .left))
+                        state.leave(party)
+                            == (index == nil ? .tooLate : model.isUnwanted ? .leftNobody : .left))
                 case 4:
                     // Whoever tells takes the next one.
                     guard model.phase == .telling else { continue }
@@ -67,9 +71,7 @@ struct AsyncStateTests {
                 #expect(state.phase == model.phase)
                 #expect(state.hasFirst == model.hasFirst)
                 #expect(state.parties.map(ObjectIdentifier.init) == model.line.map(ObjectIdentifier.init))
-                #expect(
-                    state.isUnwanted
-                        == (model.phase == .pending && !model.hasFirst && model.line.isEmpty))
+                #expect(state.isUnwanted == model.isUnwanted)
             }
             // Each time some parties are still in the line when the machine goes: they can stand in the next one.
             for party in model.line where dice.roll(2) == 0 { _ = state.leave(party) }

@@ -29,12 +29,12 @@ struct AsyncStorageTests {
         promise.async.onComplete { outcome in
             if case .success(let value) = outcome { fulfilled.withValue { $0.append(value) } }
         }
-        for async in [promise.async, mapped, Async(value: value), Async(.success(value))] {
+        for async in [promise.async, mapped, Async(.success(value)), Async(.success(value))] {
             for _ in 0..<2 {
                 fulfilled.withValue { $0.append(try! async.outcome!.get()) }
             }
             fulfilled.value.append(try await async.get())
-            fulfilled.value.append(try async.wait())
+            fulfilled.value.append(try blocking { try async.wait() })
         }
         let zipped = promise.async.zip(mapped)
         if let (left, right) = zipped.value { fulfilled.value += [left, right] }
@@ -77,7 +77,7 @@ struct AsyncStorageTests {
         try await check(Oops(number: 3) as any Error) { $0 as? Oops == Oops(number: 3) }
         try await check(Oops(number: 3)) { $0 == Oops(number: 3) }
         try await check(AsyncError.waitsForItself) { $0 == .waitsForItself }
-        let async = Async<any Error>(value: Oops())
+        let async = Async<any Error>(.success(Oops()))
         #expect(async.error == nil)
         #expect(async.value is Oops)
         #expect(Async<any Error>(error: Oops()).value == nil)
@@ -86,7 +86,7 @@ struct AsyncStorageTests {
 
     @Test func `Law 24: an Async is a value as well`() async throws {
         let inner = Promise<Int>()
-        let outer = Async(value: inner.async)
+        let outer = Async(.success(inner.async))
         inner.succeed(1)
         #expect(try await outer.get().get() == 1)
     }
@@ -105,21 +105,21 @@ struct AsyncStorageTests {
             }
             #expect(sentinels.living == 0, sourceLocation: sourceLocation)
         }
-        check { Async(value: sentinels.make()) }
-        check { Async(value: (sentinels.make(), 1, 2, 3)) }
-        check { Async(value: WideOwner(sentinel: sentinels.make())) }
-        check { Async(value: Optional(sentinels.make())) }
-        check { Async(value: [sentinels.make()]) }
-        check { Async(value: sentinels.make() as any Error) }
-        check { Async(value: sentinels.make() as any Sendable) }
+        check { Async(.success(sentinels.make())) }
+        check { Async(.success((sentinels.make(), 1, 2, 3))) }
+        check { Async(.success(WideOwner(sentinel: sentinels.make()))) }
+        check { Async(.success(Optional(sentinels.make()))) }
+        check { Async(.success([sentinels.make()])) }
+        check { Async(.success(sentinels.make() as any Error)) }
+        check { Async(.success(sentinels.make() as any Sendable)) }
         check {
             let sentinel = sentinels.make()
-            return Async(value: { _ = sentinel } as @Sendable () -> Void)
+            return Async(.success({ _ = sentinel } as @Sendable () -> Void))
         }
         check { Async<Int>(error: sentinels.make()) }
         check { Async<WideOwner>(error: sentinels.make()) }
         check { Async<any Error>(error: sentinels.make()) }
-        check { Async(value: Async(value: sentinels.make())) }
+        check { Async(.success(Async(.success(sentinels.make())))) }
     }
 
     @Test func `Law 10: a value that comes too late is freed on the spot`() {

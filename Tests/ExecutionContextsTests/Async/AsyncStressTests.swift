@@ -87,7 +87,7 @@ struct AsyncStressTests {
             }
             let cancelBranches: @Sendable (World) -> Void = { world in
                 for _ in 0..<4 { world.promise.async.map { $0 }.cancel() }
-                world.promise.async.flatMap(on: world.context) { Async(value: $0) }.cancel()
+                world.promise.async.flatMap(on: world.context) { Async(.success($0)) }.cancel()
             }
             let cancelAll: @Sendable (World) -> Void = { if !$0.isWanted { $0.promise.async.cancel() } }
             race(

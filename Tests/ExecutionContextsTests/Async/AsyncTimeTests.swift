@@ -46,7 +46,7 @@ struct AsyncTimeTests {
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
     func `Law 7: a zero or negative delay means as soon as possible, on the context`(_ delay: Duration) {
-        let delayed = Async(value: 1).delay(delay, on: context)
+        let delayed = Async(.success(1)).delay(delay, on: context)
         #expect(!delayed.isCompleted)
         context.advance(by: .zero)
         #expect(delayed.value == 1)
@@ -54,10 +54,10 @@ struct AsyncTimeTests {
     }
 
     @Test func `Law 7: seconds may be a fraction, negative, huge or infinite`() {
-        let half = moment(of: Async(value: 1).delay(0.5, on: context))
-        let negative = moment(of: Async(value: 1).delay(-3.0, on: context))
+        let half = moment(of: Async(.success(1)).delay(0.5, on: context))
+        let negative = moment(of: Async(.success(1)).delay(-3.0, on: context))
         let endless = [Double.infinity, .greatestFiniteMagnitude, 1e300].map {
-            Async(value: 1).delay($0, on: context)
+            Async(.success(1)).delay($0, on: context)
         }
         context.advance(to: Moment(nanoseconds: .max - 1))
         #expect(half.value == at(500))
@@ -69,7 +69,7 @@ struct AsyncTimeTests {
 
     @Test func `Law 7: a delay of not-a-number seconds stops the program`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Async(value: 1).delay(.nan)
+            _ = Async(.success(1)).delay(.nan, on: .global)
         }
         try expectSentence(result, "not-a-number", "law 7", "AsyncTimeTests.swift")
     }
@@ -93,7 +93,7 @@ struct AsyncTimeTests {
         let before = promise.async.delay(.seconds(1), on: context)
         before.cancel()
         #expect(promise.async.error is CancellationError)
-        let during = Async(value: sentinels.make()).delay(.seconds(1), on: context)
+        let during = Async(.success(sentinels.make())).delay(.seconds(1), on: context)
         #expect(context.delayedCount == 1)
         #expect(sentinels.living == 1)
         #expect(during.cancel())
@@ -105,10 +105,10 @@ struct AsyncTimeTests {
         let sentinels = Sentinels()
         let calls = Box(0)
         do {
-            Async(value: sentinels.make()).delay(.seconds(1), on: context)
+            Async(.success(sentinels.make())).delay(.seconds(1), on: context)
                 .onComplete { _ in calls.withValue { $0 += 1 } }
             let captured = sentinels.make()
-            Async(value: sentinels.make()).delay(.infinity, on: context).onComplete { _ in _ = captured }
+            Async(.success(sentinels.make())).delay(.infinity, on: context).onComplete { _ in _ = captured }
         }
         #expect(sentinels.living == 1)
         context.advance(by: .seconds(1))
@@ -148,7 +148,7 @@ struct AsyncTimeTests {
     func `Law 7: a zero or negative limit means what has ended already`(_ limit: Duration) {
         let (wanted, unwanted) = (Promise<Int>(), Promise<Int>())
         wanted.async.onComplete { _ in }
-        #expect(Async(value: 1).timeout(after: limit, on: context).value == 1)
+        #expect(Async(.success(1)).timeout(after: limit, on: context).value == 1)
         #expect(Async<Int>(error: Oops()).timeout(after: limit, on: context).error is Oops)
         for promise in [wanted, unwanted] {
             #expect(
@@ -174,7 +174,7 @@ struct AsyncTimeTests {
         async throws
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = Async(value: 1).timeout(after: .nan)
+            _ = Async(.success(1)).timeout(after: .nan, on: .global)
         }
         try expectSentence(result, "not-a-number", "AsyncTimeTests.swift")
     }
@@ -221,7 +221,7 @@ struct AsyncTimeTests {
     @Test func `Law 1: a delay or a limit on a context that loses its turn ends with a refusal`() async {
         let losing = Losing(time: context.time)
         let promise = Promise<Int>()
-        let delayed = Async(value: 1).delay(.seconds(1), on: losing)
+        let delayed = Async(.success(1)).delay(.seconds(1), on: losing)
         let timed = promise.async.timeout(after: .seconds(1), on: losing)
         context.advance(by: .seconds(1))
         for async in [delayed, timed] {

@@ -142,7 +142,7 @@ struct AsyncTokenTests {
 
     @Test func `Law 26: invalidating cancels up a chain`() {
         let (promise, token) = (Promise<Int>(), InvalidationToken())
-        promise.async.map { $0 }.flatMap { Async(value: $0) }.zip(Async(value: 1))
+        promise.async.map { $0 }.flatMap { Async(.success($0)) }.zip(Async(.success(1)))
             .onComplete(while: token) { _ in }
         token.invalidate()
         #expect(promise.async.error is CancellationError)

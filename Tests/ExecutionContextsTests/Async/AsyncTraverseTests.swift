@@ -84,7 +84,7 @@ struct AsyncTraverseTests {
     @Test func `Of no elements it is an empty array, and the body is never called`() {
         let values = Async<Int>.traverse([Int](), atMost: 1) { _ in
             Issue.record("called")
-            return Async(value: 1)
+            return Async(.success(1))
         }
         #expect(values.value == [])
     }
@@ -150,10 +150,10 @@ struct AsyncTraverseTests {
         let result =
             limit == 0
             ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = Async.traverse(0..<3, atMost: 0) { Async(value: $0) }
+                _ = Async.traverse(0..<3, atMost: 0) { Async(.success($0)) }
             }
             : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = Async.traverse(0..<3, atMost: -1) { Async(value: $0) }
+                _ = Async.traverse(0..<3, atMost: -1) { Async(.success($0)) }
             }
         try expectSentence(result, "traversal with \(limit)", "at least 1")
     }
@@ -173,7 +173,7 @@ struct AsyncTraverseTests {
                     overlaps.withValue { $0 += 1 }
                 }
                 defer { isInside.value = false }
-                return Async(value: number)
+                return Async(.success(number))
             }
             #expect(values.value == Array(0..<count))
             #expect(overlaps.value == 0)
@@ -183,7 +183,7 @@ struct AsyncTraverseTests {
     @Test func `The sequence may be endless, if an error ends it`() {
         let values = Async<Int>.traverse(Naturals(), atMost: 10) { number in
             if number == 1000 { throw Oops() }
-            return Async(value: number)
+            return Async(.success(number))
         }
         #expect(values.error is Oops)
     }
@@ -234,7 +234,7 @@ struct AsyncTraverseTests {
         let numbers = Box<[Int]>([])
         let values = Async.traverse(0..<5, atMost: 2, on: doubling) { number in
             numbers.withValue { $0.append(number) }
-            return Async(value: number)
+            return Async(.success(number))
         }
         #expect(numbers.value == Array(0..<5))
         #expect(values.value == Array(0..<5))

@@ -101,7 +101,7 @@ private actor Counter {
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
     private(set) var value = 0
 
-    init(on context: some SerialContext) { executor = context.serialExecutor }
+    init(on context: some ActorBackingContext) { executor = context.serialExecutor }
 
     func add(on other: some ExecutionContext) async {
         _ = try? await other.run {}

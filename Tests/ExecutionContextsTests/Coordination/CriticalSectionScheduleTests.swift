@@ -12,7 +12,9 @@ struct CriticalSectionScheduleTests {
         let failure = Box<SimulationFailure?>(nil)
         await offThePool {
             failure.value =
-                search(name, schedules: 400, time: .racing, ignoring: [.lockOrder]) { sim in
+                search(
+                    name, schedules: 400, time: .racing, patience: .seconds(60), ignoring: [.lockOrder]
+                ) { sim in
                     let ledger = Ledger()
                     for (index, body) in make(sim, ledger).enumerated() { sim.spawn("thread \(index)", body) }
                     sim.finally("nothing is wrong") { try ledger.check() }

@@ -44,6 +44,37 @@ struct ReadWriteCarrierTests {
         }
     }
 
+    @Test func `Laws 20, 27: a reader or writer that waits for a manual carrier drives it`() async {
+        await watched {
+            let manual = ManualContext(name: "manual")
+            for coordinator in [
+                ReadWriteCoordinator(carrier: manual), ReadWriteCoordinator(carrier: manual.serial("view")),
+                ReadWriteCoordinator(carrier: manual.limited(to: 2)),
+            ] {
+                let strays = Box(0)
+                exercise(coordinator) {
+                    if manual.isCurrent != true { strays.withValue { $0 += 1 } }
+                }
+                #expect(strays.value == 0)
+            }
+        }
+    }
+
+    @Test func `Laws 20, 27: from a job of a manual context a read drives another one of its time`() {
+        let time = ManualTime()
+        let (disk, net) = (ManualContext(name: "disk", time: time), ManualContext(name: "net", time: time))
+        let coordinator = ReadWriteCoordinator(carrier: net)
+        let log = Box<[Int]>([])
+        disk.execute {
+            coordinator.enqueueWrite { log.withValue { $0.append(1) } }
+            coordinator.read { log.withValue { $0.append(2) } }
+            coordinator.enqueueWrite { log.withValue { $0.append(3) } }
+            coordinator.blockingWrite { log.withValue { $0.append(4) } }
+        }
+        disk.runReady()
+        #expect(log.value == [1, 2, 3, 4])
+    }
+
     @Test func `Law 20: on a serial carrier the writes run there and nowhere else`() async {
         await watched {
             let carriers: [any ExecutionContext] = [
@@ -83,8 +114,9 @@ struct ReadWriteCarrierTests {
 
     @Test func `Law 20: on a carrier that runs nothing yet, a reader waits and does not help`() async {
         await watched {
-            let carrier = ManualContext()
-            let coordinator = ReadWriteCoordinator(carrier: carrier)
+            let jobs = Box<[Work]>([])
+            let coordinator = ReadWriteCoordinator(
+                carrier: ClosureContext { job in jobs.withValue { $0.append(job) } })
             let writer = Box<UInt32>(0)
             let isReading = DispatchSemaphore(value: 0)
             coordinator.enqueueWrite { writer.value = Seam.thread }
@@ -97,11 +129,18 @@ struct ReadWriteCarrierTests {
                     isReading.wait()
                     let value = coordinator.read(timeout: .milliseconds(5)) { writer.value }
                     #expect(value == nil && writer.value == 0)
-                    carrier.runReady()
+                    for job in jobs.value { job() }
                     #expect(coordinator.read { writer.value } == Seam.thread)
                 },
             ])
-            // Inside the carrier's own work a reader is where the writes are to run.
+        }
+    }
+
+    @Test func `Law 20: inside a manual carrier's own work a reader is where the writes are to run`() async {
+        await watched {
+            let carrier = ManualContext()
+            let coordinator = ReadWriteCoordinator(carrier: carrier)
+            let writer = Box(1)
             coordinator.enqueueWrite { writer.value = 0 }
             carrier.execute { #expect(coordinator.read { writer.value } == 0) }
             carrier.runReady()

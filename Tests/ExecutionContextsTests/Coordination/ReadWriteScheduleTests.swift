@@ -47,7 +47,8 @@ struct ReadWriteScheduleTests {
             for program in 0..<UInt64(programs) where failure.value == nil {
                 failure.value =
                     search(
-                        "\(name) \(program)", schedules: schedules / programs, time: .racing, seed: program
+                        "\(name) \(program)", schedules: schedules / programs, time: .racing, seed: program,
+                        patience: .seconds(60)
                     ) { sim in
                         let (room, bodies) = make(program, sim)
                         for (index, body) in bodies.enumerated() { sim.spawn("thread \(index)", body) }
@@ -194,7 +195,14 @@ struct ReadWriteScheduleTests {
                     var mine = 0
                     for _ in 0..<4 {
                         let limit = isTimed ? Duration.microseconds(dice.roll(60)) : .seconds(Int.max)
-                        switch dice.roll(6) {
+                        switch dice.roll(7) {
+                        case 6:
+                            let view = mine
+                            coordinator.reading.enqueue {
+                                let seen = room.read(me)
+                                room.expect(
+                                    seen == view, "\(me) wrote \(view) before a read that sees \(seen)")
+                            }
                         case 0:
                             let seen = coordinator.read { room.read(me) }
                             room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen)")

@@ -109,7 +109,7 @@ private actor Keeper {
     let room: ReadWriteRoom
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    init(_ context: some SerialContext, _ room: ReadWriteRoom) {
+    init(_ context: some ActorBackingContext, _ room: ReadWriteRoom) {
         executor = context.serialExecutor
         self.room = room
     }

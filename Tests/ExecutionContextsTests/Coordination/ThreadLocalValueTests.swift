@@ -217,7 +217,7 @@ struct ThreadLocalValueTests {
             let empty = ThreadLocalValue<Void>()
             let small = ThreadLocalValue<Bool> { _ in true }
             let existential = ThreadLocalValue<any Sendable> { _ in "text" }
-            let function = ThreadLocalValue<() -> Int> { _ in { 9 } }
+            let function = ThreadLocalValue<@Sendable () -> Int> { _ in { 9 } }
             OwnThread.onEach(3) { _ in
                 #expect(large.value() == Large() && large.value() == Large())
                 #expect(wide.value() == SIMD4(1, 2, 3, 4))

@@ -23,20 +23,14 @@ struct BoundedModelTests {
                 // Only counted: which piece went shows in what runs.
                 manual.bounded(capacity, overflow: .dropOldest { _ in dropped.withValue { $0.append(0) } })
             }
-        var random = seed &* 0x9E37_79B9_7F4A_7C15
-        func below(_ bound: UInt64) -> Int {
-            random ^= random << 13
-            random ^= random >> 7
-            random ^= random << 17
-            return Int(random % bound)
-        }
+        var dice = Dice(seed: seed)
         var ticketed: [Int] = []
         var patient: [Int] = []
         var expected: [Int] = []
         var refusals = 0
         var submissions: Set<Int> = []
         for index in 0..<3000 {
-            switch below(5) {
+            switch dice.roll(5) {
             case 0, 1:
                 submissions.insert(index)
                 view.submit { ran.withValue { $0.append(index) } }
@@ -58,7 +52,7 @@ struct BoundedModelTests {
                     refusals += 1
                     #expect(policy != .dropOldest && ticketed.count >= capacity)
                 }
-            case 3 where below(4) == 0:
+            case 3 where dice.roll(4) == 0:
                 // Due delays enter above the capacity.
                 view.enqueue { ran.withValue { $0.append(index) } }
                 ticketed.append(index)

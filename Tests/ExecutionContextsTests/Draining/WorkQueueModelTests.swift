@@ -7,13 +7,7 @@ struct WorkQueueModelTests {
     func `A work queue gives out what an array gives out, and frees each piece once`(_ seed: UInt64) {
         let alive = Box(0)
         let ran = Box<[Int]>([])
-        var random = seed &* 0x9E37_79B9_7F4A_7C15
-        func below(_ bound: UInt64) -> Int {
-            random ^= random << 13
-            random ^= random >> 7
-            random ^= random << 17
-            return Int(random % bound)
-        }
+        var dice = Dice(seed: seed)
         do {
             var queue = WorkQueue()
             var batch = WorkQueue()
@@ -21,9 +15,9 @@ struct WorkQueueModelTests {
             var batchModel: [Int] = []
             var next = 0
             for _ in 0..<400 {
-                switch below(8) {
+                switch dice.roll(8) {
                 case 0..<4:
-                    for _ in 0..<below(below(4) == 0 ? 700 : 20) {
+                    for _ in 0..<dice.roll(dice.roll(4) == 0 ? 700 : 20) {
                         let piece = Piece(alive)
                         queue.append { [index = next] in
                             _ = piece
@@ -33,7 +27,7 @@ struct WorkQueueModelTests {
                         next += 1
                     }
                 case 4..<6:
-                    for _ in 0..<below(40) {
+                    for _ in 0..<dice.roll(40) {
                         let work = queue.popFirst()
                         #expect((work == nil) == model.isEmpty)
                         work?()

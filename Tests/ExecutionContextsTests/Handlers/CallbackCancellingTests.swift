@@ -92,10 +92,10 @@ struct CallbackCancellingTests {
         #expect(count.value == 6)
     }
 
-    @Test func `A task that waits for it and is cancelled stops what was started`() async {
+    @Test func `Law 26: a task that waits in getOrCancel and is cancelled stops what was started`() async {
         let request = Request()
         let value = request.start()
-        let task = Task { try await value.get() }
+        let task = Task { try await value.getOrCancel() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(request.cancels.value == 1)

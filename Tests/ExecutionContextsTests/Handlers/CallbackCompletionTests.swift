@@ -25,7 +25,7 @@ struct CallbackCompletionTests {
         #expect(log.value.isEmpty)
         manual.runReady()
         #expect(log.value == ["1 nil", "nil here"])
-        Async(value: 2).onComplete(on: manual, completion)
+        Async(.success(2)).onComplete(on: manual, completion)
         manual.runReady()
         #expect(log.value.last == "2 nil")
     }

@@ -12,7 +12,7 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
         self.make = make
     }
 
-    static let all: [ExclusiveSubject] = own + views + decorated
+    static let all: [ExclusiveSubject] = own + views + coordinators + decorated
 
     static let own: [ExclusiveSubject] = [
         ExclusiveSubject("own serial queue") { SerialQueueContext(label: "serial") },
@@ -28,6 +28,19 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
         ExclusiveSubject("serial view of a limited view") { GlobalContext().limited(to: 2).serial() },
         ExclusiveSubject("serial view of one thread") { RunLoopThreadContext(name: "loop").serial() },
         ExclusiveSubject("serial view of a serial view") { GlobalContext().serial().serial() },
+    ]
+
+    static let coordinators: [ExclusiveSubject] = [
+        ExclusiveSubject("writing side") { ReadWriteCoordinator().writing },
+        ExclusiveSubject("writing side, writes on a queue") {
+            ReadWriteCoordinator(carrier: SerialQueueContext(label: "writes")).writing
+        },
+        ExclusiveSubject("writing side over a barrier queue") {
+            ReadWriteCoordinator(over: BarrierQueueContext(label: "barrier")).writing
+        },
+        ExclusiveSubject("observed writing side") {
+            ReadWriteCoordinator().writing.observed(by: NoObserver()) as! any SynchronousBarrierContext
+        },
     ]
 
     static let decorated: [ExclusiveSubject] = [

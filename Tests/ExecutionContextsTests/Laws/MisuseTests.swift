@@ -137,13 +137,13 @@ private actor Lodger {
 }
 
 /// Says that it is serial, and loses everything.
-private struct LosingContext: SerialContext {
+private struct LosingContext: ActorBackingContext {
     var name: String { "losing" }
     func execute(_ work: @escaping Work) {}
 }
 
 /// Serial, and unable to say where the caller is.
-private struct UnknowingContext: SerialContext {
+private struct UnknowingContext: ActorBackingContext {
     private let queue = DispatchQueue(label: "unknowing")
     func execute(_ work: @escaping Work) { queue.async(execute: work) }
 }

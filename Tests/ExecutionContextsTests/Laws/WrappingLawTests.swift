@@ -17,6 +17,22 @@ struct WrappingLawTests {
     }
 
     @Test(arguments: Powers.table, Subject.bases)
+    func
+        `Law 13: a view can back an actor if it has a line of its own, or if its base can and it refuses nothing`(
+            _ powers: Powers, _ subject: Subject
+        )
+    {
+        for base in [subject.make().context, subject.make().context.bounded(1000, overflow: .refuse)] {
+            guard let view = powers.decorator.apply(base) else { continue }
+            let powers = powers.over(base)
+            let canBack =
+                view is any SerialContext && !(view is any RefusingContext)
+                && (powers.hasOwnLine || base is any ActorBackingContext)
+            #expect((view is any ActorBackingContext) == canBack)
+        }
+    }
+
+    @Test(arguments: Powers.table, Subject.bases)
     func `Law 8: a decorator keeps waiting and refusing, or its type says it does not`(
         _ powers: Powers, _ subject: Subject
     ) {

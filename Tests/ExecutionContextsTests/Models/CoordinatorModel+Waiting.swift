@@ -30,12 +30,13 @@ extension CoordinatorModel {
             return .next
         }
         program.atomic("publish that it has woken") { world, _ in
-            world.publish()
+            world.publish(omission)
             return .next
         }
         program.atomic("try") { world, me in
             if world[me, .position] > world.memory[Cell.completed] {
-                guard world.memory[Cell.helps(me)] == 1, world.memory[Cell.completed] < world.limit else {
+                guard world.memory[Cell.helps(me)] == 1, world.memory[Cell.completed] < world.limit(omission)
+                else {
                     return .to("failed")
                 }
                 world[me, .purpose] = Purpose.help
@@ -43,6 +44,7 @@ extension CoordinatorModel {
             }
             if world.memory[Cell.starving] == 1, world.line.first != me { return .to("failed") }
             if world[me, .wantsAlone] == 1 {
+                if omission != .precedence, world.hasReadyRead(before: me) { return .to("failed") }
                 world[me, .purpose] = Purpose.enter
                 return .to("exclude")
             }
@@ -54,7 +56,7 @@ extension CoordinatorModel {
             return world[me, .wantsAlone] == 1 ? .next : .to("settle in")
         }
         program.atomic("publish that it is in") { world, _ in
-            world.publish()
+            world.publish(omission)
             world.unlock()
             return .to("writing")
         }
@@ -70,14 +72,14 @@ extension CoordinatorModel {
             return .next
         }
         program.atomic("publish that it waits") { world, _ in
-            world.publish()
+            world.publish(omission)
             return omission == .lastTry ? .to("stay") : .to("try")
         }
         program.atomic("starve") { world, me in
             // Whether it has waited long enough is a matter of time; here, of chance.
             guard world.isOvertaken(me) else { return .to("stay") }
             world.memory[Cell.starving] = 1
-            world.publish()
+            world.publish(omission)
             return .next
         }
         program.atomic("stay") { world, me in
@@ -118,7 +120,7 @@ extension CoordinatorModel {
         }
         program.step("help with one") { world, me in
             let next = world.memory[Cell.completed] + world[me, .ran]
-            guard next < min(world[me, .position], world.limit) else { return .to("have helped") }
+            guard next < min(world[me, .position], world.limit(omission)) else { return .to("have helped") }
             world[me, .ran] += 1
             world.beginWriting()
             world.memory[Cell.run] += 1
@@ -131,7 +133,10 @@ extension CoordinatorModel {
         program.atomic("have helped") { world, me in
             guard world.lock() else { return .blocked }
             world.memory[Cell.completed] += world[me, .ran]
-            guard world[me, .position] <= world.memory[Cell.completed] else {
+            let isBehindRead =
+                world[me, .wantsAlone] == 1 && omission != .precedenceAfterHelping
+                && world.hasReadyRead(before: me)
+            guard world[me, .position] <= world.memory[Cell.completed], !isBehindRead else {
                 return .to("leave after helping")
             }
             if world[me, .wantsAlone] == 0 {
@@ -141,7 +146,7 @@ extension CoordinatorModel {
             return .to("is in")
         }
         program.atomic("leave after helping") { world, me in
-            world.publish(leaving: true)
+            world.publish(omission, leaving: true)
             world[me, .back] = Back.attempt.rawValue
             return .to("settle")
         }
@@ -154,8 +159,7 @@ extension CoordinatorModel {
                 world.memory[Cell.turns] -= 1
                 return .next
             }
-            let others = world.processors.indices.filter { $0 != me }
-            let isAllDone = others.allSatisfy { world.processors[$0].hasEnded }
+            let isAllDone = haveThreadsEnded(world) && !world.hasReads
             return isAllDone && world.memory[Cell.completed] == world.memory[Cell.submitted] ? .end : .blocked
         }
         program.atomic("take the turn") { world, me in
@@ -163,14 +167,16 @@ extension CoordinatorModel {
             world.memory[Cell.turnComing] = 0
             world[me, .ran] = 0
             world[me, .purpose] = Purpose.turn
-            return world.memory[Cell.completed] < world.limit ? .to("exclude") : .to("failed")
+            return world.memory[Cell.completed] < world.limit(omission) ? .to("exclude") : .to("failed")
         }
         program.atomic("failed") { world, _ in
             world.unlock()
             return .to("turn")
         }
         program.step("run one") { world, me in
-            guard world.memory[Cell.completed] + world[me, .ran] < world.limit else { return .to("have run") }
+            guard world.memory[Cell.completed] + world[me, .ran] < world.limit(omission) else {
+                return .to("have run")
+            }
             world[me, .ran] += 1
             world.beginWriting()
             world.memory[Cell.run] += 1
@@ -186,7 +192,7 @@ extension CoordinatorModel {
             return .next
         }
         program.atomic("leave after the turn") { world, me in
-            world.publish(leaving: true)
+            world.publish(omission, leaving: true)
             world[me, .back] = Back.turn.rawValue
             return .to("settle")
         }
@@ -235,20 +241,21 @@ extension CoordinatorModel {
         program.atomic("settle") { world, me in
             world[me, .unparks] = 0
             world[me, .mustAsk] = 0
-            world.publish()
+            world.publish(omission)
             return .next
         }
         program.atomic("is anybody alone inside?") { world, _ in
             world.memory[Cell.state] & Flag.exclusive != 0 ? .to("unlock") : .next
         }
         program.atomic("hand over") { world, me in
-            guard world.memory[Cell.completed] < world.memory[Cell.submitted],
-                let reader = world.nextWaiter(isRead: true),
-                world.countIn(nil)
-            else { return .next }
+            guard let reader = world.nextToLetIn, world.countIn(nil) else { return .next }
             world.remove(reader)
-            world.memory[Cell.isIn(reader)] = 1
-            world[me, .unparks] |= 1 << UInt8(reader)
+            if let owner = World.owner(ofRead: reader) {
+                world.memory[Cell.ready] |= 1 << UInt8(owner)
+            } else {
+                world.memory[Cell.isIn(reader)] = 1
+                world[me, .unparks] |= 1 << UInt8(reader)
+            }
             return .to("hand over")
         }
         program.atomic("decide") { world, me in
@@ -256,12 +263,13 @@ extension CoordinatorModel {
                 world.memory[Cell.state] & Flag.claimed != 0
                 && roles.indices.contains { world.load(Cell.slot($0), by: me) == 1 }
             let isEmpty = world.memory[Cell.readers] == 0 && !hasClaims
-            if world.memory[Cell.completed] < world.limit {
+            if world.memory[Cell.completed] < world.limit(omission) {
                 if isEmpty, world.memory[Cell.turnComing] == 0, omission != .turn {
                     world.memory[Cell.turnComing] = 1
                     world[me, .mustAsk] = 1
                 }
-                if isEmpty, let helper = world.line.first(where: { world.memory[Cell.helps($0)] == 1 }) {
+                let threads = world.line.filter { World.owner(ofRead: $0) == nil }
+                if isEmpty, let helper = threads.first(where: { world.memory[Cell.helps($0)] == 1 }) {
                     world.wake(helper, by: me)
                 }
             } else if let next = world.nextWaiter(isRead: !isEmpty) {
@@ -270,7 +278,7 @@ extension CoordinatorModel {
             return .next
         }
         program.atomic("publish once more") { world, _ in
-            world.publish()
+            world.publish(omission)
             return .next
         }
         program.atomic("unlock") { world, _ in

@@ -1,14 +1,20 @@
 /// The protocol of `ReadWriteCore`, step by step, for `explore`; with parts that can be left out.
 ///
-/// The processors run scripts. One may be the carrier, which takes the turns that it is asked for.
+/// The processors run scripts. One may be the carrier, which takes the turns that it is asked for. One may be the
+/// pool, or the reserve where that has no thread: it runs the enqueued reads that have been counted in.
 struct CoordinatorModel {
-    enum Operation { case read, write, enqueue }
+    enum Operation {
+        case read, write, enqueue
+        /// Enqueues a read; at most once in a script.
+        case enqueueRead
+    }
 
     enum Role {
         /// Runs these, one after the other; a thread that helps runs the writes that it waits for.
         /// An impatient one may give up waiting at any time.
         case thread([Operation], helps: Bool = false, isImpatient: Bool = false)
         case carrier
+        case pool
     }
 
     /// What a broken version leaves out.
@@ -31,6 +37,14 @@ struct CoordinatorModel {
         case lastTry
         /// Closing the doors when a write is enqueued.
         case closing
+        /// Closing them when a read is enqueued.
+        case closingForRead
+        /// That a waiting writer does not enter before an enqueued read that stands before it.
+        case precedence
+        /// The same, where the writer has run the writes before it and is inside already.
+        case precedenceAfterHelping
+        /// That no write runs before an enqueued read that was enqueued before the write.
+        case limitAtRead
         /// Asking for another turn when the last reader has left.
         case turn
     }
@@ -61,6 +75,7 @@ struct CoordinatorModel {
         switch roles[me] {
         case .thread(let script, _, _): addScript(script, to: &program)
         case .carrier: addTurns(to: &program)
+        case .pool: addPool(to: &program)
         }
         addExclusion(to: &program)
         addSettling(to: &program)
@@ -78,6 +93,7 @@ struct CoordinatorModel {
             case .read: return .to("look")
             case .write: return .to("write")
             case .enqueue: return .to("enqueue")
+            case .enqueueRead: return .to("enqueue a read")
             }
         }
         addReading(to: &program)
@@ -166,6 +182,7 @@ struct CoordinatorModel {
         program.step("writing") { world, me in
             world.beginWriting()
             world.check(world.memory[Cell.run] >= world[me, .mine], "a writer overtakes its own write")
+            world.check(world.memory[Cell.isEnqueued(me)] == 0, "a writer overtakes its own read")
             return .next
         }
         program.step("have written") { world, _ in
@@ -186,13 +203,19 @@ struct CoordinatorModel {
             return .next
         }
         program.atomic("close the doors") { world, _ in
-            if omission != .closing { world.publish() }
+            if omission != .closing { world.publish(omission) }
             world.unlock()
             return .next
         }
         program.atomic("ask for a turn") { world, me in
             world.memory[Cell.turns] += world[me, .mustAsk]
             return .to("begin")
+        }
+        program.atomic("enqueue a read") { world, me in
+            guard world.lock() else { return .blocked }
+            world.appendRead(of: me)
+            world[me, .back] = Back.begin.rawValue
+            return .to("settle")
         }
     }
 }

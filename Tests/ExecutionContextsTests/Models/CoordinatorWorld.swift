@@ -8,6 +8,8 @@ enum Cell {
     static let turns = 8
     // What is really so, for the checks.
     static let readersInside = 9, writersInside = 10, run = 11
+    /// The enqueued reads that have been counted in and wait for a thread: a bit for each submitter.
+    static let ready = 12
 
     static func place(_ index: Int) -> Int { 16 + index }
     static func woken(_ thread: Int) -> Int { 20 + thread }
@@ -18,6 +20,9 @@ enum Cell {
     // What does not change.
     static func helps(_ thread: Int) -> Int { 40 + thread }
     static func isImpatient(_ thread: Int) -> Int { 44 + thread }
+    // Of the read that a thread has enqueued.
+    static func position(ofReadBy thread: Int) -> Int { 48 + thread }
+    static func isEnqueued(_ thread: Int) -> Int { 52 + thread }
 }
 
 enum Flag {
@@ -31,7 +36,7 @@ enum Purpose { static let enter: UInt8 = 0, help: UInt8 = 1, turn: UInt8 = 2 }
 
 /// Where to go on after settling.
 enum Back: UInt8 {
-    case begin, choose, reading, attempt, sleep, turn
+    case begin, choose, reading, attempt, sleep, turn, pool
 
     var step: String {
         switch self {
@@ -41,6 +46,7 @@ enum Back: UInt8 {
         case .attempt: "attempt"
         case .sleep: "sleep"
         case .turn: "turn"
+        case .pool: "pool"
         }
     }
 }
@@ -101,8 +107,10 @@ extension World {
     }
 
     /// Makes the flags of the word say what the line says.
-    mutating func publish(leaving: Bool = false) {
-        let closed = memory[Cell.completed] < memory[Cell.submitted] || memory[Cell.starving] == 1
+    mutating func publish(_ omission: CoordinatorModel.Omission?, leaving: Bool = false) {
+        let hasReads = omission != .closingForRead && line.contains { World.owner(ofRead: $0) != nil }
+        let closed =
+            memory[Cell.completed] < memory[Cell.submitted] || memory[Cell.starving] == 1 || hasReads
         let flags =
             (closed ? Flag.closed : 0) | (line.isEmpty ? 0 : Flag.waited)
             | (memory[Cell.wakePending] == 1 ? Flag.told : 0)
@@ -115,9 +123,46 @@ extension World {
         (0..<4).compactMap { memory[Cell.place($0)] == 0 ? nil : Int(memory[Cell.place($0)]) - 1 }
     }
 
-    /// How many of the enqueued writes may run before a waiting writer's turn.
-    var limit: UInt8 {
-        line.first { self[$0, .wantsAlone] == 1 }.map { memory[Cell.position($0)] } ?? memory[Cell.submitted]
+    /// The thread whose enqueued read stands in line under this number, or nil if it is a thread's own.
+    static func owner(ofRead entry: Int) -> Int? { entry < 4 ? nil : entry - 4 }
+
+    /// Whether an enqueued read has not ended.
+    var hasReads: Bool { (0..<4).contains { memory[Cell.isEnqueued($0)] == 1 } }
+
+    func position(of entry: Int) -> UInt8 {
+        memory[World.owner(ofRead: entry).map { Cell.position(ofReadBy: $0) } ?? Cell.position(entry)]
+    }
+
+    func isWriter(_ entry: Int) -> Bool { entry < 4 && self[entry, .wantsAlone] == 1 }
+
+    /// How many of the enqueued writes may run before the first waiting writer or enqueued read.
+    func limit(_ omission: CoordinatorModel.Omission?) -> UInt8 {
+        let first = line.first { isWriter($0) || omission != .limitAtRead && World.owner(ofRead: $0) != nil }
+        return first.map { position(of: $0) } ?? memory[Cell.submitted]
+    }
+
+    mutating func appendRead(of thread: Int) {
+        memory[Cell.position(ofReadBy: thread)] = memory[Cell.submitted]
+        memory[Cell.isEnqueued(thread)] = 1
+        append(thread + 4)
+    }
+
+    /// Whether an enqueued read that could be let in stands before a thread in line.
+    func hasReadyRead(before thread: Int) -> Bool {
+        let read = line.prefix { $0 != thread }.first { World.owner(ofRead: $0) != nil }
+        return read.map { position(of: $0) <= memory[Cell.completed] } ?? false
+    }
+
+    /// The first reader that is counted in now: an enqueued one, or behind writes any.
+    var nextToLetIn: Int? {
+        let hasWrites = memory[Cell.completed] < memory[Cell.submitted]
+        for entry in line {
+            let isRead = World.owner(ofRead: entry) != nil
+            let isReady = position(of: entry) <= memory[Cell.completed]
+            if isReady && !isWriter(entry) && (isRead || hasWrites) { return entry }
+            if isRead || memory[Cell.starving] == 1 { return nil }
+        }
+        return nil
     }
 
     /// Whether a waiter is the first, could enter but for others inside, and has not said that it starves.
@@ -128,6 +173,7 @@ extension World {
 
     func nextWaiter(isRead: Bool) -> Int? {
         for waiter in line {
+            if World.owner(ofRead: waiter) != nil { return nil }
             let isReady = memory[Cell.position(waiter)] <= memory[Cell.completed]
             if isReady && (self[waiter, .wantsAlone] == 0 || !isRead) { return waiter }
             if memory[Cell.starving] == 1 { return nil }
@@ -135,10 +181,13 @@ extension World {
         return nil
     }
 
-    mutating func append(_ thread: Int) { memory[Cell.place(line.count)] = UInt8(thread + 1) }
+    mutating func append(_ entry: Int) {
+        precondition(line.count < 4, "A model with more waiters needs more places.")
+        memory[Cell.place(line.count)] = UInt8(entry + 1)
+    }
 
     mutating func remove(_ thread: Int) {
-        if memory[Cell.woken(thread)] == 1 {
+        if thread < 4, memory[Cell.woken(thread)] == 1 {
             memory[Cell.woken(thread)] = 0
             memory[Cell.wakePending] = 0
         }

@@ -4,12 +4,10 @@ struct EmbeddedLockModel {
     enum Omission: CaseIterable {
         /// The barrier between announcing oneself and the next try.
         case barrier
-        /// That the word changes before the wake-up, so that who is about to sleep does not.
-        case change
+        /// That the system lets a thread sleep only while the lock is held.
+        case comparison
         /// The wake-up when the lock is released.
         case wake
-        /// The try after the announcement.
-        case lastTry
     }
 
     var processors = 2
@@ -18,12 +16,11 @@ struct EmbeddedLockModel {
     var isPortable = false
     var omission: Omission?
 
-    // The cells of memory. The waiters' word: who waits, in three bits, and above how often one was woken.
+    // The cells of memory.
     private static let held = 0, waiters = 1, inside = 2
     private static func asleep(_ thread: Int) -> Int { 8 + thread }
-    private static let wake: UInt8 = 8
     // The registers.
-    private static let roundsLeft = 0, seen = 1
+    private static let roundsLeft = 0
 
     /// Explores on a thread of its own, since it takes a while.
     func explored() async -> Exploration { await onOwnThread { explore() } }
@@ -43,27 +40,20 @@ struct EmbeddedLockModel {
 
     private func entering(_ program: inout Program) {
         program.atomic("enter") { world, _ in take(&world) ? .to("inside") : .to("announce") }
-        program.atomic("announce") { world, me in
+        program.atomic("announce") { world, _ in
             world.memory[Self.waiters] += 1
-            world.processors[me].registers[Self.seen] = world.memory[Self.waiters]
-            return omission == .lastTry ? .to("sleep") : .next
-        }
-        if omission != .barrier && !isPortable { program.barrier("barrier", processors: processors) }
-        program.step("look") { world, me in
-            world.processors[me].registers[Self.seen] = world.load(Self.waiters, by: me)
             return .next
         }
+        if omission != .barrier && !isPortable { program.barrier("barrier", processors: processors) }
         program.atomic("try") { world, _ in take(&world) ? .to("depart") : .to("sleep") }
         // The system compares and puts to sleep as one.
         program.atomic("sleep") { world, me in
-            guard world.memory[Self.waiters] == world.processors[me].registers[Self.seen] else {
-                return .to("look")
-            }
+            if omission != .comparison, world.memory[Self.held] == 0 { return .to("try") }
             world.memory[Self.asleep(me)] = 1
             return .next
         }
         program.step("asleep") { world, me in
-            world.memory[Self.asleep(me)] == 1 ? .blocked : .to("look")
+            world.memory[Self.asleep(me)] == 1 ? .blocked : .to("try")
         }
         program.atomic("depart") { world, _ in
             world.memory[Self.waiters] -= 1
@@ -93,12 +83,8 @@ struct EmbeddedLockModel {
             }
         }
         program.step("is anybody waiting?") { world, me in
-            let waits = world.load(Self.waiters, by: me) % Self.wake != 0
-            return waits && omission != .wake ? .to("change") : .to("again")
-        }
-        program.atomic("change") { world, _ in
-            if omission != .change { world.memory[Self.waiters] &+= Self.wake }
-            return .next
+            let waits = world.load(Self.waiters, by: me) != 0
+            return waits && omission != .wake ? .to("wake") : .to("again")
         }
         program.atomic("wake") { world, _ in
             let sleeper = (0..<processors).first { world.memory[Self.asleep($0)] == 1 }

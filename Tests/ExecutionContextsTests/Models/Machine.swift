@@ -8,7 +8,7 @@ import Dispatch
 /// happens at once.
 struct World: Hashable {
     /// What all processors share.
-    var memory = Bytes(count: 48)
+    var memory = Bytes(count: 56)
     var processors: [Processor]
 
     struct Processor: Hashable {

@@ -59,7 +59,7 @@ struct AsyncRecordedTests {
 
     @Test func `One that has ended already is reported as well`() {
         let recorder = Recorder()
-        let value = Async(value: 7).recorded(by: recorder, as: "value")
+        let value = Async(.success(7)).recorded(by: recorder, as: "value")
         #expect((try? value.outcome?.get()) == 7)
         #expect(recorder.pieces.map(\.state) == [.finished])
     }

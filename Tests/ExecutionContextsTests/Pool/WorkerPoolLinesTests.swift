@@ -62,7 +62,8 @@ struct WorkerPoolLinesTests {
 
     @Test func `Figures count what waits in every line`() async {
         await watched {
-            let pool = WorkerPool(width: 1)
+            // One worker in all, so that no substitute begins any.
+            let pool = WorkerPool(width: 1, limit: 1)
             let (isBusy, mayGoOn) = (DispatchSemaphore(value: 0), BusyWait())
             pool.execute {
                 for _ in 0..<300 { pool.execute {} }

@@ -8,7 +8,7 @@ struct TimerWheelModelTests {
     func `The wheel gives out what a sorted array gives out, whatever is added, removed and turned`(
         _ seed: UInt64
     ) {
-        var random = Xorshift(seed)
+        var random = Deadlines(seed)
         var model = Model(now: seed == 1 ? 0 : Int64(random.below(1 << 50)))
         for _ in 0..<4000 {
             switch random.below(10) {
@@ -116,17 +116,12 @@ private struct Model: ~Copyable {
     }
 }
 
-/// Random numbers that a seed repeats.
-private struct Xorshift {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+/// Random deadlines that a seed repeats.
+private struct Deadlines {
+    private var dice: Dice
+    init(_ seed: UInt64) { dice = Dice(seed: seed) }
 
-    mutating func below(_ bound: UInt64) -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state % bound
-    }
+    mutating func below(_ bound: UInt64) -> UInt64 { dice.next() % bound }
 
     /// Past, present and future at every scale.
     mutating func deadline(after now: Int64) -> Int64 {

@@ -1,0 +1,35 @@
+// A job of a task or an actor has been accepted when its task or actor was: it runs, whatever a
+// view says.
+
+extension ExecutionContext {
+    /// Submits `work` past the views of this context that may refuse or drop it, with what they add
+    /// to it.
+    func executeAccepted(_ work: @escaping Work) {
+        guard self is any RefusingContext else { return execute(work) }
+        guard let view = self as? any ContextDecorator else { return enqueue(work) }
+        view.passAccepted(work)
+    }
+
+    /// Submits `work` to the innermost serial view, which runs it without asking its base, with
+    /// what is added to it on the way there; false if there is no such view.
+    func executeWithoutBase(_ work: @escaping Work) -> Bool {
+        if let view = self as? any IndependentView {
+            view.executeWithoutBase(work)
+            return true
+        }
+        guard let view = self as? any ContextDecorator else { return false }
+        return view.passWithoutBase(work)
+    }
+}
+
+extension ContextDecorator {
+    fileprivate func passAccepted(_ work: @escaping Work) { base.executeAccepted(decorateAccepted(work)) }
+
+    fileprivate func passWithoutBase(_ work: @escaping Work) -> Bool {
+        base.executeWithoutBase(decorateAccepted(work))
+    }
+
+    private func decorateAccepted(_ work: @escaping Work) -> Work {
+        self is any SkippingView ? work : decorate(work)
+    }
+}

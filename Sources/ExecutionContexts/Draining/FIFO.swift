@@ -1,0 +1,29 @@
+/// Elements in the order in which they came, first in, first out.
+///
+/// Not safe for threads: its owner guards it. An element that is taken out is moved out, and what
+/// it holds is the taker's.
+struct FIFO<Element>: ~Copyable {
+    private var elements: [Element?] = []
+    private var start = 0
+
+    var isEmpty: Bool { start == elements.count }
+
+    var count: Int { elements.count - start }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        if isEmpty { return nil }
+        let element = elements[start].take()
+        start += 1
+        if isEmpty {
+            elements.removeAll(keepingCapacity: start <= 64)
+            start = 0
+        } else if start > 32, start > elements.count / 2 {
+            // As many as have left since the last time, so each element is moved once.
+            elements.removeFirst(start)
+            start = 0
+        }
+        return element
+    }
+}

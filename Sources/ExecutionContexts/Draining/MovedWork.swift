@@ -1,0 +1,10 @@
+/// A job inside a closure that may be copied. `run` frees the job at once, whatever copies of the
+/// closure remain (law 10).
+final class MovedWork: @unchecked Sendable {
+    // Unchecked: it runs once, and is a job's own until then.
+    private var work: Work?
+
+    init(_ work: consuming @escaping Work) { self.work = consume work }
+
+    func run() throws(Never) { work.take()?() }
+}

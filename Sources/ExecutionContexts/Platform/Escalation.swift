@@ -1,0 +1,23 @@
+/// Waits for `operation`, and tells `escalate` the priority of the calling task, now and whenever it is raised.
+///
+/// The runtime does the same for a task that another one awaits. Older systems escalate once, at the beginning.
+nonisolated(nonsending) func withEscalation<Value>(
+    _ escalate: @escaping @Sendable (TaskPriority) -> Void,
+    of operation: nonisolated(nonsending) () async throws -> Value
+) async throws -> Value {
+    escalate(Task.currentPriority)
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+        return try await operation()
+    }
+    return try await withTaskPriorityEscalationHandler(
+        operation: operation, onPriorityEscalated: { _, priority in escalate(priority) })
+}
+
+extension Task {
+    /// Raises the priority of this task, where the system can.
+    func raise(to priority: TaskPriority) {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            escalatePriority(to: priority)
+        }
+    }
+}

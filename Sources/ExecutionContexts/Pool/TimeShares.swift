@@ -1,0 +1,98 @@
+/// How one worker divides its time among the queues that have jobs for it.
+///
+/// While only one queue has jobs, nothing is measured. Else each job's time is charged to the queue
+/// that it came from:
+///
+/// | both wait | shares of the time |
+/// | --- | --- |
+/// | jobs from outside, jobs of the pool's own jobs | 2 : 1, jobs from outside first |
+/// | urgent jobs, all others | 4 : 1 |
+/// | all others, patient jobs | 8 : 1 |
+///
+/// A debt is what a queue has to be given before the others, in nanoseconds. It is bounded on both
+/// sides, so that a job of seconds does not keep a queue out for seconds.
+package struct TimeShares {
+    package enum Queue: UInt8 { case own, outside, urgent, patient }
+
+    /// Which queues have jobs.
+    package struct Waiting {
+        package var own = false
+        package var outside = false
+        package var urgent = false
+        package var patient = false
+
+        package init(
+            own: Bool = false, outside: Bool = false, urgent: Bool = false, patient: Bool = false
+        ) {
+            (self.own, self.outside, self.urgent, self.patient) = (own, outside, urgent, patient)
+        }
+    }
+
+    /// What a queue may be owed, and what a single job counts at most.
+    package static var quantum: Int64 { 10_000_000 }
+    /// How long a worker stays with its own jobs, or with those from outside, where all are short.
+    package static var slice: Int64 { 50_000 }
+
+    private var last = Queue.own
+    private var lastTime: Int64 = 0
+    private var lastBegun = 0
+    private var lastWaiting = Waiting()
+    private var (toOutside, toMedium, toPatient): (Int64, Int64, Int64) = (0, 0, 0)
+    private var isServingOutside = false
+
+    package init() {}
+
+    /// Chooses the queue that the next job comes from. At least one has jobs.
+    ///
+    /// `begun` counts the worker's jobs: if others than the one chosen last have run, nothing is
+    /// known of the time since.
+    package mutating func choose(at now: Int64, begun: Int, from waiting: Waiting) -> Queue {
+        if begun > lastBegun + 1 { lastWaiting = Waiting() }
+        lastBegun = begun
+        charge(at: now, waiting)
+        last = next(waiting)
+        (lastTime, lastWaiting) = (now, waiting)
+        return last
+    }
+
+    private mutating func next(_ waiting: Waiting) -> Queue {
+        let hasMedium = waiting.own || waiting.outside
+        if waiting.patient, !waiting.urgent && !hasMedium || toPatient >= Self.quantum { return .patient }
+        if waiting.urgent, !hasMedium || toMedium < Self.quantum { return .urgent }
+        guard waiting.own && waiting.outside else { return waiting.outside ? .outside : .own }
+        if isServingOutside ? toOutside <= 0 : toOutside >= Self.slice { isServingOutside.toggle() }
+        return isServingOutside ? .outside : .own
+    }
+
+    private mutating func charge(at now: Int64, _ waiting: Waiting) {
+        let passed = max(now - lastTime, 0)
+        let elapsed = min(passed, Self.quantum)
+        // Outside first where it comes anew, unless it has had more than its share a moment ago.
+        if !lastWaiting.outside || !lastWaiting.own {
+            toOutside = min(toOutside + elapsed, Self.slice)
+            isServingOutside = false
+        } else if last == .own {
+            // Twice: beside jobs that add others, none from outside waits much longer than in one
+            // queue for all.
+            toOutside = min(toOutside + 2 * elapsed, Self.quantum)
+        } else if last == .outside {
+            toOutside = max(toOutside - elapsed, -Self.quantum)
+        }
+        let hasMedium = waiting.own || waiting.outside
+        let hadMedium = lastWaiting.own || lastWaiting.outside
+        if !(hasMedium && waiting.urgent && hadMedium && lastWaiting.urgent) {
+            toMedium = 0
+        } else if last == .urgent {
+            toMedium = min(toMedium + elapsed / 4, 2 * Self.quantum)
+        } else {
+            toMedium = max(toMedium - elapsed, 0)
+        }
+        if !waiting.patient || !lastWaiting.patient {
+            toPatient = 0
+        } else if last == .patient {
+            toPatient = max(toPatient - elapsed, 0)
+        } else {
+            toPatient = min(toPatient + elapsed / 8, 2 * Self.quantum)
+        }
+    }
+}

@@ -1,0 +1,11 @@
+#pragma once
+unsigned int sleep(unsigned int);
+int usleep(unsigned int);
+int getpid(void);
+int close(int);
+int isatty(int);
+long read(int, void *, unsigned long);
+long write(int, const void *, unsigned long);
+#define STDIN_FILENO 0
+#define STDOUT_FILENO 1
+#define STDERR_FILENO 2

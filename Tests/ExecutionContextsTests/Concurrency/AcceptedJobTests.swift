@@ -1,0 +1,150 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// The jobs of tasks and actors on contexts that refuse, drop or lose work (law 13).
+@Suite(.timeLimit(.minutes(5)))
+struct AcceptedJobTests {
+    /// Views that lose what they are given from the moment at which the token is invalidated, or
+    /// from the beginning.
+    enum Loss: CaseIterable {
+        case invalidated, invalidatedBelowALimit, full, dropping, shutDown, losing
+
+        func base(_ token: InvalidationToken) -> any ExecutionContext {
+            switch self {
+            case .invalidated: return GlobalContext().while(token)
+            case .invalidatedBelowALimit: return GlobalContext().while(token).limited(to: 2)
+            case .full:
+                let full = GlobalContext().serial().bounded(1, overflow: .refuse)
+                try? full.tryExecute {}
+                return full
+            case .dropping: return GlobalContext().bounded(1, overflow: .dropOldest(notify: { _ in }))
+            case .shutDown:
+                let pool = WorkerPool(width: 1)
+                pool.shutDown()
+                return pool
+            case .losing: return ClosureContext("losing") { _ in }
+            }
+        }
+    }
+
+    @Test(arguments: Loss.allCases)
+    func `Law 13: an actor on a serial view runs each job, one at a time, also when the base loses its turns`(
+        _ loss: Loss
+    ) async {
+        let token = InvalidationToken()
+        let view = loss.base(token).serial("ledger")
+        let ledger = Ledger(on: view)
+        await withTaskGroup { group in
+            for index in 0..<200 {
+                group.addTask { await ledger.add() }
+                if index == 100 { token.invalidate() }
+                // Work of the view itself, which the view may lose, never runs beside a job of the
+                // actor.
+                view.execute { ledger.assumeIsolated { $0.visit() } }
+            }
+        }
+        #expect(await ledger.total == 200)
+        #expect(await ledger.wasAlwaysOnItsContext)
+    }
+
+    @Test(arguments: Loss.allCases)
+    func `Law 13: a task that prefers a view which refuses or loses work comes to its end`(
+        _ loss: Loss
+    ) async {
+        let token = InvalidationToken()
+        let executor = loss.base(token).taskExecutor
+        let task = Task(executorPreference: executor) {
+            for index in 0..<100 {
+                if index == 50 { token.invalidate() }
+                await Task.yield()
+            }
+            return "ended"
+        }
+        #expect(await task.value == "ended")
+    }
+
+    @Test func `Law 13: the jobs of a task stay on the serial context below bounds and tokens`() async throws
+    {
+        let base = SerialQueueContext(label: "base")
+        let makeViews: [(InvalidationToken) -> any ExecutionContext] = [
+            { _ in base.bounded(1, overflow: .refuse).named("bounded") }, { base.while($0).named("while") },
+            { base.bounded(1, overflow: .dropOldest(notify: { _ in })).while($0).propagating(Request.$id) },
+        ]
+        for makeView in makeViews {
+            let token = InvalidationToken()
+            let isOnBase = try await makeView(token).runTask {
+                for _ in 0..<50 {
+                    token.invalidate()
+                    await Task.yield()
+                    guard base.isCurrent == true else { return false }
+                }
+                return true
+            }
+            #expect(isOnBase)
+        }
+    }
+
+    @Test func `Laws 1, 13: runTask and submitTask resolve with the refusal, and the body never starts`()
+        async throws
+    {
+        let manual = ManualContext()
+        let full = manual.bounded(1, overflow: .refuse)
+        try full.tryExecute {}
+        let token = InvalidationToken()
+        token.invalidate()
+        let pool = WorkerPool(width: 1)
+        try await pool.shutDown().get()
+        let contexts: [(any ExecutionContext, Refusal.Reason)] = [
+            (full.named("full"), .full(capacity: 1)), (GlobalContext().while(token), .invalidated),
+            (pool, .shutDown),
+        ]
+        for (context, reason) in contexts {
+            let first = await #expect(throws: Refusal.self) {
+                try await context.runTask { Issue.record("It was refused.") }
+            }
+            #expect(first?.reason == reason)
+            #expect(first?.origin?.contains("AcceptedJobTests.swift") == true)
+            if context.name == "full" { continue }
+            let second = await #expect(throws: Refusal.self) {
+                try await context.submitTask { Issue.record("It was refused.") }.get()
+            }
+            #expect(second?.reason == reason)
+        }
+        manual.runReady()
+    }
+
+    private enum Request {
+        @TaskLocal static var id = 0
+    }
+}
+
+private actor Ledger {
+    private let context: any ActorBackingContext
+    private let executor: any SerialExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    private let isInside = Atomic(false)
+    private(set) var total = 0
+    private(set) var wasAlwaysOnItsContext = true
+
+    init(on context: some ActorBackingContext) {
+        self.context = context
+        executor = context.serialExecutor
+    }
+
+    func add() {
+        visit()
+        total += 1
+    }
+
+    func visit() {
+        // Acquiring and releasing, as a lock would be.
+        if isInside.exchange(true, ordering: .acquiring) { wasAlwaysOnItsContext = false }
+        if context.isCurrent != true { wasAlwaysOnItsContext = false }
+        isInside.store(false, ordering: .releasing)
+    }
+}

@@ -1,0 +1,168 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Synchronization
+import Testing
+
+/// Async calls begin on their caller: calls of one actor keep their order, and what has ended suspends nobody.
+@Suite(.timeLimit(.minutes(5)))
+struct CallerOrderTests {
+    /// What can be called in order, and notes when it begins.
+    enum Call: String, CaseIterable, CustomTestStringConvertible {
+        case run, runTask, writeAsync
+        var testDescription: String { rawValue }
+    }
+
+    /// Notes the order in which calls arrive.
+    struct Room: Sendable {
+        let log = Box<[Int]>([])
+        let serial = SerialQueueContext(label: "order")
+        let coordinator = ReadWriteCoordinator(name: "order", carrier: SerialQueueContext(label: "carrier"))
+
+        nonisolated(nonsending) func call(_ call: Call, _ number: Int) async throws {
+            let note: @Sendable () -> Void = { log.withValue { $0.append(number) } }
+            switch call {
+            case .run: try await serial.run { note() }
+            case .runTask: try await serial.runTask { note() }
+            case .writeAsync: try await coordinator.writeAsync { note() }
+            }
+        }
+    }
+
+    static let count = 500
+
+    actor Caller {
+        func start(_ room: Room, _ call: Call) -> [Task<Void, any Error>] {
+            (0..<count).map { number in
+                Task {
+                    // Kept on this actor, in whose queue the tasks stand in order.
+                    assertIsolated()
+                    try await room.call(call, number)
+                }
+            }
+        }
+    }
+
+    @MainActor
+    static func startOnMain(_ room: Room, _ call: Call) -> [Task<Void, any Error>] {
+        (0..<count).map { number in
+            Task { @MainActor in try await room.call(call, number) }
+        }
+    }
+
+    @Test(arguments: Call.allCases, [true, false])
+    func `Calls of one actor arrive in the order in which it makes them`(_ call: Call, _ isMain: Bool)
+        async throws
+    {
+        let room = Room()
+        let caller = Caller()
+        let tasks = isMain ? await Self.startOnMain(room, call) : await caller.start(room, call)
+        for task in tasks { try await task.value }
+        let log = room.log.value
+        let inOrder = zip(log, log.dropFirst()).allSatisfy { $0 < $1 }
+        #expect(log.count == Self.count)
+        #expect(inOrder, "\(log.prefix(50))")
+    }
+
+    // MARK: - Before a call is made
+
+    /// Calls that wait for something, so that a test can look at them when they have arrived.
+    enum Waiting: String, CaseIterable, CustomTestStringConvertible {
+        case run, runTask, get, getOrCancel, sleep, writeAsync
+        var testDescription: String { rawValue }
+    }
+
+    /// Where calls arrive, and nothing runs until the test says so.
+    struct WaitingRoom: Sendable {
+        let manual = ManualContext()
+        let promise = Promise<Void>()
+        let coordinator: ReadWriteCoordinator
+
+        init() { coordinator = ReadWriteCoordinator(name: "order", carrier: manual) }
+
+        nonisolated(nonsending) func call(_ call: Waiting) async throws {
+            switch call {
+            case .run: try await manual.run {}
+            case .runTask: try await manual.runTask {}
+            case .get: try await promise.async.get()
+            case .getOrCancel: try await promise.async.getOrCancel()
+            case .sleep: try await manual.clock.sleep(until: Moment(nanoseconds: 1_000))
+            case .writeAsync: try await coordinator.writeAsync {}
+            }
+        }
+
+        var hasArrived: Bool { !manual.pending.isEmpty || promise.async.waitingTasks > 0 }
+    }
+
+    actor Making {
+        func make(_ call: Waiting, in room: WaitingRoom, _ executor: CountingExecutor) async throws {
+            executor.jobs.store(0, ordering: .relaxed)
+            try await room.call(call)
+        }
+    }
+
+    @MainActor
+    static func make(_ call: Waiting, in room: WaitingRoom, _ executor: CountingExecutor) async throws {
+        executor.jobs.store(0, ordering: .relaxed)
+        try await room.call(call)
+    }
+
+    @Test(arguments: Waiting.allCases, [true, false])
+    func `A task stays on its actor until the call has been made`(_ call: Waiting, _ isMain: Bool)
+        async throws
+    {
+        let room = WaitingRoom()
+        // Whatever is not an actor's runs here.
+        let executor = CountingExecutor()
+        executor.jobs.store(.max / 2, ordering: .relaxed)
+        let task = Task.detached(executorPreference: executor) {
+            if isMain { return try await Self.make(call, in: room, executor) }
+            try await Making().make(call, in: room, executor)
+        }
+        while !room.hasArrived { await Task.yield() }
+        #expect(executor.jobs.load(ordering: .relaxed) == 0)
+        room.promise.succeed(())
+        room.manual.advance(by: .seconds(1))
+        try await task.value
+    }
+
+    // MARK: - What has ended
+
+    @Test @MainActor func `What has ended suspends nobody on the main actor`() async throws {
+        let others = Box(0)
+        for _ in 0..<100 {
+            let other = Task { @MainActor in others.withValue { $0 += 1 } }
+            let before = others.value
+            // Not inside the macros, whose closures leave the actor.
+            let value = try await Async(.success(1)).get()
+            let owned = try await Async(.success(2)).getOrCancel()
+            var error: (any Error)?
+            do { try await Async<Void>(error: Oops()).get() } catch let thrown { error = thrown }
+            #expect(others.value == before)
+            #expect((value, owned) == (1, 2))
+            #expect(error is Oops)
+            await other.value
+        }
+    }
+
+    @Test func `What has ended suspends no task, and no actor's task`() async throws {
+        let executor = CountingExecutor()
+        let task = Task.detached(executorPreference: executor) {
+            let before = executor.jobs.load(ordering: .relaxed)
+            for _ in 0..<10 { _ = try await Async(.success(1)).get() }
+            return executor.jobs.load(ordering: .relaxed) - before
+        }
+        #expect(try await task.value == 0)
+    }
+}
+
+/// Counts the jobs of tasks that it runs.
+final class CountingExecutor: TaskExecutor {
+    let jobs = Atomic<Int>(0)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        jobs.wrappingAdd(1, ordering: .relaxed)
+        let job = UnownedJob(job)
+        DispatchQueue.global().async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

@@ -1,0 +1,118 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// What a task waits for gets that task's priority, where a task is behind it.
+@Suite(.timeLimit(.minutes(5)))
+struct EscalationTests {
+    private actor Store {
+        private let executor: any SerialExecutor
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            unsafe executor.asUnownedSerialExecutor()
+        }
+        init(on context: some ActorBackingContext) { executor = context.serialExecutor }
+    }
+
+    /// Has a context run a job for a task of this priority, and tells the priority of that.
+    ///
+    /// Through a continuation: a task that awaits another one raises it to its own priority.
+    private func priority(_ priority: TaskPriority, on context: some ExecutionContext) async throws
+        -> TaskPriority
+    {
+        try await withCheckedThrowingContinuation { continuation in
+            Task.detached(priority: priority) {
+                do {
+                    continuation.resume(returning: try await context.run { Task.currentPriority })
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [TaskPriority.low, .medium, .high])
+    func `An actor and a task executor run a job with the priority of its submitter`(_ own: TaskPriority)
+        async throws
+    {
+        actor Plainer {}
+        #expect(try await priority(own, on: Plainer().context) == own)
+        #expect(try await priority(own, on: ExecutorBox().context) == own)
+    }
+
+    @Test func `A turn of an actor that waits is raised by what comes after it`() async throws {
+        let manual = ManualContext()
+        let context = Store(on: manual).context
+        let seen = Box<[TaskPriority]>([])
+        for priority in [TaskPriority.low, .high] {
+            await Task.detached(priority: priority) {
+                context.execute { seen.withValue { $0.append(Task.currentPriority) } }
+            }.value
+        }
+        while manual.pending.isEmpty { await Task.yield() }
+        while seen.value.count < 2 { manual.runReady() }
+        #expect(seen.value == [.high, .high])
+    }
+
+    @Test(arguments: [true, false])
+    func `A waiting job of an actor is raised when the task that awaits it is raised`(_ awaitsAsync: Bool)
+        async throws
+    {
+        let manual = ManualContext()
+        let context = Store(on: manual).context
+        let seen = Promise<TaskPriority>()
+        // When this returns, the task waits already: a job that began before that would not be raised.
+        let low = startedTask(priority: .low) {
+            if awaitsAsync {
+                try await context.submit { seen.succeed(Task.currentPriority) }.get()
+            } else {
+                try await context.run { seen.succeed(Task.currentPriority) }
+            }
+        }
+        while manual.pending.isEmpty { await Task.yield() }
+        low.escalatePriority(to: .high)
+        while !seen.async.isCompleted { manual.runReady() }
+        try await low.value
+        #expect(try await seen.async.get() == .high)
+    }
+
+    // MARK: - Async functions
+
+    /// Ways in which one `Async` can stand behind another.
+    static let ways: [@Sendable (Async<TaskPriority>) -> Async<TaskPriority>] = [
+        { $0 },
+        { $0.map { $0 } },
+        { $0.map(on: .global) { $0 }.flatMap { Async(.success($0)) } },
+        { $0.timeout(after: .seconds(1000), on: .global).shielded() },
+        { $0.shared() },
+        { value in Async(.success(1)).flatMap { _ in value } },
+        { $0.zip(Async(.success(1))).map { $0.0 } },
+        { Async.all([Async(.success(.low)), $0]).map { $0[1] } },
+    ]
+
+    @Test(arguments: ways.indices, [true, false])
+    func `Awaiting raises an async function in the background, as awaiting its task does`(
+        _ way: Int, _ isRaisedLater: Bool
+    ) async throws {
+        let gate = Promise<Void>()
+        let work = await Task.detached(priority: .background) {
+            Async {
+                try await gate.async.get()
+                return Task.currentPriority
+            }
+        }.value
+        let end = Self.ways[way](work)
+        let waiter = startedTask(priority: isRaisedLater ? .low : .high) { try await end.get() }
+        while gate.async.waitingTasks == 0 { await Task.yield() }
+        if isRaisedLater { waiter.escalatePriority(to: .high) }
+        gate.succeed(())
+        #expect(try await waiter.value == .high)
+    }
+}
+
+/// A task executor over the global context.
+private final class ExecutorBox: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        GlobalContext().execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

@@ -1,0 +1,200 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Who holds a context, and who does not: a job, a task or a thread, and none that comes after it.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct HolderTests {
+    static let hosts = [
+        Subject("global") { .global }, Subject("pool") { .pool },
+        Subject("own pool") { WorkerPool(width: 1) },
+        Subject("blocking") { BlockingContext(limit: 1) },
+        Subject("limited") { GlobalContext().limited(to: 1) },
+        Subject("serial view") { GlobalContext().serial() },
+        Subject("own serial queue") { .serial(label: "host") },
+        Subject("a queue's context") { DispatchQueue(label: "host").context },
+        Subject("own barrier queue") { .barrier(label: "host") },
+        Subject("run loop thread") { .thread(name: "host") },
+        Subject("operation queue") { OperationQueue().context }, Subject("actor") { ActorContext(Host()) },
+        Subject("task executor") { TaskExecutorContext(QueueExecutor()) },
+    ]
+
+    @Test(arguments: hosts)
+    func `Law 3: a job that ends while it holds leaves no later job of its thread the holder`(
+        _ host: Subject
+    ) async {
+        await offThePool {
+            let host = host.make().context
+            let held = GlobalContext().serial("held")
+            let queue = SerialQueueContext(label: "held too")
+            let kept = Kept()
+            wait(for: host) {
+                kept.keep(held.hold())
+                kept.keep(queue.hold())
+                #expect(held.isCurrent == true && queue.isCurrent == true)
+                // What the job runs on the spot is a part of it.
+                ImmediateContext().serial().execute {
+                    #expect(held.isCurrent == true && queue.isCurrent == true)
+                }
+            }
+            let strangers = Box(0)
+            for _ in 0..<200 {
+                wait(for: host) {
+                    if held.isCurrent == true || queue.isCurrent == true { strangers.withValue { $0 += 1 } }
+                }
+            }
+            #expect(strangers.value == 0)
+            kept.release()
+            #expect(held.sync { 1 } + queue.sync { 1 } == 2)
+        }
+    }
+
+    @Test func `Law 3: a thread and a task that end while they hold leave no other one the holder`() async {
+        let held = GlobalContext().serial("held")
+        let kept = Kept()
+        for _ in 0..<20 {
+            await Task.detached { kept.keep(held.hold()) }.value
+            // A task that came to have the ended one's memory would be the holder.
+            for _ in 0..<50 { #expect(await Task.detached { held.isCurrent }.value == false) }
+            kept.release()
+        }
+        await offThePool {
+            for _ in 0..<20 {
+                onThreads(1) { kept.keep(held.hold()) }
+                // A thread that came to have the ended one's record would be the holder.
+                for _ in 0..<20 { onThreads(1) { #expect(held.isCurrent == false) } }
+                kept.release()
+            }
+        }
+    }
+
+    @Test func `Laws 4, 28: a hold of the main context ends with its last release, whichever that is`() async
+    {
+        await offThePool {
+            for order in [[0, 1], [1, 0]] {
+                let kept = [Kept(), Kept()]
+                for kept in kept { kept.keep(MainContext().hold()) }
+                kept[order[0]].release()
+                #expect(MainContext().isCurrent == true)
+                let entered = Box(false)
+                DispatchQueue(label: "another").async { MainContext().sync { entered.value = true } }
+                onThreads(2) { _ in GlobalContext().serial().sync {} }
+                #expect(!entered.value)
+                kept[order[1]].release()
+                #expect(MainContext().isCurrent == nil)
+                #expect(MainContext().sync { 1 } == 1)
+            }
+        }
+    }
+
+    /// The ways in which a hold of the main context can end, or not begin.
+    private static let endings: [@Sendable () -> Void] = [
+        { MainContext().hold().release() },
+        { withExtendedLifetime(MainContext().hold()) {} },
+        {
+            let kept = Kept()
+            kept.keep(MainContext().hold())
+            onThreads(1) { kept.release() }
+        },
+        {
+            let kept = Kept()
+            onThreads(1) { kept.keep(MainContext().hold()) }
+            kept.release()
+        },
+        { Transaction(on: MainContext()).exclusively {} },
+        { Transaction(queue: .main).exclusively { _ = Transaction(queue: .main).read(1) } },
+        { TransactionWrapper(wrappedValue: 0, on: MainContext()).wrappedValue += 1 },
+        {
+            let property = TransactionWrapper(wrappedValue: 0, queue: .main)
+            try? fail(&property.wrappedValue)
+            property.wrappedValue = 2
+            property.mutate { $0 += 1 }
+        },
+        { MainContext().serial().hold().release() },
+        { ReadWriteCoordinator(over: MainContext()).writing.hold().release() },
+        {
+            // Nothing is held from within the context's own work.
+            let kept = Kept()
+            MainContext().sync { kept.keep(MainContext().hold()) }
+            kept.release()
+        },
+    ]
+
+    @Test(arguments: endings.indices)
+    func `Laws 4, 28: a hold of the main context that has ended leaves its thread and task outside`(
+        _ index: Int
+    ) async {
+        let end = Self.endings[index]
+        let strangers = Box(0)
+        @Sendable func look() {
+            if MainContext().isCurrent == true { strangers.withValue { $0 += 1 } }
+        }
+        // On a thread, on one of the system's, in a job and in a task; those that come later may
+        // get what the library knew the holder by.
+        await offThePool {
+            onThreads([
+                {
+                    end()
+                    look()
+                }
+            ])
+            end()
+            look()
+            wait(for: GlobalContext()) {
+                end()
+                look()
+            }
+            for _ in 0..<20 { onThreads([look]) }
+            for _ in 0..<200 { wait(for: .queue(.global()), look) }
+        }
+        await Task.detached {
+            end()
+            look()
+        }.value
+        for _ in 0..<50 { await Task.detached { look() }.value }
+        #expect(strangers.value == 0)
+    }
+
+    @Test func `Laws 28, 29: a property on the main context loses nothing after holds on many threads`() async
+    {
+        await offThePool {
+            let property = TransactionWrapper(wrappedValue: 0, on: MainContext())
+            onThreads(4) { _ in for _ in 0..<200 { property.wrappedValue += 1 } }
+            #expect(property.wrappedValue == 800)
+        }
+    }
+}
+
+/// An access in place that throws.
+private func fail(_ value: inout Int) throws {
+    value = 1
+    throw CancellationError()
+}
+
+/// Runs a job, and returns when it has ended; for a thread that may block.
+private func wait(for context: some ExecutionContext, _ job: @escaping Work) {
+    let end = DispatchSemaphore(value: 0)
+    context.execute {
+        job()
+        end.signal()
+    }
+    end.wait()
+}
+
+/// Holds that outlive their holders.
+private final class Kept: @unchecked Sendable {
+    // Unchecked: filled and emptied by one thread at a time, in an order that the test sees to.
+    private var first: ExclusiveHold?
+    private var second: ExclusiveHold?
+
+    func keep(_ hold: consuming ExclusiveHold) {
+        if first == nil { first = consume hold } else { second = consume hold }
+    }
+
+    func release() {
+        first.take()?.release()
+        second.take()?.release()
+    }
+}

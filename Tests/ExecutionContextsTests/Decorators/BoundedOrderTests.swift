@@ -1,0 +1,218 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Submissions that wait for room, over bases that may run a job inside the call that submits it.
+@Suite(.timeLimit(.minutes(5)))
+struct BoundedOrderTests {
+    @Test func `Law 2: what waits for room on an inline base runs in the order of submission`() {
+        let manual = ManualContext()
+        let view = manual.inlineIfCurrent().bounded(1, overflow: .wait)
+        let log = Box<[Int]>([])
+        for index in 0..<10 { view.submit { log.withValue { $0.append(index) } } }
+        manual.runReady()
+        #expect(log.value == Array(0..<10))
+    }
+
+    @Test func `Law 10: what waited for room is freed when it has run`() {
+        let manual = ManualContext()
+        let view = manual.bounded(1, overflow: .wait)
+        let freed = Box(0)
+        for _ in 0..<20 {
+            let farewell = Farewell { freed.withValue { $0 += 1 } }
+            view.submit { withExtendedLifetime(farewell) {} }
+        }
+        for index in 1...20 {
+            manual.step()
+            #expect(freed.value == index)
+        }
+    }
+
+    @Test func `Law 9: the deinit of what waited for room may submit`() async {
+        await watched {
+            let manual = ManualContext()
+            let view = manual.bounded(1, overflow: .wait)
+            let log = Box<[Int]>([])
+            for index in 0..<100 {
+                let farewell = Farewell { view.submit { log.withValue { $0.append(index) } } }
+                view.submit { withExtendedLifetime(farewell) {} }
+            }
+            manual.runReady()
+            #expect(log.value.sorted() == Array(0..<100))
+        }
+    }
+
+    @Test(arguments: [Moody.Manner.inline, .losing, .refusing])
+    func `Law 1: very many submissions that wait for room need no more stack than one`(_ manner: Moody.Manner)
+        async
+    {
+        await onSmallStack {
+            let base = Moody(manner, seed: 1)
+            let view = base.bounded(1, overflow: .wait)
+            let answers = Box(0)
+            let count = rounds(debug: 20_000, release: 100_000)
+            for _ in 0..<count { view.submit {}.onComplete { _ in answers.withValue { $0 += 1 } } }
+            base.runAll()
+            #expect(answers.value == count)
+        }
+    }
+
+    @Test(arguments: Moody.Manner.allCases, 0..<8 as Range<UInt64>)
+    func
+        `Laws 1, 2, 10: jobs run once, in order, each freed before the next, whatever a serial base does inline`(
+            _ manner: Moody.Manner, _ seed: UInt64
+        )
+    {
+        let base = Moody(manner, seed: seed)
+        var dice = Dice(seed: seed)
+        let view = base.bounded(1 + dice.roll(3), overflow: .wait)
+        let ledger = OrderLedger()
+        func submit(depth: Int) {
+            let number = ledger.submit()
+            let nested = depth > 0 ? (0..<dice.roll(4)).map { _ in dice.roll(2) } : []
+            let farewell = Farewell { ledger.free(number) }
+            view.submit {
+                withExtendedLifetime(farewell) {}
+                ledger.run(number) { for _ in nested { ledger.later() } }
+            }.onComplete { _ in ledger.answer() }
+        }
+        for _ in 0..<200 {
+            submit(depth: 2)
+            // What the jobs ask for is submitted by the next job of the base, from within it.
+            let more = ledger.takeLater()
+            if more > 0 {
+                base.execute { for _ in 0..<more { view.submit { ledger.count() } } }
+            }
+            if dice.roll(3) == 0 { base.runSome(1 + dice.roll(4)) }
+        }
+        base.runAll()
+        ledger.expectAll()
+        if manner != .losing && manner != .refusing { ledger.expectAllRan() }
+    }
+}
+
+/// What became of numbered jobs.
+final class OrderLedger: Sendable {
+    private struct State {
+        var submitted = 0, answered = 0, later = 0, counted = 0
+        var ran: [Int] = []
+        var running: [Int] = []
+        var freed: Set<Int> = []
+        var faults: [String] = []
+    }
+
+    private let state = Box(State())
+
+    func submit() -> Int {
+        state.withValue { state in
+            defer { state.submitted += 1 }
+            return state.submitted
+        }
+    }
+
+    func run(_ number: Int, _ body: () -> Void) {
+        state.withValue { state in
+            if let last = state.ran.last, last >= number { state.faults.append("\(number) after \(last)") }
+            for other in state.ran where !state.freed.contains(other) && !state.running.contains(other) {
+                state.faults.append("\(other) is kept while \(number) runs")
+            }
+            state.ran.append(number)
+            state.running.append(number)
+        }
+        body()
+        state.withValue { _ = $0.running.popLast() }
+    }
+
+    func free(_ number: Int) { state.withValue { _ = $0.freed.insert(number) } }
+    func answer() { state.withValue { $0.answered += 1 } }
+    func later() { state.withValue { $0.later += 1 } }
+    func count() { state.withValue { $0.counted += 1 } }
+    func takeLater() -> Int {
+        state.withValue { state in
+            defer { state.later = 0 }
+            return state.later
+        }
+    }
+
+    func expectAll() {
+        let state = state.value
+        #expect(state.faults.isEmpty, "\(state.faults.prefix(5))")
+        #expect(state.answered == state.submitted)
+        #expect(state.freed.count == state.submitted)
+    }
+
+    func expectAllRan() { #expect(state.value.ran == Array(0..<state.value.submitted)) }
+}
+
+/// A serial base that a test drives, and which does with a job whatever it may do, or worse.
+final class Moody: SerialContext {
+    /// What it does with a submission from within one of its jobs, where nothing waits; one may
+    /// also drop or refuse.
+    enum Manner: CaseIterable, Sendable { case queues, inline, sometimesInline, losing, refusing }
+
+    private struct State {
+        var queue: [Work] = []
+        var dice: Dice
+        var running: UInt32?
+    }
+
+    private let manner: Manner
+    private let state: Box<State>
+
+    init(_ manner: Manner, seed: UInt64) {
+        self.manner = manner
+        state = Box(State(dice: Dice(seed: seed)))
+    }
+
+    var isCurrent: Bool? { state.value.running != nil }
+
+    func execute(_ work: @escaping Work) {
+        let isDropped = state.withValue { state in
+            (manner == .losing || manner == .refusing) && state.running != nil && state.dice.roll(3) != 0
+        }
+        if isDropped { return }
+        let isInline = state.withValue { state in
+            state.running != nil && state.queue.isEmpty
+                && (manner == .inline || manner == .sometimesInline && state.dice.roll(2) == 0)
+        }
+        isInline ? work() : enqueue(work)
+    }
+
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        let isRefused = state.withValue { state in
+            manner == .refusing && state.running != nil && state.dice.roll(3) != 0
+        }
+        isRefused ? refused(Refusal(.full(capacity: 0), by: "moody")) : execute(work)
+    }
+
+    func enqueue(_ work: @escaping Work) { state.withValue { $0.queue.append(work) } }
+
+    func runSome(_ count: Int) { for _ in 0..<count where !runNext() { return } }
+
+    func runAll() { while runNext() {} }
+
+    private func runNext() -> Bool {
+        var next: Work? = state.withValue { state in
+            if state.queue.isEmpty { return nil }
+            state.running = 0
+            return state.queue.removeFirst()
+        }
+        guard next != nil else { return false }
+        next.take()?()
+        state.withValue { $0.running = nil }
+        return true
+    }
+}
+
+/// Runs `body` on a thread with half a megabyte of stack.
+func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+        let thread = Thread {
+            body()
+            continuation.resume()
+        }
+        thread.stackSize = 1 << 19
+        thread.start()
+    }
+}

@@ -1,0 +1,166 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// A `sync` that crosses to another thread is there who it was here: in views, sections, reads,
+/// writes and holds.
+@Suite(.timeLimit(.minutes(5)))
+struct CallerTests {
+    /// Contexts whose `sync` runs its body on another thread than the caller's.
+    static let ways: [ExclusiveSubject] = [
+        ExclusiveSubject("a closure's view") {
+            ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
+        },
+        ExclusiveSubject("a queue's view") { SerialQueueContext(label: "far").serial() },
+        ExclusiveSubject("a thread's view") { RunLoopThreadContext(name: "far").serial() },
+        ExclusiveSubject("a limited view's view") { GlobalContext().limited(to: 2).serial() },
+        ExclusiveSubject("a view's view") { GlobalContext().serial().serial() },
+        ExclusiveSubject("the main context") { MainContext() },
+    ]
+
+    @Test(arguments: ways)
+    func `Laws 4, 14, 18, 28: what the caller is inside of, the body is inside of`(_ way: ExclusiveSubject)
+        async
+    {
+        await watched {
+            let way = way.make()
+            let inner = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial("inner")
+            let section = CriticalSection()
+            let coordinator = ReadWriteCoordinator()
+            let held = GlobalContext().serial("held")
+            let queue = SerialQueueContext(label: "queue")
+            let resource = LockedResource(0, lockedBy: .section)
+            let hold = held.hold()
+            let ran = Box(false)
+            queue.sync {
+                section.execute {
+                    coordinator.read {
+                        resource.read { _ in
+                            way.sync {
+                                inner.sync {
+                                    #expect(
+                                        section.isCurrent == true && coordinator.reading.isCurrent == true)
+                                    #expect(
+                                        held.isCurrent == true && queue.isCurrent == true)
+                                    section.execute {}
+                                    #expect(section.execute(timeout: .zero) { 1 } == 1)
+                                    coordinator.read {}
+                                    held.sync { held.hold().release() }
+                                    queue.sync {}
+                                    resource.read { _ in }
+                                    ran.value = true
+                                    // A body on another thread is the main context's, and is not
+                                    // told to be there.
+                                    if way is MainContext { return #expect(way.isCurrent == nil) }
+                                    #expect(way.isCurrent == true)
+                                    way.sync {}
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            #expect(ran.value)
+            coordinator.blockingWrite { way.sync { coordinator.blockingWrite { coordinator.read {} } } }
+            hold.release()
+            #expect(section.isCurrent == false && held.isCurrent == false)
+            // It is as free as if all had been on one thread.
+            onThreads(1) {
+                section.execute {}
+                coordinator.blockingWrite {}
+                held.sync {}
+            }
+        }
+    }
+
+    @Test(arguments: ways)
+    func `Law 3: a hold of a task is the body's, which runs outside of the task`(_ way: ExclusiveSubject)
+        async
+    {
+        let way = way.make()
+        let held = GlobalContext().serial("held")
+        await Task.detached {
+            let hold = held.hold()
+            way.sync {
+                #expect(held.isCurrent == true)
+                held.sync {}
+            }
+            hold.release()
+        }.value
+        #expect(held.isCurrent == false)
+    }
+
+    @Test func `Law 4: a job of a queue that waits is where it was, and jobs beside it are not`() async {
+        await watched {
+            let queue = SerialQueueContext(label: "queue")
+            let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
+            let done = DispatchSemaphore(value: 0)
+            // One that was submitted as work, and one that the queue got from elsewhere.
+            for submit in [{ queue.execute($0) }, { queue.queue.async(execute: $0) }]
+                as [(@escaping Work) -> Void]
+            {
+                submit {
+                    let mayGoOn = DispatchSemaphore(value: 0)
+                    way.sync {
+                        DispatchQueue.global().async {
+                            #expect(queue.isCurrent == nil)
+                            mayGoOn.signal()
+                        }
+                        mayGoOn.wait()
+                        #expect(queue.isCurrent == true)
+                        queue.sync {}
+                    }
+                    done.signal()
+                }
+                done.wait()
+            }
+        }
+    }
+
+    @Test func `Law 4: on a thread's context it is not known, since the body is the thread's and not on it`()
+        async
+    {
+        await watched {
+            let thread = RunLoopThreadContext(name: "thread")
+            let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
+            let done = DispatchSemaphore(value: 0)
+            thread.execute {
+                way.sync {
+                    #expect(thread.isCurrent == nil)
+                    thread.preconditionIsCurrent()
+                }
+                #expect(thread.isCurrent == true)
+                done.signal()
+            }
+            done.wait()
+        }
+    }
+
+    @Test func `Laws 21, 23: thread-local values are those of the thread that runs the body`() async {
+        await watched {
+            let way = RunLoopThreadContext(name: "far").serial()
+            let local = ThreadLocalValue<Int>()
+            local.set(1)
+            way.sync {
+                #expect(local.cachedValue() == nil)
+                local.set(2)
+            }
+            #expect(local.cachedValue() == 1)
+            #expect(way.sync { local.cachedValue() } == 2)
+        }
+    }
+
+    @Test func `Law 15: a time limit does not run out where the caller is inside already`() async {
+        await watched {
+            let context = GlobalContext().serial("base")
+            let over = ReadWriteCoordinator(over: context)
+            let section = CriticalSection()
+            let inside = section.execute {
+                over.read(timeout: .seconds(600)) { section.execute(timeout: .zero) { 1 } }
+            }
+            #expect(inside == .some(.some(1)))
+        }
+    }
+}

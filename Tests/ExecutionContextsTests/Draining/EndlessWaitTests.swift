@@ -1,0 +1,228 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Waits that could never end trap with a message that names who waits, for what, and what to do
+/// (law 27).
+@Suite(.timeLimit(.minutes(10)))
+struct EndlessWaitTests {
+    /// Contexts that run one job at a time, and cannot run another for as long as it waits.
+    enum Base: Int, CaseIterable, Sendable {
+        case main, thread, queue, limited, view, barrier, heldQueue, heldView, heldBarrier, decorated, actor,
+            manual
+
+        /// Runs `body` inside the one job, or inside the hold.
+        func inside(_ body: @escaping @Sendable (any ExecutionContext) -> Void) {
+            switch self {
+            case .main: body(MainContext())
+            case .thread: run(RunLoopThreadContext(name: "base"), body)
+            case .queue: run(SerialQueueContext(label: "base"), body)
+            case .limited: run(GlobalContext().limited(to: 1, name: "base"), body)
+            case .view: run(SerialQueueContext(label: "below").serial("base"), body)
+            case .barrier:
+                let context = BarrierQueueContext(label: "base")
+                context.executeBarrier { body(context) }
+            case .heldQueue: hold(SerialQueueContext(label: "base"), body)
+            case .heldView: hold(SerialQueueContext(label: "below").serial("base"), body)
+            case .heldBarrier: hold(BarrierQueueContext(label: "base"), body)
+            case .decorated:
+                run(SerialQueueContext(label: "base").named("base").observed(by: NoObserver()), body)
+            case .actor: run(ActorContext(Host()), body)
+            case .manual:
+                let context = ManualContext(name: "base")
+                context.execute { body(context) }
+                context.runReady()
+            }
+            // The process ends before this does.
+            DispatchSemaphore(value: 0).wait()
+        }
+
+        private func run(
+            _ context: some ExecutionContext, _ body: @escaping @Sendable (any ExecutionContext) -> Void
+        ) { context.execute { body(context) } }
+
+        private func hold(
+            _ context: some SynchronousBarrierContext,
+            _ body: @escaping @Sendable (any ExecutionContext) -> Void
+        ) {
+            let hold = context.hold()
+            body(context)
+            hold.release()
+        }
+    }
+
+    /// Ways to wait for a view of the base.
+    enum Way: Int, CaseIterable, Sendable {
+        case sync, hold, wrapper, mutate, over, timed, viewOfView, limitedView, crossing
+
+        func wait(on base: any ExecutionContext) {
+            let view = base.serial("v")
+            switch self {
+            case .sync: view.sync {}
+            case .hold:
+                view.execute {}
+                view.hold().release()
+            case .wrapper: _ = TransactionWrapper(wrappedValue: 1, on: view).wrappedValue
+            case .mutate: TransactionWrapper(wrappedValue: 1, on: view).mutate { $0 += 1 }
+            case .over: ReadWriteCoordinator(over: view).read {}
+            case .timed: ReadWriteCoordinator(over: view).blockingWrite {}
+            case .viewOfView: view.serial("w").sync {}
+            case .limitedView: base.limited(to: 4).serial("v").sync {}
+            case .crossing:
+                // To another thread, and back to the base from there.
+                ClosureContext { DispatchQueue.global().async(execute: $0) }.serial().sync { view.sync {} }
+            }
+        }
+    }
+
+    // Each in a process of its own, which is slow: every base with one way, and every way with one
+    // base.
+    static let cases: [[Int]] =
+        Base.allCases.map { [$0.rawValue, Way.sync.rawValue] }
+        + Way.allCases.dropFirst().map { [Base.queue.rawValue, $0.rawValue] }
+
+    @Test(arguments: cases)
+    func `Law 27: a sync from inside the base's own work traps with a message`(_ choice: [Int]) async throws {
+        let (base, way) = (choice[0], choice[1])
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [base = base as Int, way = way as Int] in
+            let way = try #require(Way(rawValue: way))
+            let base = try #require(Base(rawValue: base))
+            Thread.detachNewThread {
+                if base != .main { base.inside { way.wait(on: $0) } }
+            }
+            if base == .main { DispatchQueue.main.async { base.inside { way.wait(on: $0) } } }
+            // The process ends before this does.
+            await neverReturns()
+        }
+        try expectSentence(result, "law 27", "never end", "execute or run")
+    }
+
+    @Test func `Law 27: the last free place of a limited view is not waited in for another one`() async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let base = GlobalContext().limited(to: 2, name: "two")
+            base.execute { base.serial("first").sync { base.serial("second").sync {} } }
+            await neverReturns()
+        }
+        // Both threads wait for ever, and either may be the last to begin.
+        try expectSentence(result, "'two'", "law 27", "never end")
+    }
+
+    @Test(arguments: [false, true])
+    func `Law 27: a read or write behind one that the caller's own job keeps from running traps`(
+        _ isWrite: Bool
+    ) async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [isWrite = isWrite as Bool] in
+            let base = GlobalContext().limited(to: 1, name: "base")
+            let queue = SerialQueueContext(label: "base")
+            let coordinator =
+                isWrite
+                ? ReadWriteCoordinator(name: "store", carrier: base.serial())
+                : ReadWriteCoordinator(name: "store", carrier: queue.serial())
+            let job: Work = {
+                coordinator.enqueueWrite {}
+                isWrite ? coordinator.blockingWrite {} : coordinator.read {}
+            }
+            isWrite ? base.execute(job) : queue.execute(job)
+            await neverReturns()
+        }
+        try expectSentence(result, "'store'", "'base'", "law 27", "never end")
+    }
+
+    @Test func `Law 27: of a queue of which nobody knows whether it is serial, the system knows`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let base = DispatchQueue(label: "plain").context
+            base.execute { base.serial("v").sync {} }
+            await neverReturns()
+        }
+        try expectSentence(result, "'v'", "plain", "law 27")
+    }
+
+    @Test func `Law 1: a wait for a view whose token was invalidated names the token, not the base`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let token = InvalidationToken()
+            token.invalidate()
+            GlobalContext().while(token).serial("screen").sync {}
+        }
+        try expectSentence(result, "'screen'", "token", "law 1", "run or submit")
+    }
+
+    // MARK: What ends
+
+    @Test func `Law 27: a wait inside a limited view that has room left ends`() async {
+        await watched {
+            let base = GlobalContext().limited(to: 3)
+            let done = DispatchSemaphore(value: 0)
+            base.execute {
+                base.serial("first").sync { base.serial("second").sync {} }
+                done.signal()
+            }
+            done.wait()
+        }
+    }
+
+    @Test func `Law 27: a wait inside a concurrent queue's job ends`() async {
+        await watched {
+            let base = DispatchQueue(label: "concurrent", attributes: .concurrent).context
+            let own = BarrierQueueContext(label: "own")
+            let done = DispatchSemaphore(value: 0)
+            for base in [base, own] as [any ExecutionContext] {
+                base.execute {
+                    base.serial().sync {}
+                    done.signal()
+                }
+                done.wait()
+            }
+        }
+    }
+
+    @Test
+    func `Law 27: inside the base, a view that is idle is held without waiting, and an inline base runs it`()
+        async
+    {
+        await watched {
+            let base = SerialQueueContext(label: "base")
+            let inline = base.inlineIfCurrent()
+            let done = DispatchSemaphore(value: 0)
+            base.execute {
+                base.serial().hold().release()
+                #expect(inline.serial().sync { 1 } == 1)
+                done.signal()
+            }
+            done.wait()
+        }
+    }
+
+    @Test(arguments: [64, 600])
+    func `Laws 11, 20: a chain of views that wait for one another needs no thread of Dispatch's`(_ count: Int)
+        async
+    {
+        await watched {
+            let views = (0..<count).map { GlobalContext().serial("\($0)") }
+            let end = DispatchSemaphore(value: 0)
+            for index in views.indices {
+                views[index].execute {
+                    index + 1 < count ? views[index + 1].sync {} : ()
+                    end.signal()
+                }
+            }
+            for _ in views { end.wait() }
+        }
+    }
+}
+
+/// Suspends for ever: the process ends meanwhile.
+private func neverReturns() async {
+    await withCheckedContinuation { continuation in Endless.kept.withValue { $0.append(continuation) } }
+}
+
+/// Keeps what is never resumed.
+private enum Endless { static let kept = Box<[CheckedContinuation<Void, Never>]>([]) }

@@ -1,0 +1,115 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import TestSupport
+import Testing
+
+/// What a protocol does for a context that says no more than it must keeps the laws by itself.
+@Suite(.timeLimit(.minutes(5)))
+struct DefaultLawTests {
+    @Test func `Law 1: run and submit resolve with the refusal of a context that has tryExecute and no more`()
+        async
+    {
+        let context = Least()
+        let run = await #expect(throws: Refusal.self) { try await context.run {} }
+        let submit = await #expect(throws: Refusal.self) { try await context.submit {}.get() }
+        let erased: any ExecutionContext = context
+        let below = await #expect(throws: Refusal.self) { try await erased.named("renamed").run {} }
+        #expect([run, submit, below].map(\.?.reason) == [.shutDown, .shutDown, .shutDown])
+    }
+
+    @Test func `Law 1: a decorator that refuses by tryExecute and no more resolves with its refusal`() async {
+        let refusal = await #expect(throws: Refusal.self) {
+            try await LeastRefusing(base: GlobalContext()).run {}
+        }
+        #expect(refusal?.reason == .full(capacity: 0))
+    }
+
+    @Test func `Law 8: what a decorator adds is there in work that is waited for, too`() {
+        let additions = Box(0)
+        let view = Adding(base: SerialQueueContext(label: "base"), additions: additions)
+        #expect(view.sync { additions.value } == 1)
+        #expect(view.syncBarrier { additions.value } == 2)
+        view.executeBarrier {}
+        view.execute {}
+        #expect(view.sync { additions.value } == 5)
+    }
+
+    @Test func `Law 8: a decorator that drops work that is waited for traps with a message`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Swallowing(base: SerialQueueContext(label: "base")).sync {}
+        }
+        try expectSentence(result, "'base'", "law 1", "decorate")
+    }
+
+    @Test func `Law 6: nothing runs inline where work that is waited for was accepted earlier`() async throws
+    {
+        let base = Announcing()
+        let view = try #require(base.inlineIfCurrent() as? any SynchronousContext)
+        let ranInline = Box(true)
+        await offThePool {
+            let isInside = DispatchSemaphore(value: 0)
+            view.execute {
+                isInside.signal()
+                base.isWaitedFor.wait()
+                let ran = Box(false)
+                view.execute { ran.value = true }
+                ranInline.value = ran.value
+            }
+            isInside.wait()
+            view.sync {}
+        }
+        #expect(!ranInline.value)
+    }
+}
+
+/// Refuses everything, and says no more than it must.
+private struct Least: RefusingContext {
+    func execute(_ work: @escaping Work) { Issue.record("It was refused.") }
+    func tryExecute(_ work: @escaping Work) throws(Refusal) { throw Refusal(.shutDown, by: name) }
+}
+
+/// The same, as a decorator.
+private struct LeastRefusing<Base: ExecutionContext>: ContextDecorator, RefusingContext {
+    let base: Base
+    func tryExecute(_ work: @escaping Work) throws(Refusal) { throw Refusal(.full(capacity: 0), by: name) }
+}
+
+/// Counts what it decorates, when that runs.
+private struct Adding<Base: ExecutionContext>: ContextDecorator {
+    let base: Base
+    let additions: Box<Int>
+
+    func decorate(_ work: @escaping Work) -> Work {
+        {
+            additions.withValue { $0 += 1 }
+            work()
+        }
+    }
+}
+
+extension Adding: BarrierContext where Base: BarrierContext {}
+extension Adding: SerialContext where Base: SerialContext {}
+extension Adding: SynchronousContext where Base: SynchronousContext {}
+extension Adding: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
+
+/// Drops what it decorates.
+private struct Swallowing<Base: SynchronousContext>: ContextDecorator, SynchronousContext {
+    let base: Base
+    func decorate(_ work: @escaping Work) -> Work { {} }
+}
+
+/// Says that it is waited for.
+private final class Announcing: SerialContext, SynchronousContext {
+    private let base = SerialQueueContext(label: "base")
+    let isWaitedFor = DispatchSemaphore(value: 0)
+
+    func execute(_ work: @escaping Work) { base.execute(work) }
+
+    func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        isWaitedFor.signal()
+        return try base.sync(body)
+    }
+
+    var isCurrent: Bool? { base.isCurrent }
+}

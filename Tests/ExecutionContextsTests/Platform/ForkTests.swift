@@ -1,0 +1,98 @@
+import Dispatch
+import ExecutionContexts
+import Foundation
+import Testing
+
+/// Law 34: what a forked child may do that does not call exec.
+@Suite(.timeLimit(.minutes(5)))
+struct ForkTests {
+    /// Runs `body` in a forked child, and ends this process as the child has ended.
+    private static func inChild(_ body: () -> Void) {
+        typealias Fork = @convention(c) () -> pid_t
+        // By name, since Swift does not import it.
+        guard let symbol = unsafe dlsym(nil, "fork") else { fatalError("There is no fork.") }
+        // The type is the one that unistd.h declares.
+        let child = unsafe unsafeBitCast(symbol, to: Fork.self)()
+        if child == 0 {
+            // A child that hangs is ended by the system, and has failed.
+            alarm(120)
+            body()
+            _exit(0)
+        }
+        var status: CInt = 0
+        while unsafe waitpid(child, &status, 0) != child {}
+        guard status == 0 else { exit(1) }
+        exit(0)
+    }
+
+    /// Has the library and its threads in use.
+    private static func begin() {
+        let done = DispatchSemaphore(value: 0)
+        GlobalContext().execute { done.signal() }
+        PoolContext().execute { done.signal() }
+        done.wait()
+        done.wait()
+    }
+
+    @Test func `Law 34: in a child, what needs no other thread works`() async {
+        await #expect(processExitsWith: .success) {
+            Self.begin()
+            let section = CriticalSection()
+            let coordinator = ReadWriteCoordinator(carrier: .immediate)
+            coordinator.bringBias()
+            Self.inChild {
+                var count = 0
+                section.execute { section.execute { count += 1 } }
+                coordinator.blockingWrite { coordinator.read { count += 1 } }
+                coordinator.read { count += 1 }
+                let written = Box(0)
+                coordinator.enqueueWrite { written.value = 1 }
+                ImmediateContext().serial().execute { written.value += 1 }
+                guard count == 3, coordinator.read({ written.value }) == 2 else { _exit(2) }
+            }
+        }
+    }
+
+    @Test func `Law 34: in a child, a job for another thread traps with a message`() async throws {
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Self.begin()
+            Self.inChild { GlobalContext().execute {} }
+        }
+        try expectSentence(result, "law 34", "exec")
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Self.begin()
+            let queue = SerialQueueContext(label: "books")
+            Self.inChild { queue.execute {} }
+        }
+        try expectSentence(result, "'books'", "law 34")
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Self.begin()
+            Self.inChild { PoolContext().execute {} }
+        }
+        try expectSentence(result, "law 34")
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Self.begin()
+            Self.inChild { _ = ImmediateContext().schedule(after: .seconds(1)) {} }
+        }
+        try expectSentence(result, "law 34")
+    }
+
+    @Test func `Law 34: in a child, a section that a thread of the parent holds traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Self.begin()
+            let section = CriticalSection()
+            let isInside = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                section.execute {
+                    isInside.signal()
+                    DispatchSemaphore(value: 0).wait()
+                }
+            }
+            isInside.wait()
+            Self.inChild { section.execute {} }
+        }
+        try expectSentence(result, "law 34", "forked child")
+    }
+}

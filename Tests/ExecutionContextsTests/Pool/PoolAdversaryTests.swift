@@ -1,0 +1,129 @@
+import Dispatch
+import ExecutionContexts
+import Synchronization
+import Testing
+
+/// Random programs on random pools: everything that was accepted runs once, no pool exceeds its
+/// width by more than the substitutes that it says it has called, all of it ends.
+///
+/// Each job of a program computes, submits jobs to any of the pools, with any priority or after a
+/// delay, and waits for some of them, by the library's means or its own. It waits only for jobs
+/// that it submitted itself, so that a program ends unless a pool forgets something. A pool may be
+/// shut down in the middle.
+@Suite(.timeLimit(.minutes(5)))
+struct PoolAdversaryTests {
+    @Test(arguments: seeds(debug: 24, release: 200))
+    func `Laws 1, 11, 20: a random program on random pools ends, and keeps its promises`(_ seed: UInt64) async
+    {
+        await watched { RandomPools(seed: seed).run() }
+    }
+}
+
+private final class RandomPools: Sendable {
+    /// What one pool has been given and has done. Relaxed, all: figures, read after the end.
+    final class Subject: Sendable {
+        let pool: WorkerPool
+        let width: Int
+        let begun = Atomic<Int>(0)
+        let accepted = Atomic<Int>(0)
+        let refused = Atomic<Int>(0)
+        let computing = Together()
+
+        init(_ dice: inout Dice) {
+            width = dice.roll(3) + 1
+            // Enough for all that may wait at a time: what exceeds a limit waits by its own choice.
+            pool = WorkerPool(width: width, limit: 256)
+        }
+    }
+
+    private let subjects: [Subject]
+    private let seed: UInt64
+    /// Whether jobs wait by means that the library does not know of.
+    private let waitsByOwnMeans: Bool
+    private let shutsDown: Bool
+    private let faults = Box<[String]>([])
+
+    init(seed: UInt64) {
+        var dice = Dice(seed: seed)
+        subjects = (0..<(dice.roll(3) + 1)).map { _ in Subject(&dice) }
+        waitsByOwnMeans = dice.roll(2) == 0
+        shutsDown = dice.roll(3) == 0
+        self.seed = seed
+    }
+
+    func run() {
+        var dice = Dice(seed: seed &+ 1_000)
+        for number in 0..<12 {
+            let subject = subjects[number % subjects.count]
+            _ = submit(depth: 3, seed: UInt64(dice.roll(1_000_000)), to: subject, &dice)
+            if shutsDown, number == 8 { subjects[0].pool.shutDown() }
+        }
+        // What one pool's jobs submit to another may wake it again.
+        for _ in 0..<5 { for subject in subjects { try! subject.pool.drained().wait() } }
+        for subject in subjects {
+            waitUntil { subject.begun.load(ordering: .relaxed) == subject.accepted.load(ordering: .relaxed) }
+            try! subject.pool.drained().wait()
+            let statistics = subject.pool.statistics
+            #expect(statistics.pending == 0, "seed \(seed)")
+            #expect(statistics.begun == subject.accepted.load(ordering: .relaxed), "seed \(seed)")
+            // On a busy machine a job may sleep for long in a lock of the allocator, for example,
+            // and is given a substitute as one that waits by means of its own.
+            #expect(
+                subject.computing.most <= subject.width + statistics.substitutes, "seed \(seed)")
+        }
+        #expect(faults.value.isEmpty, "seed \(seed)")
+    }
+
+    /// Submits a job, in some way; the result ends when it has run, or nil if it was refused.
+    private func submit(depth: Int, seed: UInt64, to subject: Subject, _ dice: inout Dice) -> Async<Void>? {
+        let (promise, hasRun) = (Promise<Void>(), Box(false))
+        let job: @Sendable () -> Void = { [self] in
+            subject.begun.add(1, ordering: .relaxed)
+            if hasRun.value { faults.withValue { $0.append("a job ran twice") } }
+            hasRun.value = true
+            perform(depth: depth, seed: seed, on: subject)
+            promise.succeed(())
+        }
+        let priority = WorkPriority.allCases[dice.roll(5)]
+        let pool = subject.pool.prioritized(priority)
+        // Before it can run: a job that has ended counts as accepted.
+        subject.accepted.add(1, ordering: .relaxed)
+        if dice.roll(8) == 0 {
+            pool.schedule(after: .microseconds(dice.roll(2_000))) { job() }
+            return promise.async
+        }
+        do throws(Refusal) {
+            try pool.tryExecute(job)
+            return promise.async
+        } catch {
+            subject.accepted.subtract(1, ordering: .relaxed)
+            subject.refused.add(1, ordering: .relaxed)
+            if !shutsDown { faults.withValue { $0.append("refused: \(error)") } }
+            return nil
+        }
+    }
+
+    private func perform(depth: Int, seed: UInt64, on subject: Subject) {
+        var dice = Dice(seed: seed)
+        subject.computing.visit()
+        guard depth > 0 else { return }
+        for _ in 0..<dice.roll(4) {
+            let other = subjects[dice.roll(subjects.count)]
+            guard let child = submit(depth: depth - 1, seed: UInt64(dice.roll(1_000_000)), to: other, &dice)
+            else { continue }
+            switch dice.roll(4) {
+            case 0: break
+            case 1 where waitsByOwnMeans:
+                let end = DispatchSemaphore(value: 0)
+                child.onComplete { _ in end.signal() }
+                end.wait()
+            case 2:
+                let end = DispatchSemaphore(value: 0)
+                child.onComplete { _ in end.signal() }
+                WorkerPool.blocking { end.wait() }
+            default: try? child.wait()
+            }
+            subject.computing.visit()
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Dispatch
+import ExecutionContexts
+import Foundation
+import Testing
+
+/// The threads of all pools of a process.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct WorkerPoolThreadTests {
+    /// So many jobs that wait by means of their own, until the end of the test.
+    private func block(_ pool: some ExecutionContext, _ count: Int, until mayEnd: DispatchSemaphore) {
+        let begun = DispatchSemaphore(value: 0)
+        for _ in 0..<count {
+            pool.execute {
+                begun.signal()
+                mayEnd.wait()
+            }
+        }
+        for _ in 0..<count { begun.wait() }
+    }
+
+    @Test func `Law 11: pools full of jobs that wait keep no other pool and no queue from beginning`() async {
+        await watched {
+            let mayEnd = DispatchSemaphore(value: 0)
+            let pools = (0..<5).map { WorkerPool(name: "pool \($0)") }
+            for pool in pools { block(pool, 60, until: mayEnd) }
+            let done = DispatchGroup()
+            let others: [any ExecutionContext] = [
+                WorkerPool(), SerialQueueContext(label: "new"), BlockingContext(), .global, .pool,
+            ]
+            for other in others {
+                done.enter()
+                other.execute { done.leave() }
+            }
+            done.wait()
+            for _ in 0..<300 { mayEnd.signal() }
+            for pool in pools { try! pool.drained().wait() }
+        }
+    }
+
+    @Test func `Law 11: a pool has as many threads as its limit says`() async {
+        await watched {
+            let mayEnd = DispatchSemaphore(value: 0)
+            let pool = WorkerPool(width: 2, limit: 400)
+            block(pool, 400, until: mayEnd)
+            #expect(pool.statistics.active == 400)
+            for _ in 0..<400 { mayEnd.signal() }
+            try! pool.drained().wait()
+        }
+    }
+
+    @Test func `Law 11: where all threads of the process are taken, each new pool has one`() async throws {
+        await #expect(processExitsWith: .success) {
+            await offThePool {
+                let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                let blocking = BlockingContext(limit: 1_024)
+                for _ in 0..<1_024 {
+                    blocking.execute {
+                        begun.signal()
+                        mayEnd.wait()
+                    }
+                }
+                for _ in 0..<1_024 { begun.wait() }
+                for _ in 0..<3 {
+                    let pool = WorkerPool(width: 2)
+                    let runs = (0..<100).map { index in pool.submit { index } }
+                    for run in runs { _ = try! run.wait() }
+                }
+                try! BlockingContext().submit {}.wait()
+                for _ in 0..<1_024 { mayEnd.signal() }
+            }
+        }
+    }
+
+    @Test func `Law 11: a limit above that of the process stops the program with a sentence`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = WorkerPool(width: 1, limit: 1_025)
+        }
+        try expectSentence(result, "1024", "law 11", "smaller limit")
+    }
+
+    @Test func `Law 20: a pool finds jobs that wait where no file can be opened`() async throws {
+        await #expect(processExitsWith: .success) {
+            // Every descriptor that there is, up to the usual number: the system may allow far
+            // more.
+            var files: [FileHandle] = []
+            while files.count < 70_000, let file = FileHandle(forReadingAtPath: "/dev/null") {
+                files.append(file)
+            }
+            let pool = WorkerPool(width: 1)
+            let (mayEnd, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            pool.execute {
+                mayEnd.wait()
+                done.signal()
+            }
+            pool.execute { mayEnd.signal() }
+            done.wait()
+            withExtendedLifetime(files) {}
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Dispatch
+import ExecutionContexts
+import Synchronization
+import Testing
+
+/// A pool keeps its width after waits that the library knows of.
+@Suite(.timeLimit(.minutes(5)))
+struct WorkerPoolWidthTests {
+    enum Wait: CaseIterable {
+        case async, blocking, nested, serialElsewhere
+    }
+
+    @Test(arguments: Wait.allCases, [1, 2, 4])
+    func `Law 11: after a wait that the library knows of a job goes on when there is a place`(
+        _ wait: Wait, _ width: Int
+    ) async {
+        await watched {
+            let pool = WorkerPool(width: width)
+            let (gate, beside) = (Promise<Int>(), Together())
+            let (begun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            // On a thread of its own, so that it is not the pool that is waited for.
+            let other = SerialQueueContext(label: "elsewhere").serial("view")
+            let count = 45
+            for _ in 0..<count {
+                pool.execute {
+                    begun.signal()
+                    switch wait {
+                    case .async: _ = try? gate.async.wait()
+                    case .blocking: WorkerPool.blocking { mayGoOn.wait() }
+                    case .nested: WorkerPool.blocking { _ = try? gate.async.wait() }
+                    case .serialElsewhere: _ = try? other.submit { try gate.async.wait() }.wait()
+                    }
+                    beside.visit()
+                }
+            }
+            for _ in 0..<count { begun.wait() }
+            gate.succeed(1)
+            for _ in 0..<count { mayGoOn.signal() }
+            try! pool.drained().wait()
+            // Where the machine is busy, a job may sleep for long in a lock before or after its wait.
+            #expect(beside.most <= width + pool.statistics.substitutes)
+            #expect(pool.statistics.begun == count)
+        }
+    }
+
+    @Test(arguments: [1, 2])
+    func `Law 11: a job that waits for a place with a lock that the others want gets one`(_ width: Int) async
+    {
+        await watched {
+            for _ in 0..<10 {
+                let pool = WorkerPool(width: width)
+                let (gate, lock) = (Promise<Int>(), DispatchSemaphore(value: 1))
+                let (hasLock, wantLock) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                pool.execute {
+                    lock.wait()
+                    hasLock.signal()
+                    _ = try? gate.async.wait()
+                    lock.signal()
+                }
+                hasLock.wait()
+                for _ in 0..<width {
+                    pool.execute {
+                        wantLock.signal()
+                        lock.wait()
+                        lock.signal()
+                    }
+                }
+                for _ in 0..<width { wantLock.wait() }
+                gate.succeed(1)
+                try! pool.drained().wait()
+            }
+        }
+    }
+
+    @Test func `Law 11: while more jobs run than there are places, none begins`() async {
+        await watched {
+            let pool = WorkerPool(width: 2)
+            let (begun, mayGoOn, mayEnd) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), BusyWait()
+            )
+            // Waits that the library does not know of: each has been given a substitute.
+            for _ in 0..<12 {
+                pool.execute {
+                    begun.signal()
+                    mayGoOn.wait()
+                    mayEnd.run()
+                }
+            }
+            for _ in 0..<12 { begun.wait() }
+            for _ in 0..<12 { mayGoOn.signal() }
+            let beside = Together()
+            pool.execute { beside.visit() }
+            // The pool finds out that all of them go on.
+            waitUntil { pool.statistics.waiting == 0 && pool.statistics.active >= 12 }
+            let before = beside.count
+            for _ in 0..<200 { pool.execute { beside.visit() } }
+            waitForLooks()
+            #expect(beside.count == before)
+            mayEnd.end()
+            try! pool.drained().wait()
+            #expect(beside.count == 201)
+            #expect(beside.most <= 2 + pool.statistics.substitutes)
+        }
+    }
+
+    @Test(arguments: [1, 2, 4])
+    func `Law 11: a job that computes is never taken for one that waits`(_ width: Int) async {
+        await watched {
+            let pool = WorkerPool(width: width)
+            let (mayEnd, beside) = (BusyWait(), Together())
+            let begun = DispatchSemaphore(value: 0)
+            for _ in 0..<width {
+                pool.execute {
+                    begun.signal()
+                    mayEnd.run()
+                }
+            }
+            for _ in 0..<width { begun.wait() }
+            // A worker may have slept while it made the thread of the next one.
+            waitUntil { pool.statistics.waiting == 0 }
+            let before = pool.statistics.substitutes
+            for _ in 0..<20 { pool.execute { beside.visit() } }
+            for _ in 0..<4 { waitForLooks() }
+            #expect(beside.count == 0)
+            #expect(pool.statistics.substitutes == before)
+            mayEnd.end()
+            try! pool.drained().wait()
+            #expect(beside.most <= width + pool.statistics.substitutes)
+        }
+    }
+
+    /// Ends when the one thread that looks after all pools has looked a few times: at a pool of
+    /// its own, whose job waits.
+    private func waitForLooks() {
+        let (pool, mayEnd) = (WorkerPool(width: 1), DispatchSemaphore(value: 0))
+        pool.execute { mayEnd.wait() }
+        pool.execute { mayEnd.signal() }
+        try! pool.drained().wait()
+        #expect(pool.statistics.substitutes > 0)
+    }
+
+    @Test func `Law 27: a job that waits for the end of its own pool stops the program`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let pool = WorkerPool(name: "thumbnails", width: 1)
+            let done = DispatchSemaphore(value: 0)
+            pool.execute {
+                _ = try? pool.drained().map { _ in 1 }.wait()
+                done.signal()
+            }
+            done.wait()
+        }
+        try expectSentence(result, "'thumbnails'", "law 27", "never end")
+    }
+}
+
+/// How many compute in one place at a time.
+final class Together: Sendable {
+    private let present = Atomic<Int>(0)
+    private let largest = Atomic<Int>(0)
+    private let visits = Atomic<Int>(0)
+
+    // Relaxed, all: figures, each of which is right by itself.
+    var most: Int { largest.load(ordering: .relaxed) }
+    var count: Int { visits.load(ordering: .relaxed) }
+
+    func visit() {
+        visits.add(1, ordering: .relaxed)
+        largest.max(present.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+        for _ in 0..<20_000 { _ = present.load(ordering: .relaxed) }
+        present.subtract(1, ordering: .relaxed)
+    }
+}

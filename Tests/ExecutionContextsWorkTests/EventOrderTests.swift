@@ -1,0 +1,202 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import ExecutionContextsWork
+import Synchronization
+import Testing
+
+/// Law 31: what a subscriber is told on a context of its own, in which order, and how much may wait
+/// for it.
+@Suite(.timeLimit(.minutes(5)))
+struct EventOrderTests {
+    private let context = ManualContext()
+
+    /// A work that begins when it is asked for, and its flight.
+    private func begun(on context: some SerialContext) -> (SharedWork<Int>, Box<Flight<Int>?>) {
+        let flight = Box<Flight<Int>?>(nil)
+        return (WorkGraph(on: context).work("work") { flight.value = $0 }, flight)
+    }
+
+    /// What a subscriber is told, and whether two calls of its handler overlapped.
+    private final class Listener: Sendable {
+        let told = Box<[String]>([])
+        let overlaps = Atomic(0)
+        private let inside = Atomic(0)
+
+        func hear(_ event: WorkEvent<Int>) {
+            if inside.wrappingAdd(1, ordering: .relaxed).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
+            let text =
+                switch event {
+                case .progress(let progress): "\(progress.completed)"
+                case .partial(let value): "nearly \(value)"
+                case .finished: "end"
+                }
+            told.withValue { $0.append(text) }
+            inside.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    @Test func `Law 31: on a concurrent context events come one at a time, in order, and the end last`()
+        async
+    {
+        await offThePool {
+            for _ in 0..<rounds(debug: 10, release: 100) {
+                let (work, flight) = begun(on: GlobalContext().serial("graph"))
+                let listeners = (0..<4).map { _ in Listener() }
+                let ends = listeners.map { listener in
+                    let end = Promise<Void>()
+                    work.subscribe(on: .global) { event in
+                        listener.hear(event)
+                        if event.outcome != nil { end.succeed(()) }
+                    }
+                    return end.async
+                }
+                try! work.graph.context.submit {}.wait()
+                for number in 1...1_000 { flight.value!.report(WorkProgress(completed: Int64(number))) }
+                flight.value!.succeed(1)
+                for end in ends { try! end.wait() }
+                for listener in listeners {
+                    let told = listener.told.value
+                    #expect(told.last == "end")
+                    #expect(told.count { $0 == "end" } == 1)
+                    let numbers = told.dropLast().compactMap { Int($0) }
+                    #expect(numbers == numbers.sorted())
+                    #expect(numbers.last == 1_000)
+                    #expect(listener.overlaps.load(ordering: .relaxed) == 0)
+                }
+            }
+        }
+    }
+
+    @Test func `Law 31: for a slow subscriber one progress and one partial value wait, and then the end`() {
+        let (work, flight) = begun(on: context)
+        let (slow, listener) = (ManualContext(), Listener())
+        work.subscribe(on: slow) { listener.hear($0) }
+        context.runReady()
+        for number in 1...1_000 {
+            flight.value!.yield(number)
+            context.runReady()
+            flight.value!.report(WorkProgress(completed: Int64(number)))
+            context.runReady()
+            #expect(slow.readyCount == 1)
+        }
+        flight.value!.succeed(1)
+        context.runReady()
+        #expect(slow.readyCount == 1)
+        slow.runReady()
+        #expect(listener.told.value == ["nearly 1000", "1000", "end"])
+    }
+
+    @Test func `Law 31: a reporter that is faster than the graph's context asks it for one turn`() {
+        let (work, flight) = begun(on: context)
+        let listener = Listener()
+        work.subscribe { listener.hear($0) }
+        context.runReady()
+        for number in 1...300_000 { flight.value!.report(WorkProgress(completed: Int64(number))) }
+        flight.value!.yield(7)
+        #expect(context.readyCount == 1)
+        flight.value!.succeed(1)
+        #expect(context.readyCount == 2)
+        context.runReady()
+        #expect(listener.told.value == ["300000", "nearly 7", "end"])
+    }
+
+    @Test func `Law 31: so does one that reports in the middle of a turn, or through another graph`() {
+        let (file, flight) = begun(on: context)
+        let listener = Listener()
+        let copy: SharedWork<Int> = WorkGraph(on: context).work("copy") { $0.follow(file) }
+        copy.subscribe { listener.hear($0) }
+        context.runReady()
+        // In a turn of its own graph: what is said there has its turn behind that one.
+        flight.value!.onPriority { _ in
+            for number in 1...1_000 { flight.value!.report(WorkProgress(completed: Int64(number))) }
+        }
+        context.runReady()
+        flight.value!.succeed(1)
+        context.runReady()
+        #expect(listener.told.value == ["1000", "end"])
+        flight.value = nil
+    }
+
+    @Test func `Law 10: a subscriber that leaves while events wait for it frees its handler at once`() {
+        final class Witness: Sendable {}
+        weak var seen: Witness?
+        let (work, flight) = begun(on: context)
+        let slow = ManualContext()
+        let subscription: Subscription
+        do {
+            let witness = Witness()
+            seen = witness
+            subscription = work.subscribe(on: slow) { _ in _ = witness }
+        }
+        let other = work.subscribe { _ in }
+        context.runReady()
+        flight.value!.yield(1)
+        context.runReady()
+        subscription.cancel()
+        context.runReady()
+        #expect(seen == nil)
+        other.cancel()
+    }
+
+    /// A context that runs its jobs in any order, and may drop some of them.
+    private final class Hostile: ExecutionContext {
+        private let jobs = Box<[Work]>([])
+        let drops: Bool
+
+        init(drops: Bool) { self.drops = drops }
+
+        func execute(_ work: @escaping Work) { jobs.withValue { $0.append(work) } }
+
+        /// Runs one of those that wait; false if none does.
+        func step(_ dice: inout Dice) -> Bool {
+            let roll = (dice.roll(1 << 20), dice.roll(6))
+            let job = jobs.withValue { $0.isEmpty ? nil : $0.remove(at: roll.0 % $0.count) }
+            guard let job else { return false }
+            if !drops || roll.1 > 0 { job() }
+            return true
+        }
+    }
+
+    @Test(arguments: 1...40)
+    func `Law 31: on a context in any order, what is told is in order, and the end comes once and last`(
+        seed: UInt64
+    ) {
+        var dice = Dice(seed: seed << 32)
+        let (work, flight) = begun(on: context)
+        let hostile = Hostile(drops: seed % 2 == 0)
+        let listeners = (0..<3).map { _ in Listener() }
+        let subscriptions = listeners.map { listener in work.subscribe(on: hostile) { listener.hear($0) } }
+        context.runReady()
+        let leaver = dice.roll(6)
+        for number in 1...60 {
+            if dice.roll(2) == 0 {
+                flight.value!.report(WorkProgress(completed: Int64(number)))
+            } else {
+                flight.value!.yield(number)
+            }
+            if dice.roll(3) > 0 { context.runReady() }
+            for _ in 0..<dice.roll(3) { _ = hostile.step(&dice) }
+            if number == 30, subscriptions.indices.contains(leaver) { subscriptions[leaver].cancel() }
+        }
+        flight.value!.succeed(0)
+        context.runReady()
+        while hostile.step(&dice) {}
+        for (index, listener) in listeners.enumerated() {
+            let told = listener.told.value
+            let numbers = told.compactMap { Int($0.split(separator: " ").last!) }
+            #expect(numbers == numbers.sorted())
+            #expect(Set(numbers).count == numbers.count)
+            let ends = told.count { $0 == "end" }
+            if index == leaver {
+                #expect(ends == 0)
+            } else if !hostile.drops {
+                #expect(ends == 1)
+                #expect(told.last == "end")
+            } else if ends > 0 {
+                // A context that drops the end twice over leaves nothing to tell it by.
+                #expect(ends == 1)
+                #expect(told.last == "end")
+            }
+        }
+    }
+}

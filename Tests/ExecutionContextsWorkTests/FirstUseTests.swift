@@ -1,0 +1,23 @@
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// Law 33: what a process makes once shows in no schedule, whichever public type it uses first.
+@Suite(.timeLimit(.minutes(5)), .serialized)
+struct FirstUseTests {
+    @Test(arguments: FirstUse.names)
+    func `Law 33: as the first thing simulated in a process, every public type runs twice alike`(name: String)
+        async throws
+    {
+        // The child always ends well, and says on its standard error what was found.
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [name] in
+            let report = search(name, schedules: 12, strategy: .random, FirstUse.program(name))
+            if let failure = report.failure {
+                FileHandle.standardError.write(Data("found: \(failure)".utf8))
+            }
+        }
+        let output = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(!output.contains("found: "), "\(output)")
+    }
+}

@@ -1,0 +1,57 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import ExecutionContextsWork
+
+// What stands next to the forbidden and must compile, without a warning.
+
+enum Request { @TaskLocal static var id = 0 }
+
+func backing(
+    _ token: InvalidationToken, _ section: CriticalSection, _ coordinator: ReadWriteCoordinator,
+    _ some: some ActorBackingContext, _ erased: any ActorBackingContext, _ context: any ExecutionContext
+) {
+    let local = ThreadLocalValue<Int>()
+    let executors: [any SerialExecutor] = [
+        SerialQueueContext(label: "q").serialExecutor, MainContext().serialExecutor,
+        coordinator.writing.serialExecutor,
+        RunLoopThreadContext(name: "t").serialExecutor, ManualContext().serialExecutor,
+        RecordingContext(ManualContext()).serialExecutor, some.serialExecutor, erased.serialExecutor,
+        context.serial().serialExecutor, GlobalContext().while(token).serial().serialExecutor,
+        WorkerPool().serial().serialExecutor,
+        SerialQueueContext(label: "q").bounded(1, overflow: .refuse).serial().serialExecutor,
+    ]
+    let views: [any SerialExecutor] = [
+        some.named("n").serialExecutor, some.barrier().serialExecutor, some.inlineIfCurrent().serialExecutor,
+        some.exclusive(section).serialExecutor, some.observed(by: Recorder()).serialExecutor,
+        some.watched(limit: .seconds(1)) { _ in }.serialExecutor,
+        some.propagating(Request.$id).serialExecutor,
+        some.binding(local, to: 1).serialExecutor,
+        erased.named("n").inlineIfCurrent().barrier("b").serialExecutor,
+    ]
+    _ = (executors, views)
+}
+
+func tasks(_ token: InvalidationToken, _ refusing: some RefusingContext, _ context: any ExecutionContext)
+    async throws
+{
+    _ = refusing.taskExecutor
+    _ = context.while(token).taskExecutor
+    _ = try await refusing.runTask { 1 }
+    _ = try await context.bounded(1, overflow: .wait).submitTask { 1 }.get()
+}
+
+func look(_ token: InvalidationToken) {
+    func take(_ context: some ActorBackingContext) {}
+    take(.main)
+    take(.serial(label: "q"))
+    take(.thread(name: "t"))
+    func takeSerial(_ context: any SerialContext) {}
+    takeSerial(SerialQueueContext(label: "q").while(token))
+    takeSerial(.main)
+}
+
+func holds(_ context: some SynchronousBarrierContext) {
+    let hold = context.hold()
+    hold.release()
+}

@@ -1,0 +1,93 @@
+import ExecutionContexts
+import ExecutionContextsWork
+
+final class Shared { var count = 0 }
+
+// Law 30: what goes into a resource is sent, and not the caller's any more; nothing of it escapes.
+
+func usedAfterItWasSent() {
+    let shared = Shared()
+    let resource = LockedResource(shared, lockedBy: .section)
+    // expected-mode6-error@-1 {{sending 'shared' risks causing data races}}
+    resource.write { $0.count += 1 }
+    shared.count += 1
+}
+
+func confinedAndUsed(_ context: some SerialContext) {
+    let shared = Shared()
+    let confined = Confined(shared, to: context)
+    // expected-mode6-error@-1 {{sending 'shared' risks causing data races}}
+    confined.perform { $0.count += 1 }
+    shared.count += 1
+}
+
+func escapes(_ resource: LockedResource<Shared>) {
+    var escaped: Shared?
+    resource.write { escaped = $0 }
+    // expected-mode6-error@-1 {{'inout sending' parameter '$0' cannot be task-isolated at end of function}}
+    _ = escaped
+}
+
+func putsIn(_ resource: LockedResource<Shared>, _ mine: Shared) {
+    resource.write { $0 = mine }
+    // expected-mode6-error@-1 {{'inout sending' parameter '$0' cannot be task-isolated at end of function}}
+}
+
+func sentAndForgotten(_ context: some SerialContext) {
+    let resource = LockedResource(Shared(), lockedBy: .section)
+    resource.write { $0 = Shared() }
+    Confined(Shared(), to: context).perform { $0 = Shared() }
+}
+
+// Law 28: a hold ends once.
+
+func releasedTwice(_ context: some SynchronousBarrierContext) {
+    let hold = context.hold()
+    // expected-error@-1 {{'hold' consumed more than once}}
+    hold.release()
+    hold.release()
+}
+
+func copied(_ context: some SynchronousBarrierContext) {
+    let hold = context.hold()
+    // expected-error@-1 {{'hold' consumed more than once}}
+    let other = hold
+    hold.release()
+    other.release()
+}
+
+func releasedOnce(_ context: some SynchronousBarrierContext) {
+    let hold = context.hold()
+    hold.release()
+}
+
+// Law 22: nothing of a thread's value that is not Sendable leaves the closure that has it.
+
+func leavesItsThread(_ local: ThreadLocalValue<Shared>) {
+    var escaped: Shared?
+    local.withCurrent { escaped = $0 }
+    // expected-mode6-error@-1 {{'inout sending' parameter '$0' cannot be task-isolated at end of function}}
+    _ = escaped
+}
+
+func leavesByATask(_ local: ThreadLocalValue<Shared>) {
+    local.withCurrent { current in
+        let shared = current
+        Task { shared?.count += 1 }
+        // expected-mode6-error@-1 {{sending value of non-Sendable type '() async -> ()?' risks causing data races}}
+    }
+}
+
+func comesFromElsewhere(_ local: ThreadLocalValue<Shared>, _ mine: Shared) {
+    local.withCurrent { $0 = mine }
+    // expected-mode6-error@-1 {{'inout sending' parameter '$0' cannot be task-isolated at end of function}}
+    local.set(mine)
+    // expected-mode6-error@-1 {{sending 'mine.some' risks causing data races}}
+}
+
+func staysOnItsThread(_ local: ThreadLocalValue<Shared>) {
+    local.withCurrent { $0?.count += 1 }
+    local.withCurrent { $0 = Shared() }
+    _ = local.withCurrent { $0?.count }
+    local.set(Shared())
+}

@@ -1,0 +1,16 @@
+import ExecutionContexts
+
+final class Counter { var count = 0 }
+
+// Work for a context runs on another thread: what it captures is Sendable.
+
+func captures(_ context: some ExecutionContext) {
+    let shared = Counter()
+    context.execute { shared.count += 1 }
+    // expected-mode6-error@-1 {{capture of 'shared' with non-Sendable type 'Counter' in a '@Sendable' closure}}
+    var count = 0
+    context.execute { count += 1 }
+    // expected-mode6-error@-1 {{mutation of captured var 'count' in concurrently-executing code}}
+    // expected-mode5-warning@-2 {{mutation of captured var 'count' in concurrently-executing code; this is an error in the Swift 6 language mode}}
+    context.execute { Counter().count += 1 }
+}

@@ -9,7 +9,9 @@ extension PoolCore {
             roster.discount(worker)
             publish(&roster)
         }
-        // What it has added and not begun must not wait for it. The lock orders this after what it added.
+        // Either a submitter sees the place that is free now, or this thread sees its job. What this
+        // worker has added and not begun must not wait for it either.
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
         if worker.ring.count > 0 || hasWork() { callIfShort() }
     }
 

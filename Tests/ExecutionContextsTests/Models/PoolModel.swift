@@ -1,6 +1,7 @@
-/// How a pool's workers come and go beside those who submit, step by step, for `explore`; with parts to leave out.
+/// How a pool's workers come and go beside the submitters, step by step, for `explore`; with steps to leave out.
 ///
-/// The first piece that is taken waits until another one has run, so everybody must be called who could run that.
+/// The first job waits until another one has run, so each worker that could run that must be called. The pool knows of
+/// the wait if the job lends its place (`lends`); then it asks for a place before it goes on.
 struct PoolModel {
     /// What a broken version leaves out.
     enum Omission: CaseIterable {
@@ -10,6 +11,10 @@ struct PoolModel {
         case nextSearcher
         /// That a worker that goes on after all says so in the roster.
         case takingBack
+        /// The look for work after a worker has lent its place.
+        case lookAfterLending
+        /// That a place that becomes free is given to a worker that waits for one.
+        case admission
     }
 
     var submitters = 2
@@ -17,11 +22,15 @@ struct PoolModel {
     var width: UInt8 = 2
     /// What each submitter submits.
     var each: UInt8 = 1
+    var lends = false
     var omission: Omission?
 
     // The cells of memory.
     private static let waiting = 0, searching = 1, running = 2, begun = 3, ran = 4, resting = 5
+    /// The workers that wait for a place, as bits, and a hint: one more than how many workers may be called.
+    private static let returning = 6, vacancies = 7
     private static func called(_ worker: Int) -> Int { 8 + worker }
+    private static func hasPlace(_ worker: Int) -> Int { 16 + worker }
     // The registers.
     private static let left = 0, isFirst = 1
 
@@ -34,12 +43,36 @@ struct PoolModel {
         var world = World(processors: Array(repeating: .init(), count: submitters + workers))
         for processor in 0..<submitters { world.processors[processor].registers[Self.left] = each }
         for worker in 0..<workers { world.memory[Self.resting] |= 1 << UInt8(worker) }
+        publish(&world)
         let programs =
             (0..<submitters).map { _ in submitter } + (0..<workers).map { worker($0) }
         return ExecutionContextsTests.explore(programs, from: world)
     }
 
-    // MARK: - Who submits
+    // MARK: - The roster, under its lock
+
+    private static let none: UInt8 = 8
+
+    /// How many workers may be called, and `none`: less if workers are to leave.
+    private func vacancies(_ world: World) -> UInt8 {
+        Self.none + width - world.memory[Self.running]
+            - UInt8(world.memory[Self.returning].nonzeroBitCount)
+    }
+
+    private func hasVacancy(_ world: World) -> Bool { vacancies(world) > Self.none }
+
+    /// Gives the free places to the workers that wait for one, and shows how many may be called.
+    private func publish(_ world: inout World) {
+        for worker in 0..<workers where world.memory[Self.returning] & 1 << UInt8(worker) != 0 {
+            guard world.memory[Self.running] < width, omission != .admission else { break }
+            world.memory[Self.returning] &= ~(1 << UInt8(worker))
+            world.memory[Self.running] += 1
+            world.memory[Self.hasPlace(worker)] = 1
+        }
+        world.memory[Self.vacancies] = vacancies(world)
+    }
+
+    // MARK: - The submitters
 
     private var submitter: Program {
         var program = Program()
@@ -58,16 +91,17 @@ struct PoolModel {
     /// Calls a worker if one may be called and none searches.
     private func calling(_ program: inout Program, from name: String, then next: String) {
         program.step("\(name): is there a vacancy?") { world, me in
-            world.load(Self.running, by: me) < width ? .next : .to(next)
+            world.load(Self.vacancies, by: me) > Self.none ? .next : .to(next)
         }
         program.step("\(name): does nobody search?") { world, me in
             world.load(Self.searching, by: me) == 0 ? .next : .to(next)
         }
         program.atomic("\(name): call") { world, _ in
             let worker = (0..<workers).first { world.memory[Self.resting] & 1 << UInt8($0) != 0 }
-            guard world.memory[Self.running] < width, let worker else { return .to(next) }
+            guard hasVacancy(world), let worker else { return .to(next) }
             world.memory[Self.resting] &= ~(1 << UInt8(worker))
             world.memory[Self.running] += 1
+            publish(&world)
             // On its behalf. It could as well do so itself, when it has come; more would be called meanwhile.
             world.memory[Self.searching] += 1
             world.check(world.memory[Self.called(worker)] == 0, "a worker was called twice")
@@ -76,7 +110,7 @@ struct PoolModel {
         }
     }
 
-    // MARK: - Who works
+    // MARK: - The workers
 
     private func worker(_ number: Int) -> Program {
         var program = Program()
@@ -98,14 +132,16 @@ struct PoolModel {
         }
         calling(&program, from: "found", then: "run")
         program.step("run") { world, me in
-            if world.processors[me].registers[Self.isFirst] == 1, world.memory[Self.ran] == 0, total > 1 {
-                return .blocked
-            }
-            return .next
+            guard world.processors[me].registers[Self.isFirst] == 1, total > 1 else { return .to("ran") }
+            return lends ? .to("lend") : world.memory[Self.ran] == 0 ? .blocked : .to("ran")
         }
+        lending(&program, number)
         program.atomic("ran") { world, _ in
             world.memory[Self.ran] += 1
             return .next
+        }
+        program.step("are there too many?") { world, me in
+            world.load(Self.vacancies, by: me) < Self.none ? .to("leave") : .next
         }
         program.atomic("next") { world, me in take(&world, me) ? .to("run") : .next }
         program.atomic("search") { world, _ in
@@ -113,8 +149,7 @@ struct PoolModel {
             return .to("find")
         }
         program.atomic("rest") { world, _ in
-            world.memory[Self.running] -= 1
-            world.memory[Self.resting] |= 1 << UInt8(number)
+            end(&world, number)
             return .next
         }
         program.atomic("stop searching") { world, _ in
@@ -126,13 +161,63 @@ struct PoolModel {
         }
         program.atomic("take back") { world, _ in
             let rests = world.memory[Self.resting] & 1 << UInt8(number) != 0
-            guard rests, world.memory[Self.running] < width else { return .to("at rest") }
+            guard rests, hasVacancy(world) else { return .to("at rest") }
             if omission != .takingBack { world.memory[Self.resting] &= ~(1 << UInt8(number)) }
             world.memory[Self.running] += 1
             world.memory[Self.searching] += 1
+            publish(&world)
             return .to("find")
         }
+        leaving(&program, number)
         return program
+    }
+
+    /// The first job waits, and another worker may take its place meanwhile.
+    private func lending(_ program: inout Program, _ number: Int) {
+        program.atomic("lend") { world, _ in
+            world.memory[Self.running] -= 1
+            publish(&world)
+            return omission == .lookAfterLending ? .to("wait") : .next
+        }
+        program.step("lent: is there work?") { world, me in
+            world.load(Self.waiting, by: me) > 0 ? .next : .to("wait")
+        }
+        calling(&program, from: "lent", then: "wait")
+        program.step("wait") { world, _ in world.memory[Self.ran] == 0 ? .blocked : .next }
+        program.atomic("ask for a place") { world, _ in
+            let hasPlace = world.memory[Self.running] < width && world.memory[Self.returning] == 0
+            if hasPlace {
+                world.memory[Self.running] += 1
+            } else {
+                world.memory[Self.returning] |= 1 << UInt8(number)
+            }
+            publish(&world)
+            return hasPlace ? .to("ran") : .next
+        }
+        program.step("wait for a place") { world, _ in
+            if world.memory[Self.hasPlace(number)] == 0 { return .blocked }
+            world.memory[Self.hasPlace(number)] = 0
+            return .to("ran")
+        }
+    }
+
+    /// A worker gives its place to one that waits for it.
+    private func leaving(_ program: inout Program, _ number: Int) {
+        program.atomic("leave") { world, _ in
+            guard vacancies(world) < Self.none else { return .to("next") }
+            end(&world, number)
+            return .next
+        }
+        program.step("left: is there work?") { world, me in
+            world.load(Self.waiting, by: me) > 0 ? .next : .to("at rest")
+        }
+        calling(&program, from: "left", then: "at rest")
+    }
+
+    private func end(_ world: inout World, _ number: Int) {
+        world.memory[Self.running] -= 1
+        world.memory[Self.resting] |= 1 << UInt8(number)
+        publish(&world)
     }
 
     private func take(_ world: inout World, _ me: Int) -> Bool {

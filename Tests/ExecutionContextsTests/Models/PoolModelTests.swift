@@ -5,7 +5,8 @@ import Testing
 struct PoolModelTests {
     @Test(arguments: [
         PoolModel(), PoolModel(submitters: 1, each: 3), PoolModel(submitters: 3),
-        PoolModel(submitters: 2, workers: 3),
+        PoolModel(submitters: 2, workers: 3), PoolModel(width: 1, each: 2, lends: true),
+        PoolModel(submitters: 1, workers: 3, width: 1, each: 3, lends: true),
     ])
     func `Law 1: in no order of steps is work left, or a worker that could run it`(_ model: PoolModel) async {
         let result = await model.explored()
@@ -16,7 +17,11 @@ struct PoolModelTests {
     @Test(arguments: PoolModel.Omission.allCases)
     func `Law 1: without any part of it, some order leaves work`(_ omission: PoolModel.Omission) async {
         var isFound = false
-        for model in [PoolModel(omission: omission), PoolModel(each: 2, omission: omission)] where !isFound {
+        let models = [
+            PoolModel(width: 1, lends: true, omission: omission), PoolModel(omission: omission),
+            PoolModel(each: 2, omission: omission),
+        ]
+        for model in models where !isFound {
             isFound = await model.explored().failure != nil
         }
         #expect(isFound)

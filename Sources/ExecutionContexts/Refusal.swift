@@ -42,8 +42,9 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
             "\(work) was refused by '\(context)', which has been shut down (law 1). "
                 + "Submit before the shutdown, or to a context that lives as long as its users."
         case .abandoned:
-            "\(work) was abandoned: '\(context)' let go of it without running it (law 1). "
-                + "A context must run what execute gives it."
+            "\(work) was abandoned: '\(context)' discarded it without running it (law 1). "
+                + "A context must run what execute gives it; a manual context discards what is pending when its test "
+                + "finishes it or releases it."
         }
     }
 }

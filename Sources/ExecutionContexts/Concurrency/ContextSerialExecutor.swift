@@ -47,7 +47,8 @@ final class ContextSerialExecutor<Context: ActorBackingContext>: SerialExecutor 
             // Passing here would let code of two threads into the actor.
             stopMisuse(
                 "Whether this is the context '\(context.name)', which backs an actor, cannot be known (law 4). "
-                    + "Give the context an isCurrent, or do not assume isolation.")
+                    + "Give the context `var isCurrent: Bool?` (a property of type Bool does not meet the "
+                    + "requirement), or do not assume isolation.")
         }
         context.preconditionIsCurrent()
     }

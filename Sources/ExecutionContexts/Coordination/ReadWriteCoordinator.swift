@@ -78,7 +78,7 @@ public final class ReadWriteCoordinator: Sendable {
     public func read<Value, Failure: Error>(
         timeout: Duration, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        try read(before: TimeLimit.after(timeout), body)
+        try readIfPossible(before: TimeLimit.after(timeout), body)
     }
 
     /// Runs `body` like `read` if it can begin within so many seconds, or runs nothing and returns nil (law 15).
@@ -88,7 +88,7 @@ public final class ReadWriteCoordinator: Sendable {
         timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        try read(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
+        try readIfPossible(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
     }
 
     // MARK: Writing
@@ -120,7 +120,7 @@ public final class ReadWriteCoordinator: Sendable {
     public func blockingWrite<Value, Failure: Error>(
         timeout: Duration, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        try write(before: TimeLimit.after(timeout), body)
+        try writeIfPossible(before: TimeLimit.after(timeout), body)
     }
 
     /// Runs `body` like `blockingWrite` if it can begin within so many seconds, or runs nothing and returns nil.
@@ -130,10 +130,10 @@ public final class ReadWriteCoordinator: Sendable {
         timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        try write(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
+        try writeIfPossible(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
     }
 
-    private func read<Value, Failure: Error>(
+    private func readIfPossible<Value, Failure: Error>(
         before deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         let thread = unsafe Threads.current
@@ -145,7 +145,7 @@ public final class ReadWriteCoordinator: Sendable {
         return try body()
     }
 
-    private func write<Value, Failure: Error>(
+    private func writeIfPossible<Value, Failure: Error>(
         before deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         let thread = unsafe Threads.current

@@ -9,6 +9,7 @@ extension Laws {
         let ledger = Ledger()
         let look: Work = {
             checkInside(context, "inside its own work", trial)
+            checkActors(context, trial)
             // A nested call through another queue hides what a queue knows of itself.
             DispatchQueue(label: "another queue").sync {
                 checkInside(context, "inside its own work, in a nested sync to another queue", trial)
@@ -30,6 +31,16 @@ extension Laws {
         }
         // Stops the program if it fails; there is no softer way to ask.
         context.preconditionIsCurrent("The law kit asks this \(place).")
+    }
+
+    /// A context that backs actors knows its own jobs, or `assumeIsolated` would trap in correct code.
+    private static func checkActors(_ context: some ExecutionContext, _ trial: Trial) {
+        guard context is any ActorBackingContext, context.isCurrent == nil, !context.checkIsCurrent() else {
+            return
+        }
+        trial.report(
+            4, "backs actors, and does not know that it is inside its own work",
+            "Give it `var isCurrent: Bool?`. A property of type Bool does not meet the requirement.")
     }
 
     /// On a thread that has nothing to do with it a context does not say yes.

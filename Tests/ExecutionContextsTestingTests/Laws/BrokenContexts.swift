@@ -17,14 +17,32 @@ struct Broken: ExecutionContext {
     var time: any TimeSource { clock }
 }
 
-/// The same, and says that it is serial.
+/// The same, and says that it is serial. It knows its own jobs by a mark on their thread.
 struct BrokenSerial: ActorBackingContext {
-    var answer: @Sendable () -> Bool? = { nil }
+    /// Replaces what the mark says.
+    var answer: (@Sendable () -> Bool?)?
     var clock: any TimeSource = SystemTime.shared
     let submit: @Sendable (_ work: @escaping Work) -> Void
+    private let key = UUID().uuidString
 
-    func execute(_ work: @escaping Work) { submit(work) }
-    var isCurrent: Bool? { answer() }
+    init(
+        answer: (@Sendable () -> Bool?)? = nil, clock: any TimeSource = SystemTime.shared,
+        submit: @escaping @Sendable (_ work: @escaping Work) -> Void
+    ) {
+        (self.answer, self.clock, self.submit) = (answer, clock, submit)
+    }
+
+    func execute(_ work: @escaping Work) {
+        submit { [key] in
+            let dictionary = Thread.current.threadDictionary
+            let before = dictionary[key]
+            dictionary[key] = true
+            defer { dictionary[key] = before }
+            work()
+        }
+    }
+
+    var isCurrent: Bool? { answer.map { $0() } ?? (Thread.current.threadDictionary[key] != nil ? true : nil) }
     var time: any TimeSource { clock }
     var name: String { "broken" }
 }

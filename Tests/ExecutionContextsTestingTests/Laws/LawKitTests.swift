@@ -138,6 +138,10 @@ extension LawKitTests.Fault {
 
         Self(4, "says everywhere that it is there") { Broken(answer: { true }, submit: global) },
         Self(4, "says everywhere that it is elsewhere") { Broken(answer: { false }, submit: global) },
+        Self(4, "backs actors and does not know where it is") {
+            let queue = DispatchQueue(label: "serial")
+            return BrokenSerial(answer: { nil }) { queue.async(execute: $0) }
+        },
 
         Self(7, "has an early time") {
             // Serial, so that what was fired first has run before the rest.

@@ -27,7 +27,9 @@ public protocol ContextDecorator<Base>: ExecutionContext {
     /// The context that is decorated.
     var base: Base { get }
 
-    /// The work as `base` is to run it; called once for each submission. The default changes nothing.
+    /// The work as `base` is to run it. The default changes nothing.
+    ///
+    /// It is called once for each submission, and once for each job that `inlineIfCurrent()` runs on the spot.
     func decorate(_ work: @escaping Work) -> Work
 }
 

@@ -27,6 +27,8 @@ final class Alarm: @unchecked Sendable {
         rang: @escaping @Sendable (Alarm) -> Void,
         lost: @escaping @Sendable (Alarm) -> Void
     ) {
+        // What never comes needs no delay, which would keep the alarm and whatever `rang` refers to.
+        guard deadline < .never else { return }
         let claim = Claim(self, lost)
         let delay = context.schedule(at: deadline, fileID: place.fileID, line: place.line) {
             if claim.spend() { rang(claim.alarm) }

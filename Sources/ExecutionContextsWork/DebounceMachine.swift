@@ -34,7 +34,8 @@ struct DebounceMachine {
     mutating func call(_ work: @escaping Work, at now: Moment, in section: CriticalSection) -> Step {
         switch policy {
         case .quiet(let interval):
-            due = now.advanced(by: interval)
+            // A caller may have looked at the clock before another one, and come after it.
+            due = max(due ?? now, now.advanced(by: interval))
             return keep(work, in: section)
         case .windows(let interval, let choice):
             let isOpen = due.map { now < $0 } ?? false

@@ -49,7 +49,8 @@ final class DistantSubscriber<Value: Sendable>: Subscriber<Value>, @unchecked Se
         withExtendedLifetime(old) {}
         guard starts else { return }
         let delivery = Delivery(to: self)
-        context.execute { delivery.run() }
+        // What happened is not refused: where there is no room the delivery goes above the capacity.
+        context.execute({ delivery.run() }, refused: { _ in if delivery.spend() { self.deliverLater() } })
     }
 
     /// Delivers what waits; on the context.
@@ -107,6 +108,6 @@ final class DistantSubscriber<Value: Sendable>: Subscriber<Value>, @unchecked Se
         func run() { if spend() { subscriber.arrive() } }
 
         // Relaxed: what a delivery needs to see it sees by the section.
-        private func spend() -> Bool { !isSpent.exchange(true, ordering: .relaxed) }
+        func spend() -> Bool { !isSpent.exchange(true, ordering: .relaxed) }
     }
 }

@@ -182,6 +182,44 @@ struct DebounceTests {
         }
     }
 
+    @Test func `Law 7: a call that was held up between the clock and its turn brings nothing forward`() async
+    {
+        await underEverySchedule("two calls", time: .racing) { sim, onlooker in
+            let context = sim.serial("screen")
+            let last = Box(Moment(nanoseconds: 0))
+            let search = context.debounced(by: .milliseconds(10)) { (_: Int) in
+                let quiet = last.value.duration(to: sim.time.now)
+                onlooker.expect(quiet >= .milliseconds(10), "it came after \(quiet)")
+            }
+            sim.spawn("early") { search(1) }
+            sim.spawn("late") {
+                // Before the call begins: so the quiet time is no shorter than what is seen.
+                last.value = sim.time.now
+                search(2)
+            }
+        }
+    }
+
+    @Test(arguments: [nil, Throttling.latest, .firstAndLatest])
+    func `Laws 7, 10: with an interval that never ends nothing is kept but by the function`(
+        _ throttling: Throttling?
+    ) {
+        weak let probe: Box<Int>?
+        do {
+            let kept = Box(0)
+            probe = kept
+            let context = ImmediateContext()
+            let never = Duration.seconds(Int64.max)
+            let call =
+                throttling.map { context.throttled(to: never, $0) { (_: Int) in kept.value = 1 } }
+                ?? context.debounced(by: never) { (_: Int) in kept.value = 1 }
+            call(1)
+            call(2)
+            #expect(call.isPending)
+        }
+        #expect(probe == nil)
+    }
+
     private enum Locals {
         @TaskLocal static var user = "nobody"
     }

@@ -37,7 +37,10 @@ package final class Onlooker: Sendable {
     package init(_ sim: SimulatedWorld) { self.sim = sim }
 
     package func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
-        if !condition { state.withValue { $0.fault = $0.fault ?? wrong() } }
+        if condition { return }
+        // Outside the lock: it may look at what has been logged.
+        let wrong = wrong()
+        state.withValue { $0.fault = $0.fault ?? wrong }
     }
 
     package func check() throws -> Bool {

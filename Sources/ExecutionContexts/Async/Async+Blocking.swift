@@ -42,47 +42,72 @@ extension AsyncCell {
         guard isPending else { return }
         let deadline = TimeLimit.after(timeout)
         if deadline != .min {
-            if let obstacle = firstObstacle() {
-                stopMisuse(
-                    "wait() would never end: \(obstacle) (law 27). Wait elsewhere, or use a callback or get(). "
-                        + "Waited for: \(chain)", file: file, line: line)
+            var isOver = false
+            while !isOver, let obstacle = firstObstacle() {
+                switch obstacle {
+                case .certain(let obstacle):
+                    stopMisuse(
+                        "wait() would never end: \(obstacle) (law 27). Wait elsewhere, or use a callback or get(). "
+                            + "Waited for: \(chain)", file: file, line: line)
+                // First for that one: then it is known.
+                case .ifEnded(let decider):
+                    checkMayBlock(file, line)
+                    isOver = !decider.park(until: deadline)
+                }
             }
-            require(
-                !ec_is_cooperative(),
-                "wait() was called on a thread that runs Swift tasks, of which there are few (law 27). "
-                    + "Use 'try await get()' there; a context that a test drives by hand is to be run first. "
-                    + "Waited for: \(chain)", file: file, line: line)
-            let waiting = WaitingThread()
-            join(waiting)
-            // If this ended meanwhile, telling the thread may be what it has put off.
-            Errands.run()
-            if waiting.park(until: deadline) { return }
-            // Not cancelled: whoever waited has it still, and may wait again.
-            if !leave(waiting, cancelsIfLast: false) {
-                _ = waiting.park(until: Parker.never)
-                return
-            }
+            checkMayBlock(file, line)
+            if !isOver, park(until: deadline) { return }
         }
         throw AsyncError.timedOut(after: timeout ?? .zero)
     }
 
+    private func checkMayBlock(_ file: StaticString, _ line: UInt) {
+        require(
+            !ec_is_cooperative(),
+            "wait() was called on a thread that runs Swift tasks, of which there are few (law 27). "
+                + "Use 'try await get()' there; a context that a test drives by hand is to be run first. "
+                + "Waited for: \(chain)", file: file, line: line)
+    }
+
+    /// Blocks the calling thread until this has ended; false if time is up.
+    private func park(until deadline: Int64) -> Bool {
+        let waiting = WaitingThread()
+        join(waiting)
+        // If this ended meanwhile, telling the thread may be what it has put off.
+        Errands.run()
+        if waiting.park(until: deadline) { return true }
+        // Not cancelled: whoever waited has it still, and may wait again.
+        if leave(waiting, cancelsIfLast: false) { return false }
+        return waiting.park(until: Parker.never)
+    }
+
+    /// Why a thread that waits for this may wait for ever.
+    private enum Obstacle {
+        case certain(String)
+        /// It is not known before another cell has ended.
+        case ifEnded(AsyncCell)
+    }
+
     /// Why what this waits for can never come to the calling thread, as far as that is known.
-    private func firstObstacle() -> String? {
+    private func firstObstacle() -> Obstacle? {
         var known: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
         var next = [self]
+        var decider: AsyncCell?
         while let cell = next.popLast() {
-            if let obstacle = cell.obstacle { return obstacle }
+            if let obstacle = cell.obstacle { return .certain(obstacle) }
+            if let open = cell.decider { decider = decider ?? open }
             for need in cell.needs {
                 let source = need.source
-                if source === self { return "it waits for itself" }
+                if source === self { return .certain("it waits for itself") }
                 if source.isPending {
                     if known.insert(ObjectIdentifier(source)).inserted { next.append(source) }
                 } else if unsafe Frame.isCurrent(source.identity), source.isAwaited(by: need.party) {
-                    return "the caller is inside a callback of what it waits for, and callbacks take turns"
+                    return .certain(
+                        "the caller is inside a callback of what it waits for, and callbacks take turns")
                 }
             }
         }
-        return nil
+        return decider.map { .ifEnded($0) }
     }
 }
 

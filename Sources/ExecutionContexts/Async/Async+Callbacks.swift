@@ -12,16 +12,15 @@ extension Async {
     public func onComplete<Context: ExecutionContext>(
         on context: Context = .immediate, _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
-        if cell.isTold {
-            if Context.self != ImmediateContext.self {
-                context.execute { [cell] in callback(cell.outcome()) }
-                return self
-            }
-            if Delivery.descend() {
+        // Counted on each context: one that runs jobs on the caller nests them.
+        if cell.isTold, Delivery.descend() {
+            if Context.self == ImmediateContext.self {
                 callback(cell.outcome())
-                Delivery.ascend()
-                return self
+            } else {
+                context.execute { [cell] in callback(cell.outcome()) }
             }
+            Delivery.ascend()
+            return self
         }
         if Context.self == ImmediateContext.self {
             cell.join { cell in callback(cell.outcome()) }

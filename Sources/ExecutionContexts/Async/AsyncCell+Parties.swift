@@ -30,7 +30,7 @@ extension AsyncCell {
         // Whoever ended it has looked for it here before, or will find it.
         guard follower.isPending else {
             lock.unlock()
-            unsafe follower.step = nil
+            follower.freeStep()
             return cancelIfUnwanted()
         }
         let mustTell = unsafe state.join(follower)

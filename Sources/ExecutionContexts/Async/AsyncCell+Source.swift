@@ -47,7 +47,11 @@ extension AsyncCell {
     /// Waits for another cell, which ends like the one did that it stood in the line of.
     private final func move(to other: AsyncCell) {
         guard other !== self else { return _ = end(throwing: AsyncError.waitsForItself) }
-        guard lockIfPending() else { return other.cancelIfUnwanted() }
+        guard lockIfPending() else {
+            // Cancelled when it stood in no line: the canceller could not leave, so the step is this caller's.
+            freeStep()
+            return other.cancelIfUnwanted()
+        }
         unsafe link = Unmanaged.passUnretained(other)
         unlock()
         other.takeIn(self)

@@ -99,7 +99,13 @@ internal import Synchronization
 
     /// Frees the step of a cell that gave up; `hasLeft` says that its source will not tell it any more.
     func didGiveUp(beforeTold hasLeft: Bool) {
-        if hasLeft { unsafe step = nil }
+        if hasLeft { freeStep() }
+    }
+
+    /// Frees the step where nesting is counted: it may have captured what cancels the next cell.
+    final func freeStep() {
+        // Given away as it is taken out: a variable would free it here, at its end.
+        if unsafe step != nil { Delivery.free(unsafe step.take()) }
     }
 
     /// Whether it is cancelled when its last interested subscriber has left.
@@ -113,6 +119,9 @@ internal import Synchronization
 
     /// A sentence that says why a thread that waits for this waits for itself, or nil.
     var obstacle: String? { nil }
+
+    /// The cell whose outcome decides whether there is such an obstacle.
+    var decider: AsyncCell? { nil }
 
     override var label: String { "a value made by hand" }
 

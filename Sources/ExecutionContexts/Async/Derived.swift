@@ -77,7 +77,7 @@ private final class Hopping: Derived, @unchecked Sendable {
 
     override func refuse(_ refusal: Refusal) {
         guard claim(as: Stage.gaveUp) else { return }
-        unsafe step = nil
+        freeStep()
         end(throwing: refusal)
     }
 
@@ -88,7 +88,7 @@ private final class Hopping: Derived, @unchecked Sendable {
 
     override func didGiveUp(beforeTold hasLeft: Bool) {
         if hasLeft { hop = nil }
-        if hasLeft || claim(as: Stage.gaveUp) { unsafe step = nil }
+        if hasLeft || claim(as: Stage.gaveUp) { freeStep() }
     }
 
     // Acquiring and releasing: who claims the step sees it whole, and no other touches it.
@@ -99,10 +99,27 @@ private final class Hopping: Derived, @unchecked Sendable {
     }
 
     override var obstacle: String? {
+        guard let hop = hopToCaller else { return nil }
+        // A function for errors is needed by an error only; without one for values no value can come.
+        if let source = awaited,
+            unsafe source.isPending ? kind.isForErrors : source.isFailure != kind.isForErrors
+        {
+            return nil
+        }
+        return "its \(kind) must run on '\(hop.name)', which the caller keeps busy"
+    }
+
+    override var decider: AsyncCell? {
+        guard kind.isForErrors, hopToCaller != nil, let source = awaited, source.isPending else { return nil }
+        return source
+    }
+
+    /// The hop, if it has not been made yet and the caller keeps its context busy.
+    private var hopToCaller: Hop? {
         guard stage.load(ordering: .relaxed) != Stage.passed, let hop = whilePending({ hop }),
             hop.isKeptByCaller
         else { return nil }
-        return "its \(kind) must run on '\(hop.name)', which the caller keeps busy"
+        return hop
     }
 
     override var label: String { whilePending { hop }.map { "\(kind) on '\($0.name)'" } ?? "\(kind)" }

@@ -75,7 +75,7 @@ final class Joint: AsyncCell, @unchecked Sendable {
             }
         guard decides, decide() else { return }
         guard goal == .all, let error = source.error else { return takeStep(source) }
-        unsafe step = nil
+        freeStep()
         end(throwing: error)
     }
 
@@ -98,7 +98,7 @@ final class Joint: AsyncCell, @unchecked Sendable {
         if missing.load(ordering: .relaxed) > 0 {
             for case let member? in sources.members { member.source?.leave(member) }
         }
-        if decide() { unsafe step = nil }
+        if decide() { freeStep() }
     }
 
     /// One that is being freed tells nobody: it and this must not keep each other.

@@ -39,12 +39,14 @@ class Timed: AsyncCell, @unchecked Sendable {
         let turn = Turn(of: self, on: context.name)
         guard plan(body) else { return }
         let alarm = context.schedule(at: deadline, fileID: place.fileID, line: place.line) { turn.run() }
-        if lockIfPending() {
-            self.alarm = alarm
-            unlock()
-        } else {
-            alarm.cancel()
-        }
+        guard lockIfPending() else { return _ = alarm.cancel() }
+        // A time source may fire at once, and the turn may have set the next alarm already.
+        let isCurrent = alarm.isWaiting
+        let before = isCurrent ? self.alarm : alarm
+        if isCurrent { self.alarm = alarm }
+        unlock()
+        // Freed outside the lock (law 9).
+        _ = consume before
     }
 
     /// Has `body` called on `context`. If that is asked for again before it was called, once may be enough.

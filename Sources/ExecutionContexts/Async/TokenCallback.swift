@@ -22,7 +22,7 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
 
     /// Waits to be told, or for the token.
     func wait(for cell: AsyncCell) {
-        guard token.add(self) else { return }
+        guard token.add(self) else { return cell.cancelIfUnwanted() }
         cell.join(self)
         // Invalidated in between, when it stood in no line yet.
         if !token.isValid { cell.leave(self) }
@@ -48,7 +48,7 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
     }
 
     func tokenWasInvalidated() {
-        if claim() { body = nil }
+        if claim() { Delivery.free(body.take()) }
         cell?.leave(self)
     }
 
@@ -56,7 +56,7 @@ final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
     private func wasLost() {
         guard claim() else { return }
         token.remove(self)
-        body = nil
+        Delivery.free(body.take())
     }
 
     /// What the context gets.

@@ -107,7 +107,7 @@ final class Traversal: Timed, @unchecked Sendable {
     override func didEnd() {
         let before = forget()
         // Else it has been taken.
-        if !before.isCollected { unsafe step = nil }
+        if !before.isCollected { freeStep() }
         for member in before.members.values { member.source?.leave(member) }
         super.didEnd()
     }

@@ -52,7 +52,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     @discardableResult
     func cancel() -> Bool {
         if move(from: State.idle, to: State.done) {
-            body = nil
+            Delivery.free(body.take())
             return true
         }
         return finish(.failure(CancellationError()))
@@ -73,7 +73,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
 
     fileprivate func finish(_ failure: Result<Value, any Error>) -> Bool {
         guard move(from: State.sent, to: State.done) else { return false }
-        body = nil
+        Delivery.free(body.take())
         answer.take()!(failure)
         return true
     }

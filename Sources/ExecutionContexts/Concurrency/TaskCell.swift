@@ -23,7 +23,8 @@ final class TaskCell<Value: Sendable>: AsyncCell, @unchecked Sendable {
     override func cancel() -> Bool {
         let task = whilePending { self.task }
         guard giveUp(CancellationError()) else { return false }
-        task?.cancel()
+        // Handlers of cancellation run inside this call, and may cancel the next one.
+        if let task { Delivery.call([{ task.cancel() }]) }
         return true
     }
 

@@ -39,11 +39,8 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Fores
 
     /// Keeps the main queue to the caller. The main thread waits meanwhile: make it short.
     public func hold() -> ExclusiveHold {
-        if Self.mark.holding.isMine {
-            Self.mark.holding.again()
-        } else if isCurrent == true {
-            return .nothing
-        } else {
+        if !Self.mark.holding.holdAgain() {
+            if isOnMain { return .nothing }
             // The main queue cannot be suspended.
             let occupation = Occupation.begin(in: self)
             Self.mark.holding.begin()
@@ -57,12 +54,15 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Fores
 
     /// Yes on the main queue and on the main thread, which has it, and for who holds it; otherwise not known.
     public var isCurrent: Bool? {
-        if Self.mark.holding.isMine { return true }
+        Self.mark.holding.isMine || isOnMain ? true : nil
+    }
+
+    /// Whether the caller is known to be on the main queue or the main thread.
+    private var isOnMain: Bool {
         // A key that is found is a yes. One that is missing may be hidden by a nested `sync` (law 4).
-        if Self.mark.isCurrent == true { return true }
         // As long as the main queue belongs to the main thread, being there is holding it; once the queue
         // has been handed to the system, no code of ours runs on that thread any more.
-        return Thread.isMainThread ? true : nil
+        Self.mark.isCurrent == true || Thread.isMainThread
     }
 
     public func checkIsCurrent() -> Bool {

@@ -62,11 +62,8 @@ struct QueueGate: Sendable {
 
     /// Waits until the caller has the queue to itself. Needs no thread of the queue while it holds.
     func hold() -> ExclusiveHold {
-        if mark.holding.isMine {
-            mark.holding.again()
-        } else if isExclusive {
-            return .nothing
-        } else {
+        if !mark.holding.holdAgain() {
+            if unsafe Frame.isCurrent(mark.exclusive) { return .nothing }
             LentThread.calling { queue.sync(flags: .barrier) { queue.suspend() } }
             mark.holding.begin()
         }

@@ -30,9 +30,8 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
 
     /// Keeps the queue to the caller; it is suspended meanwhile, and no thread waits with it.
     public func hold() -> ExclusiveHold {
-        // All its own work is exclusive, except that a hold is counted.
-        if !gate.mark.holding.isMine && isCurrent == true { return .nothing }
-        return gate.hold()
+        // All its own work is exclusive.
+        gate.mark.isOccupied ? .nothing : gate.hold()
     }
 
     /// Yes on this queue, on queues that target it and for who holds it, otherwise not known (law 4).

@@ -55,9 +55,15 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     static var held: UInt32 { .max }
 
     func isWriting(_ thread: ThreadRecord) -> Bool {
+        // Relaxed: who finds the mark of a hold compares the holder.
+        unsafe isThreadWriting(thread)
+            || writer.pointee.load(ordering: .relaxed) == Self.held && holding.isMine
+    }
+
+    /// Whether the thread writes, and not by a hold.
+    private func isThreadWriting(_ thread: ThreadRecord) -> Bool {
         // Relaxed: the thread's own number is there only if this thread has put it there.
-        let number = unsafe writer.pointee.load(ordering: .relaxed)
-        return unsafe number == thread.pointee.identifier || number == Self.held && holding.isMine
+        unsafe writer.pointee.load(ordering: .relaxed) == thread.pointee.identifier
     }
 
     func isReading(_ thread: ThreadRecord) -> Bool { unsafe HeldSlots.holds(thread, claim) }
@@ -161,11 +167,8 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     func hold() -> ExclusiveHold {
         if isOverContext, let base { return hold(over: base) }
         let thread = unsafe Threads.current
-        if holding.isMine {
-            holding.again()
-        } else if unsafe isWriting(thread) {
-            return .nothing
-        } else {
+        if !holding.holdAgain() {
+            if unsafe isThreadWriting(thread) { return .nothing }
             _ = unsafe enterToWrite(thread, until: Parker.never)
             holding.begin()
             // Relaxed, as for a thread: the holder looks for itself only.
@@ -180,21 +183,18 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     private func hold(over base: any SynchronousBarrierContext) -> ExclusiveHold {
         let thread = unsafe Threads.current
         if !holding.isMine {
-            if unsafe isWriting(thread) { return .nothing }
+            if unsafe isThreadWriting(thread) { return .nothing }
             unsafe refuseWriteInsideRead(thread)
         }
         let hold = base.hold()
-        if holding.isMine {
-            holding.again()
-        } else {
+        if !holding.holdAgain() {
             holding.begin()
             // Relaxed, as in `hold`.
             unsafe writer.pointee.store(Self.held, ordering: .relaxed)
         }
-        // The mark goes first, while the context still excludes the others.
-        return hold.preceded(by: {
-            if self.holding.end() { unsafe self.writer.pointee.store(0, ordering: .relaxed) }
-        })
+        // The count goes first, while the context still excludes the others. The mark stays: it says nothing without the
+        // count, and the holder may hold again at the same time.
+        return hold.preceded(by: { _ = self.holding.end() })
     }
 
     /// Submits a write; the turn that it may need does not begin inside the call if it is to come `elsewhere`.

@@ -11,13 +11,12 @@ final class Dropping<Base: ExecutionContext>: DrainedView, ContextDecorator, Ref
     let base: Base
     private let capacity: Int
     private let notify: @Sendable (Refusal) -> Void
-    private let line: Guarded<FIFO<DroppedLater>>
+    private let line = Guarded(DroppingQueue())
 
     init(base: Base, capacity: Int, notify: @escaping @Sendable (Refusal) -> Void) {
         self.base = base
         self.capacity = capacity
         self.notify = notify
-        line = Guarded(FIFO())
         super.init(over: Base.self)
     }
 
@@ -33,10 +32,10 @@ final class Dropping<Base: ExecutionContext>: DrainedView, ContextDecorator, Ref
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) { execute(consume work) }
 
     /// Work whose delay is due was accepted when it was scheduled, and the turn of a view when its work was:
-    /// both enter above the capacity too.
+    /// both enter above the capacity, and are not dropped.
     func enqueue(_ work: consuming @escaping Work) {
         let work = LooseWork(bound(consume work))
-        line.withLock { $0.append(DroppedLater(work: work.assembled())) }
+        line.withLock { $0.accept(work.assembled()) }
         requestDrainElsewhere(on: base)
     }
 
@@ -44,7 +43,7 @@ final class Dropping<Base: ExecutionContext>: DrainedView, ContextDecorator, Ref
         // Moved, so that it is freed where it runs, and not here (law 10).
         var piece: DroppedLater? = consume piece
         let dropped = line.withLock { line in
-            let dropped = line.count < capacity ? nil : line.popFirst()
+            let dropped = line.droppable < capacity ? nil : line.dropFirst()
             if let piece = piece.take() { line.append(piece) }
             return dropped
         }
@@ -65,6 +64,38 @@ extension Dropping: BarrierContext where Base: SerialContext {
 }
 
 extension Dropping: SerialContext where Base: SerialContext {}
+
+/// The jobs that wait, in order. Those that have been accepted are not counted, and not dropped.
+private struct DroppingQueue: ~Copyable {
+    private var jobs = FIFO<Numbered>()
+    private var accepted = FIFO<Numbered>()
+    private var last = 0
+
+    private struct Numbered {
+        let number: Int
+        let job: DroppedLater
+    }
+
+    /// How many may be dropped.
+    var droppable: Int { jobs.count }
+
+    mutating func append(_ job: DroppedLater) {
+        last += 1
+        jobs.append(Numbered(number: last, job: job))
+    }
+
+    mutating func accept(_ work: @escaping Work) {
+        last += 1
+        accepted.append(Numbered(number: last, job: DroppedLater(work: work)))
+    }
+
+    mutating func dropFirst() -> DroppedLater? { jobs.popFirst()?.job }
+
+    mutating func popFirst() -> DroppedLater? {
+        let isAcceptedFirst = (accepted.first?.number ?? .max) < (jobs.first?.number ?? .max)
+        return isAcceptedFirst ? accepted.popFirst()?.job : jobs.popFirst()?.job
+    }
+}
 
 /// A job that waits.
 private struct DroppedLater: Sendable {

@@ -1,21 +1,29 @@
 internal import Synchronization
 
 /// A context that runs work on the spot where the caller is there already and nothing waits before it.
+///
+/// The caller may be in a job of the base that no view of it has seen. So what the views between add to their work is
+/// added here, too: a section, a value of a thread-local, whatever a `decorate` does.
 final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     let base: Base
     /// How much of what this view has accepted has not started yet.
     private let waiting = Atomic<Int>(0)
+    /// Nil if the base adds nothing.
+    private let additions: InlineAdditions?
 
-    init(base: Base) { self.base = base }
+    init(base: Base) {
+        self.base = base
+        additions = InlineAdditions(of: base)
+    }
 
     func execute(_ work: consuming @escaping Work) {
-        if runsInline { return work() }
+        if runsInline { return runInline(work) }
         let decorated = LooseWork(decorate(consume work))
         base.execute(decorated.assembled())
     }
 
     func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        if runsInline { return work() }
+        if runsInline { return runInline(work) }
         let ticket = Waiting(waiting: self)
         let counted = LooseWork(ticket.counted(consume work))
         base.execute(counted.assembled()) { refusal in
@@ -31,7 +39,12 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     private var runsInline: Bool {
         // Sequentially consistent would not help: only what this thread, or one that happens before it,
         // has submitted needs to be seen, and that is visible already (law 6).
-        waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true
+        waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true && additions?.skipsNow != true
+    }
+
+    private func runInline(_ work: Work) {
+        guard let additions else { return work() }
+        withoutActuallyEscaping(work) { additions.adding(to: $0)() }
     }
 
     /// One piece that waits; it stops waiting when it starts, is refused or is let go.
@@ -63,6 +76,43 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     }
 }
 
+/// What the views under an inline one add to a job that runs on the spot.
+private struct InlineAdditions: Sendable {
+    /// The outermost first.
+    private var adding: [any ContextDecorator] = []
+    private var skipping: [any SkippingView] = []
+
+    init?(of base: some ExecutionContext) {
+        collect(base)
+        if adding.isEmpty && skipping.isEmpty { return nil }
+    }
+
+    /// Whether a view skips its work now. Then the job is submitted, and the view answers its submitter.
+    var skipsNow: Bool { skipping.contains { $0.skipsNow } }
+
+    func adding(to work: @escaping Work) -> Work { adding.reduce(work) { $1.decorate($0) } }
+
+    private mutating func collect(_ context: some ExecutionContext) {
+        guard let view = context as? any ContextDecorator else { return }
+        if let view = view as? any SkippingView {
+            skipping.append(view)
+        } else if !(view is any PlainView) {
+            adding.append(view)
+        }
+        collect(view.base)
+    }
+}
+
+/// A view that adds nothing to a job that runs on the spot, as a part of another job.
+protocol PlainView: ContextDecorator {}
+
+extension InlineIfCurrent: PlainView {}
+extension Named: PlainView {}
+// An observer is told of the job that it is a part of.
+extension Attended: PlainView {}
+// They count the jobs that wait.
+extension Bounded: PlainView {}
+
 extension InlineIfCurrent: BarrierContext where Base: BarrierContext {}
 extension InlineIfCurrent: SerialContext where Base: SerialContext {}
 extension InlineIfCurrent: ActorBackingContext where Base: ActorBackingContext {}
@@ -70,7 +120,7 @@ extension InlineIfCurrent: SynchronousContext where Base: SynchronousContext {}
 extension InlineIfCurrent: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
 extension InlineIfCurrent: RefusingContext where Base: RefusingContext {
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
-        if runsInline { return work() }
+        if runsInline { return runInline(work) }
         let decorated = LooseWork(decorate(consume work))
         try base.tryExecute(decorated.assembled())
     }

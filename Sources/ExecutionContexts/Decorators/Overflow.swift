@@ -18,6 +18,7 @@ public struct Overflow: Sendable {
 
     /// Drops the piece that has waited longest and takes the new one.
     ///
+    /// Delayed work that is due, and the turn of a view over this one, have been accepted before: they are not dropped.
     /// A dropped `run` or `submit` resolves with the refusal; for any other piece `notify` is called, on
     /// the one who submitted the newer work. Never silence (law 1).
     public static func dropOldest(notify: @escaping @Sendable (Refusal) -> Void) -> Overflow {

@@ -30,9 +30,14 @@ struct While<Base: ExecutionContext>: ContextDecorator {
 }
 
 /// A view that skips work by what it adds to it.
-protocol SkippingView: ContextDecorator {}
+protocol SkippingView: ContextDecorator {
+    /// Whether it would skip what is submitted now.
+    var skipsNow: Bool { get }
+}
 
-extension While: SkippingView {}
+extension While: SkippingView {
+    var skipsNow: Bool { !token.isValid }
+}
 extension While: ForeseeingContext {}
 extension While: RefusingContext {
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {

@@ -10,6 +10,8 @@ struct FIFO<Element>: ~Copyable {
 
     var count: Int { elements.count - start }
 
+    var first: Element? { isEmpty ? nil : elements[start] }
+
     mutating func append(_ element: Element) { elements.append(element) }
 
     mutating func popFirst() -> Element? {

@@ -15,11 +15,8 @@ extension SerialView {
 
     /// Keeps the view to the caller; neither the base nor a thread of it waits meanwhile.
     func hold() -> ExclusiveHold {
-        if holding.isMine {
-            holding.again()
-        } else if isCurrent == true {
-            return .nothing
-        } else {
+        if !holding.holdAgain() {
+            if unsafe Frame.isCurrent(identity) { return .nothing }
             enter()
             holding.begin()
         }

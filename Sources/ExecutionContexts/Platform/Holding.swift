@@ -10,7 +10,9 @@ internal import Synchronization
 /// holds is kept, so that no other task gets its address.
 struct Holding: ~Copyable, Sendable {
     private let holder = Atomic<UInt>(0)
-    private let depth = Atomic<Int>(0)
+    /// How often it is held, below the number of the hold. The number tells a hold from a later one.
+    private let depth = Atomic<UInt64>(0)
+    private static var number: UInt64 { 1 << 24 }
 
     /// Whether the caller is the holder.
     @inline(__always)
@@ -22,24 +24,39 @@ struct Holding: ~Copyable, Sendable {
 
     /// The caller holds now; nobody else does.
     func begin() {
-        // Relaxed: the caller has the context to itself, and others learn nothing from these two.
-        depth.store(1, ordering: .relaxed)
+        // Releasing: a thread that reads this number also sees that the holder before has gone.
+        let before = depth.load(ordering: .relaxed)
+        depth.store((before / Self.number + 1) * Self.number + 1, ordering: .releasing)
+        // Relaxed, below: the caller has the context to itself, and others learn nothing from it.
         let caller = Holder.caller
         caller.keep()
         holder.store(caller.word, ordering: .relaxed)
     }
 
-    /// The holder holds once more.
-    func again() {
-        // Relaxed: the holder counts; its own order is enough.
-        depth.add(1, ordering: .relaxed)
+    /// Holds once more if the caller holds already; false for any other caller.
+    ///
+    /// Another thread may end the hold at the same time. A hold that has ended does not begin again.
+    func holdAgain() -> Bool {
+        // Acquiring, here and below: see `begin`.
+        Seam.point()
+        var now = depth.load(ordering: .acquiring)
+        while now & (Self.number - 1) != 0, isMine {
+            let (isDone, current) = depth.compareExchange(
+                expected: now, desired: now + 1, ordering: .acquiring)
+            if isDone { return true }
+            now = current
+        }
+        return false
     }
 
     /// Ends one hold; true if it was the last, and the context is to go on.
     func end() -> Bool {
         // Acquiring and releasing: holds of one holder may end on different threads, and the last one passes on
         // what was written in all.
-        guard depth.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return false }
+        Seam.point()
+        let left = depth.subtract(1, ordering: .acquiringAndReleasing).newValue
+        guard left & (Self.number - 1) == 0 else { return false }
+        Seam.point()
         Holder(word: holder.exchange(0, ordering: .acquiringAndReleasing)).drop()
         return true
     }

@@ -29,7 +29,7 @@ extension PoolCore {
                 publish(&roster)
                 return true
             }
-            roster.count(worker)
+            roster.resume(worker)
             publish(&roster)
             return false
         }

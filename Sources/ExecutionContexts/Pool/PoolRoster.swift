@@ -9,8 +9,8 @@
     private(set) var running = 0
     /// How many more may, because those that have a thread are stalled all together.
     var extra = 0
-    /// How often a worker was found stalled, or was called in expectation of that. The pool has
-    /// been wider by this number at most.
+    /// How often a worker was found stalled, was called in expectation of that, or went on after a
+    /// wait without a place. The pool has been wider by this number at most.
     private(set) var substitutes = 0
     /// How often the monitor has looked.
     var looks: UInt32 = 0
@@ -87,6 +87,12 @@
         guard unsafe worker.place.isCounted else { return }
         unsafe worker.place.isCounted = false
         running -= 1
+    }
+
+    /// A worker that has waited goes on, whether or not there is a place.
+    mutating func resume(_ worker: PoolWorker) {
+        if running >= width { substitutes += 1 }
+        count(worker)
     }
 
     /// Moves the callbacks of the end out, if it has come.

@@ -15,7 +15,8 @@ public struct PoolStatistics: Hashable, Sendable {
     /// How many pieces have been begun.
     public let begun: Int
     /// How many jobs have been found asleep in a wait that the library does not know of, each time
-    /// they were, and how many workers were called in expectation of more.
+    /// they were, how many workers were called in expectation of more, and how many jobs went on beyond the width after
+    /// a wait for exclusive access.
     ///
     /// A pool that computes has none. Each may have let another job run beyond the width (law 11).
     /// Put ``WorkerPool/blocking(_:)`` around such a wait.

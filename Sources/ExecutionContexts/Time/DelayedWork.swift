@@ -62,12 +62,14 @@ internal import Synchronization
     /// Cancels the work unless it has started: true if it will never run, false if it ran or runs (law 7).
     ///
     /// It can win until the body starts, also when the work is due and queued already. The captures of the
-    /// body are freed before the call returns. A second call is false: cancelled counts once.
+    /// body are freed before the call returns, unless it is nested more than 32 deep (law 25). A second call is
+    /// false: cancelled counts once.
     @discardableResult
     public func cancel() -> Bool {
         guard let captures = claim(State.cancelled) else { return false }
         if isTimedBySystem { SystemTime.shared.remove(self) } else { withdraw() }
-        _ = captures
+        // It may have captured the last reference to what cancels the next one.
+        Delivery.free(consume captures)
         return true
     }
 
@@ -89,7 +91,7 @@ internal import Synchronization
     }
 
     /// The context has let go of the work without running it: its captures are freed.
-    fileprivate final func abandon() { _ = claim(State.cancelled) }
+    fileprivate final func abandon() { Delivery.free(claim(State.cancelled)) }
 
     private func claim(_ new: UInt8) -> Work? {
         Seam.point()

@@ -252,4 +252,28 @@ struct AsyncBlockingTests {
             #expect(value == 1)
         }
     }
+
+    /// A function for errors, on a context.
+    static let handlers: [@Sendable (Async<Int>, SerialQueueContext) -> Async<Int>] = [
+        { $0.recover(on: $1) { _ in 0 } },
+        { $0.mapError(on: $1) { $0 } },
+        { $0.flatRecover(on: $1) { _ in Async(.success(0)) } },
+    ]
+
+    @Test(arguments: handlers.indices)
+    func `Law 27: where a function for errors is not needed, its context may wait`(_ index: Int) async {
+        await watched {
+            let serial = SerialQueueContext(label: "ledger")
+            let promise = Promise<Int>()
+            let handled = Self.handlers[index](promise.async, serial).map { $0 + 1 }
+            let value = serial.sync {
+                DispatchQueue.global().async {
+                    waitUntil { promise.async.waitingThreads == 1 }
+                    promise.succeed(7)
+                }
+                return try? handled.wait()
+            }
+            #expect(value == 8)
+        }
+    }
 }

@@ -48,6 +48,20 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "its map must run on 'book', which the caller keeps busy")
     }
 
+    @Test func `Law 27: a function for errors, once there is one`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = SerialQueueContext(label: "ledger")
+            let promise = Promise<Int>()
+            let recovered = promise.async.recover(on: context) { _ in 0 }
+            context.execute {
+                DispatchQueue.global().async { promise.fail(Oops()) }
+                _ = try? recovered.wait(timeout: .seconds(1000))
+            }
+            DispatchSemaphore(value: 0).wait()
+        }
+        try expectRefusal(result, "its recover must run on 'ledger', which the caller keeps busy")
+    }
+
     @Test func `Law 27: a function that waits for what it is to bring`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = SerialQueueContext(label: "ledger")

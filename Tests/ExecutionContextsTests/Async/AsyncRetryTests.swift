@@ -239,4 +239,32 @@ struct AsyncRetryTests {
         #expect(numbers.value == [1, 2, 3])
         #expect(retried.error is Oops)
     }
+
+    /// A time that fires inside `add` what is due already.
+    private final class Hasty: TimeSource {
+        let pending = Box<[DelayedWork]>([])
+        var now: Moment { Moment(nanoseconds: 1_000) }
+
+        func add(_ delay: DelayedWork, tolerance: Duration) {
+            if delay.deadline.nanoseconds < 10_000 { return delay.fire() }
+            pending.withValue { $0.append(delay) }
+        }
+
+        func remove(_ delay: DelayedWork) { pending.withValue { $0.removeAll { $0 === delay } } }
+    }
+
+    private struct HastyContext: ExecutionContext {
+        let hasty = Hasty()
+        func execute(_ work: @escaping Work) { work() }
+        var time: any TimeSource { hasty }
+    }
+
+    @Test func `Laws 7, 26: a wait that ends while it is set leaves the next one to be cancelled`() {
+        let context = HastyContext()
+        let backoff = Backoff { $0 == 1 ? .nanoseconds(1) : .seconds(3600) }
+        let retried = Async<Int>.retry(3, backoff: backoff, on: context) { _ in Async(error: Oops()) }
+        #expect(context.hasty.pending.value.count == 1)
+        retried.cancel()
+        #expect(context.hasty.pending.value.isEmpty)
+    }
 }

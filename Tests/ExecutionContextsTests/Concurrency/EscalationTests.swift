@@ -63,9 +63,9 @@ struct EscalationTests {
         // When this returns, the task waits already: a job that began before that would not be raised.
         let low = startedTask(priority: .low) {
             if awaitsAsync {
-                try await context.submit { seen.succeed(Task.currentPriority) }.get()
+                _ = try await context.submit { seen.succeed(Task.currentPriority) }.get()
             } else {
-                try await context.run { seen.succeed(Task.currentPriority) }
+                _ = try await context.run { seen.succeed(Task.currentPriority) }
             }
         }
         while manual.pending.isEmpty { await Task.yield() }

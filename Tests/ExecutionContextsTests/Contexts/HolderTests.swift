@@ -198,3 +198,87 @@ private final class Kept: @unchecked Sendable {
         second.take()?.release()
     }
 }
+
+/// A hold that another thread ends while its holder holds once more (law 28).
+@Suite(.timeLimit(.minutes(5)))
+struct HoldAgainTests {
+    @Test(arguments: [true, false])
+    func `Law 28: under every schedule, who holds again holds, whoever ends the first hold`(_ isView: Bool)
+        async
+    {
+        await underEverySchedule("hold again", schedules: 500) { sim, onlooker in
+            let context: any SynchronousBarrierContext =
+                isView
+                ? sim.global.serial("view") : ReadWriteCoordinator(name: "c", carrier: sim.global).writing
+            let kept = Kept()
+            let isKept = Promise<Void>()
+            sim.spawn("holds") {
+                kept.keep(context.hold())
+                isKept.succeed(())
+                let again = context.hold()
+                onlooker.expect(context.isCurrent == true, "it is not held")
+                onlooker.visit("held again")
+                again.release()
+            }
+            sim.spawn("ends") {
+                try isKept.async.wait()
+                kept.release()
+            }
+            sim.spawn("waits") { context.sync { onlooker.visit("inside") } }
+        }
+    }
+
+    static let held: [Subject] = [
+        Subject("serial view") { GlobalContext().serial() },
+        Subject("serial queue") { .serial(label: "held") },
+        Subject("barrier queue") { .barrier(label: "held") },
+        Subject("coordinator") { ReadWriteCoordinator().writing },
+        Subject("coordinator over a queue") { ReadWriteCoordinator(over: .barrier(label: "held")).writing },
+    ]
+
+    @Test(arguments: held)
+    func `Law 28: on real threads, too`(_ subject: Subject) async throws {
+        let context = try #require(subject.make().context as? any SynchronousBarrierContext)
+        let (occupants, faults) = (Box(0), Box(0))
+        @Sendable func occupy() {
+            if occupants.withValue({
+                $0 += 1; return $0
+            }) != 1 {
+                faults.withValue { $0 += 1 }
+            }
+            if occupants.withValue({
+                $0 -= 1; return $0
+            }) != 0 {
+                faults.withValue { $0 += 1 }
+            }
+        }
+        await offThePool {
+            let kept = (0..<1_000).map { _ in Kept() }
+            let (ready, over) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread.detachNewThread {
+                for kept in kept {
+                    ready.wait()
+                    kept.release()
+                }
+                over.signal()
+            }
+            let isOver = Box(false)
+            Thread.detachNewThread {
+                while !isOver.value { context.syncBarrier { occupy() } }
+                over.signal()
+            }
+            for kept in kept {
+                kept.keep(context.hold())
+                ready.signal()
+                let again = context.hold()
+                if context.isCurrent != true { faults.withValue { $0 += 1 } }
+                occupy()
+                again.release()
+            }
+            isOver.value = true
+            over.wait()
+            over.wait()
+        }
+        #expect(faults.value == 0)
+    }
+}

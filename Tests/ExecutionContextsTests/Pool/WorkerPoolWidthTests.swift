@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import Foundation
 import Synchronization
 import Testing
 
@@ -40,6 +41,57 @@ struct WorkerPoolWidthTests {
             // Where the machine is busy, a job may sleep for long in a lock before or after its wait.
             #expect(beside.most <= width + pool.statistics.substitutes)
             #expect(pool.statistics.begun == count)
+        }
+    }
+
+    enum Exclusive: CaseIterable { case section, view, coordinator, hold }
+
+    @Test(arguments: Exclusive.allCases)
+    func `Law 11: jobs that come back together from waits for exclusive access are counted`(
+        _ kind: Exclusive
+    ) async {
+        await watched {
+            let pool = WorkerPool(width: 1, limit: 32)
+            let beside = Together()
+            let (begun, isTaken, mayEnd) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
+            let count = 10
+            for _ in 0..<count {
+                let section = CriticalSection()
+                let coordinator = ReadWriteCoordinator()
+                let view = GlobalContext().serial("view")
+                Thread.detachNewThread {
+                    func keep() {
+                        isTaken.signal()
+                        mayEnd.wait()
+                    }
+                    switch kind {
+                    case .section: section.execute { keep() }
+                    case .view, .hold: view.sync { keep() }
+                    case .coordinator: coordinator.blockingWrite { keep() }
+                    }
+                }
+                isTaken.wait()
+                pool.execute {
+                    begun.signal()
+                    switch kind {
+                    case .section: section.execute { beside.visit() }
+                    case .view: view.sync { beside.visit() }
+                    case .coordinator: coordinator.blockingWrite { beside.visit() }
+                    case .hold:
+                        let hold = view.hold()
+                        beside.visit()
+                        hold.release()
+                    }
+                }
+            }
+            for _ in 0..<count { begun.wait() }
+            waitUntil { pool.statistics.waiting == count }
+            for _ in 0..<count { mayEnd.signal() }
+            try! pool.drained().wait()
+            #expect(beside.count == count)
+            #expect(beside.most <= 1 + pool.statistics.substitutes)
         }
     }
 

@@ -31,8 +31,8 @@ final class Member<Registrant: Sendable>: Registration {
         // One caller gets it, and frees it after the lock.
         guard let content = content.withLock({ content in content.take() }) else { return }
         content.registry?.remove(number)
-        // A registrant may have the last reference to the next receipt: both are done where nesting is counted.
-        if let hook = content.hook { Delivery.call([hook]) }
-        Delivery.free(consume content)
+        content.hook?()
+        // A registrant may have the last reference to the next receipt.
+        Freeing.free(consume content)
     }
 }

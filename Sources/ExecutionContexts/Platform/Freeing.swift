@@ -1,25 +1,42 @@
 internal import CPlatform
 
-/// Frees things that may each be the last to refer to the next one, a million of them in a row, without recursion.
+/// Frees things that may each be the last to refer to the next one, a million of them in a row, on a bounded stack.
+///
+/// A few levels nest, so that a caller finds freed what it has given away. Beyond these a thing is put off until the
+/// outermost call on this thread has freed its own.
 enum Freeing {
-    private typealias Waiting = UnsafeMutablePointer<[Any]>
+    private static var deepest: Int { 32 }
 
-    /// Frees `thing`, which the caller gives away: at once, or when this thread has freed what it is freeing.
-    static func free<Thing>(_ thing: consuming Thing) {
-        if let waiting = unsafe ec_freeing()?.assumingMemoryBound(to: [Any].self) {
-            return unsafe waiting.pointee.append(thing)
-        }
-        let waiting = Waiting.allocate(capacity: 1)
-        unsafe waiting.initialize(to: [])
-        unsafe ec_set_freeing(waiting)
-        _ = consume thing
-        // Taken out first: what is freed may append to the array.
-        while unsafe takeLast(of: waiting) != nil {}
-        ec_set_freeing(nil)
-        unsafe waiting.deinitialize(count: 1)
-        unsafe waiting.deallocate()
+    /// What a thread frees now; the thread's word points to it meanwhile.
+    private struct State {
+        var depth = 1
+        var putOff: [Any] = []
     }
 
-    /// Freed by the caller, when the array is not in use any more.
-    private static func takeLast(of waiting: Waiting) -> Any? { unsafe waiting.pointee.popLast() }
+    /// Frees `thing`, which the caller gives away.
+    static func free<Thing>(_ thing: consuming Thing) {
+        guard let state = unsafe ec_freeing()?.assumingMemoryBound(to: State.self) else {
+            return freeFirst(thing)
+        }
+        guard unsafe state.pointee.depth < deepest else { return unsafe state.pointee.putOff.append(thing) }
+        unsafe state.pointee.depth += 1
+        _ = consume thing
+        unsafe state.pointee.depth -= 1
+    }
+
+    private static func freeFirst<Thing>(_ thing: consuming Thing) {
+        let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        unsafe state.initialize(to: State())
+        unsafe ec_set_freeing(state)
+        _ = consume thing
+        while unsafe freeLast(of: state) {}
+        ec_set_freeing(nil)
+        unsafe state.deinitialize(count: 1)
+        unsafe state.deallocate()
+    }
+
+    /// Frees what was put off last; false if nothing was. Taken out first: what is freed may put off more.
+    private static func freeLast(of state: UnsafeMutablePointer<State>) -> Bool {
+        unsafe state.pointee.putOff.popLast() != nil
+    }
 }

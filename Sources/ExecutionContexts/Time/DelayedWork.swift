@@ -69,7 +69,7 @@ internal import Synchronization
         guard let captures = claim(State.cancelled) else { return false }
         if isTimedBySystem { SystemTime.shared.remove(self) } else { withdraw() }
         // It may have captured the last reference to what cancels the next one.
-        Delivery.free(consume captures)
+        Freeing.free(consume captures)
         return true
     }
 
@@ -91,7 +91,7 @@ internal import Synchronization
     }
 
     /// The context has let go of the work without running it: its captures are freed.
-    fileprivate final func abandon() { Delivery.free(claim(State.cancelled)) }
+    fileprivate final func abandon() { Freeing.free(claim(State.cancelled)) }
 
     private func claim(_ new: UInt8) -> Work? {
         Seam.point()

@@ -131,15 +131,18 @@ struct AsyncFreeingTests {
         await onSmallStack {
             let first = Promise<Int>()
             var last = first.async
+            let started = Box(0)
             for _ in 0..<Self.many {
                 last = Async { [before = last] in
                     try await withTaskCancellationHandler {
-                        try await before.get()
+                        started.withValue { $0 += 1 }
+                        return try await before.get()
                     } onCancel: {
                         before.cancel()
                     }
                 }
             }
+            waitUntil { started.value == Self.many }
             last.cancel()
             #expect(last.error is CancellationError)
         }

@@ -2,6 +2,7 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import Synchronization
 import Testing
 
 /// Who holds a context, and who does not: a job, a task or a thread, and none that comes after it.
@@ -253,23 +254,25 @@ struct HoldAgainTests {
             }
         }
         await offThePool {
-            let kept = (0..<1_000).map { _ in Kept() }
-            let (ready, over) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let kept = (0..<5_000).map { _ in Kept() }
+            let handed = Atomic<Int>(0)
+            let (isOver, over) = (Box(false), DispatchSemaphore(value: 0))
+            // Spins, so that it comes when the holder holds again.
             Thread.detachNewThread {
-                for kept in kept {
-                    ready.wait()
+                for (number, kept) in kept.enumerated() {
+                    while handed.load(ordering: .acquiring) <= number {}
                     kept.release()
                 }
                 over.signal()
             }
-            let isOver = Box(false)
             Thread.detachNewThread {
                 while !isOver.value { context.syncBarrier { occupy() } }
                 over.signal()
             }
-            for kept in kept {
+            for (number, kept) in kept.enumerated() {
                 kept.keep(context.hold())
-                ready.signal()
+                handed.store(number + 1, ordering: .releasing)
+                for _ in 0..<number % 400 { _ = handed.load(ordering: .relaxed) }
                 let again = context.hold()
                 if context.isCurrent != true { faults.withValue { $0 += 1 } }
                 occupy()

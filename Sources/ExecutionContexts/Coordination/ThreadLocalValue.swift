@@ -103,7 +103,10 @@ public final class ThreadLocalValue<Value>: Sendable {
         // Unchecked: it was this thread's only, and is nobody else's until it is back in its place.
         nonisolated(unsafe) var current = storedOrMade()
         replace(by: nil)
-        defer { unsafe replace(by: current) }
+        defer {
+            requireEmptyPlace()
+            unsafe replace(by: current)
+        }
         return try LocalMaking.using(self) { () throws(Failure) -> Result in
             try unsafe body(&current)
         }
@@ -214,6 +217,15 @@ extension ThreadLocalValue {
             !LocalMaking.isUsed(self),
             "The thread-local value '\(fullKey ?? "\(Value.self)")' was used within its own withCurrent, which has it in "
                 + "hand (law 22). Use the value that the closure is given.")
+    }
+
+    /// Another thread-local of the same key, or other code, may store something in the dictionary.
+    private func requireEmptyPlace() {
+        guard let keyed else { return }
+        require(
+            keyed.object == nil,
+            "A value was stored under '\(keyed.fullKey)' while a withCurrent had the thread's value in hand, and would be "
+                + "lost (laws 21, 22). Change the value that the closure is given.")
     }
 
     @usableFromInline @inline(never)

@@ -108,4 +108,13 @@ struct ThreadLocalCurrentTests {
             }
         try expectSentence(result, "within its own withCurrent", "law 22")
     }
+
+    @Test func `Laws 21, 22: a second thread-local of the same key is not overlooked`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let one = ThreadLocalValue<String>(key: "same") { _ in "one" }
+            let other = ThreadLocalValue<String>(key: "same")
+            one.withCurrent { _ in other.set("two") }
+        }
+        try expectSentence(result, "'same'", "laws 21, 22")
+    }
 }

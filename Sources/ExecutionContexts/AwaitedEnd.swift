@@ -1,4 +1,3 @@
-internal import CPlatform
 internal import Synchronization
 
 /// The end of a job that a thread waits for.
@@ -16,6 +15,9 @@ package final class AwaitedEnd: Sendable {
 
     /// Whether the job has run, or has been dropped. Acquiring: what it did is seen.
     package var isOver: Bool { steps.load(ordering: .acquiring) & Step.over != 0 }
+
+    /// Whether the job has run, or has been dropped; it may not be freed yet. Acquiring, as above.
+    var hasRun: Bool { steps.load(ordering: .acquiring) != 0 }
 
     /// The job has run, and is not freed yet. Releasing, for `come`.
     fileprivate func ran() { steps.bitwiseOr(Step.ran, ordering: .releasing) }
@@ -44,20 +46,16 @@ package final class AwaitedEnd: Sendable {
         // A simulation says itself, and how it came about, that no thread can go on.
         if Seam.current != nil { return wait(then: `return`) }
         let outlook = Outlook.of(context)
-        if let obstacle = outlook.obstacle { stopEndless(name, "a job of '\(obstacle)'") }
+        outlook.stopIfObstructed(name)
         if let driver = outlook.driver { return driver.drive(until: self) }
-        for limiter in outlook.limiters where limiter.jobWaits() && !isOver {
-            stopEndless(name, "the last job that '\(limiter.name)' can run at a time")
+        for limiter in outlook.limiters where limiter.jobWaits(for: self) && !hasRun {
+            Outlook.stopEndless(
+                name, "the last job that '\(limiter.name)' can run at a time, on which it runs")
         }
-        defer { for limiter in outlook.limiters { limiter.jobGoesOn() } }
+        defer { for limiter in outlook.limiters { limiter.jobGoesOn(after: self) } }
         if let probe = outlook.probe, !beacon.wait(until: MonotonicClock.nanoseconds + Self.patience), !isOver
         {
-            // The system traps without a word.
-            unsafe ec_complain(
-                "'\(name)' has been waited for, for a second, from within a job of the queue '\(probe.context)', on which it "
-                    + "runs. If that queue is serial the wait never ends (law 27), and the system stops the program now. "
-                    + "Submit the work with execute or run, or wait elsewhere.")
-            probe.run()
+            probe(name)
         }
         wait(then: `return`)
     }
@@ -65,15 +63,8 @@ package final class AwaitedEnd: Sendable {
     /// Waits for the end.
     func wait(then return: LentThread.Return) { while !isOver { beacon.wait(then: `return`) } }
 
-    /// How long it waits before it asks the system, in nanoseconds.
+    /// How long it waits before it looks again, in nanoseconds.
     private static var patience: Int64 { 1_000_000_000 }
-
-    private func stopEndless(_ name: String, _ job: String) -> Never {
-        stopMisuse(
-            "'\(name)' was waited for from within \(job), on which it runs: it has its turn when that job has ended, and "
-                + "the wait would never end (law 27). Submit the work with execute or run, or wait elsewhere."
-        )
-    }
 }
 
 extension AwaitedEnd {

@@ -11,6 +11,11 @@ extension PrioritizedQueue {
     /// It has the time of the queue's context, and is neither serial nor a barrier context, whatever that one is: what is
     /// more urgent overtakes (law 8). It keeps the queue. To change a priority, or to take work out of the line when it is
     /// cancelled, use the queue's own `submit`.
+    ///
+    /// A job that waits for another one of the queue, as by `sync` on a view of this context, keeps
+    /// its place meanwhile. Where all places are kept that way, the jobs hang in silence. No message
+    /// tells of it: somebody may raise the queue's limit at any moment, so the wait is not known to
+    /// be endless (law 27). Submit with `execute` or `run` instead.
     public func context(priority: WorkPriority = .medium) -> some ExecutionContext {
         PrioritizedQueueContext(queue: self, priority: priority)
     }

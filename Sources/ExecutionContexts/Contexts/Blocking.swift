@@ -2,10 +2,11 @@
 ///
 /// Each job gets a thread of the library's own at once, also where the system's shared threads are
 /// busy, and threads that find nothing more to do end. Beyond the limit, work waits in order.
-public final class BlockingContext: ExecutionContext {
+public final class BlockingContext: ExecutionContext, ForeseeingContext, Limiter {
     private struct State: ~Copyable {
         var waiting = WorkQueue()
         var threads = 0
+        var waitingJobs = WaitingJobs()
     }
 
     /// How many pieces may run at a time.
@@ -56,6 +57,18 @@ public final class BlockingContext: ExecutionContext {
     public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(self)) }
 
     public var runsAnywhere: Bool { true }
+
+    package func foresee(_ outlook: inout Outlook) {
+        if isCurrent == true { outlook.limiters.append(self) }
+    }
+
+    // Each job has a thread of its own.
+    func jobWaits(for end: AwaitedEnd) -> Bool {
+        let jobs = unsafe Frame.jobs(of: Frame.owner(self))
+        return state.withLock { $0.waitingJobs.begin(jobs, for: end, reaching: limit) }
+    }
+
+    func jobGoesOn(after end: AwaitedEnd) { state.withLock { $0.waitingJobs.end(end) } }
 
     @Sendable private func drain() {
         unsafe Frame.enterJobs(of: Frame.owner(self)) {

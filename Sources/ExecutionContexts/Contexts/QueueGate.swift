@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Dispatch
 
 extension Outlook {
@@ -5,7 +6,37 @@ extension Outlook {
     /// not tell.
     ///
     /// Of a serial one the system traps; a concurrent one runs the block beside the caller.
-    mutating func ask(_ queue: DispatchQueue) { probe = (queue.label, { queue.sync {} }) }
+    mutating func ask(_ queue: DispatchQueue) {
+        probe = { name in
+            // The system traps without a word.
+            unsafe ec_complain(
+                "'\(name)' has been waited for, for a second, from within a job of the queue '\(queue.label)', on which it "
+                    + "runs. If that queue is serial the wait never ends (law 27), and the system stops the program now. "
+                    + "Submit the work with execute or run, or wait elsewhere.")
+            queue.sync {}
+        }
+    }
+
+    /// Looks at the queues that a queue of the library's targets, whose jobs run as jobs of those.
+    mutating func follow(targetsOf mark: QueueMark) {
+        var next = mark.target
+        while obstacle == nil, let queue = next {
+            let mark = QueueMark.of(queue)
+            switch mark.kind {
+            case .global: return
+            case .main: return follow(MainContext())
+            case .own: break
+            }
+            // Who holds a queue has suspended it, and with it those that target it.
+            if unsafe mark.holding.isMine || Frame.isCurrent(mark.exclusive)
+                || mark.isSerial && mark.isOccupied
+            {
+                return obstacle = queue.label
+            }
+            if mark.isOccupied { return ask(queue) }
+            next = mark.target
+        }
+    }
 }
 
 /// The three ways to wait for a dispatch queue that keeps barriers: beside others, alone, and alone for a while.
@@ -19,6 +50,12 @@ struct QueueGate: Sendable {
     init(_ queue: DispatchQueue) {
         self.queue = queue
         mark = .of(queue)
+    }
+
+    /// A gate of a serial queue that nobody knows yet.
+    init(serial queue: DispatchQueue, target: DispatchQueue?) {
+        self.queue = queue
+        mark = .of(queue, isSerial: true, target: target)
     }
 
     /// Yes on this queue, on queues that target it, and for who holds it; otherwise not known.

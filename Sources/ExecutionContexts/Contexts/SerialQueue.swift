@@ -9,7 +9,7 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
 
     /// Makes a context with a serial queue of its own, which may target another queue.
     public init(label: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil) {
-        gate = QueueGate(DispatchQueue(label: label, qos: qos, target: target))
+        gate = QueueGate(serial: DispatchQueue(label: label, qos: qos, target: target), target: target)
     }
 
     /// The queue that the work runs on.
@@ -25,13 +25,23 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if isCurrent == true { return try body() }
+        if gate.mark.target != nil { checkTargets() }
         return try gate.exclude(body)
     }
 
     /// Keeps the queue to the caller; it is suspended meanwhile, and no thread waits with it.
     public func hold() -> ExclusiveHold {
         // All its own work is exclusive.
-        gate.mark.isOccupied ? .nothing : gate.hold()
+        if gate.mark.isOccupied { return .nothing }
+        if gate.mark.target != nil && !gate.mark.holding.isMine { checkTargets() }
+        return gate.hold()
+    }
+
+    /// Traps if the caller has a queue that this one targets, and would wait for itself.
+    private func checkTargets() {
+        var outlook = Outlook()
+        outlook.follow(targetsOf: gate.mark)
+        outlook.stopIfObstructed(name)
     }
 
     /// Yes on this queue, on queues that target it and for who holds it, otherwise not known (law 4).
@@ -48,6 +58,7 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
         if isCurrent == true { return outlook.obstacle = name }
         // Where another queue's `sync` hides that the caller is on it, the system knows and traps.
         dispatchPrecondition(condition: .notOnQueue(queue))
+        outlook.follow(targetsOf: gate.mark)
     }
 }
 

@@ -1,11 +1,23 @@
 /// A context whose work holds a section while it runs.
-struct Exclusive<Base: ExecutionContext>: ContextDecorator {
+struct Exclusive<Base: ExecutionContext>: ContextDecorator, ForeseeingContext {
     let base: Base
     let section: CriticalSection
 
     func decorate(_ work: @escaping Work) -> Work {
         let work = MovedWork(work)
         return { [section] in section.execute(work.run) }
+    }
+
+    func foresee(_ outlook: inout Outlook) {
+        outlook.follow(base)
+        // A base that the caller drives runs the work on the caller, which may enter again. One
+        // that starts nothing any more drops it.
+        guard outlook.obstacle == nil, outlook.driver == nil, outlook.invalidated == nil,
+            section.isCurrent == true
+        else { return }
+        outlook.obstruct(
+            base.name, inside: "the section '\(section.name)', which its work must enter",
+            until: "the caller has left that section")
     }
 }
 

@@ -25,7 +25,7 @@ public struct ReadingContext: SynchronousContext {
 ///
 /// It is serial, so it can back an actor, whose code then excludes the coordinator's readers from one `await` to
 /// the next.
-public struct WritingContext: ActorBackingContext, SynchronousBarrierContext {
+public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, ForeseeingContext {
     private let coordinator: ReadWriteCoordinator
 
     init(_ coordinator: ReadWriteCoordinator) { self.coordinator = coordinator }
@@ -53,6 +53,20 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext {
     public var time: any TimeSource { coordinator.core.carrier.time }
 
     public var name: String { "\(coordinator.name).writing" }
+
+    package func foresee(_ outlook: inout Outlook) {
+        let core = coordinator.core
+        if core.isInsideWrite { return outlook.obstacle = name }
+        if core.isInside {
+            return outlook.obstruct(
+                name, inside: "a read of '\(coordinator.name)', among whose writes it runs",
+                until: "that read has ended")
+        }
+        guard let base = core.base else { return outlook.followUnlessHelped(core.carrier) }
+        // A write is a barrier there: it waits for each job of the base.
+        if base.isCurrent == true { return outlook.obstacle = base.name }
+        outlook.follow(base)
+    }
 }
 
 extension ReadWriteCoordinator {

@@ -46,9 +46,12 @@ class Gate<Base: ExecutionContext>: DrainedView, BarrierContext, ForeseeingConte
         outlook.follow(base)
     }
 
-    final func jobWaits() -> Bool { line.withLock { $0.beginWait() } }
+    final func jobWaits(for end: AwaitedEnd) -> Bool {
+        let jobs = unsafe Frame.jobs(of: identity)
+        return line.withLock { $0.beginWait(jobs, for: end) }
+    }
 
-    final func jobGoesOn() { line.withLock { $0.endWait() } }
+    final func jobGoesOn(after end: AwaitedEnd) { line.withLock { $0.endWait(end) } }
 
     override func drain() { takeTurns(on: base) { runPieces() } }
 

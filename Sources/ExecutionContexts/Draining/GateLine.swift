@@ -14,8 +14,8 @@ struct GateLine: ~Copyable {
     private var barriers = PositionQueue()
     private var left = 0
 
-    /// How many of the jobs under way wait for another one, which has not run.
-    private var waiters = 0
+    /// Which of the jobs under way wait for another one.
+    private var waitingJobs = WaitingJobs()
 
     struct Step {
         var work: Work?
@@ -69,15 +69,15 @@ struct GateLine: ~Copyable {
         return waiting.takeAll()
     }
 
-    /// A job under way waits for another one; true if all do, and none can start before one of them
-    /// ends.
-    mutating func beginWait() -> Bool {
-        waiters += 1
+    /// Jobs under way wait for another one; true if all do that are under way, and none can start
+    /// before one of them ends.
+    mutating func beginWait(_ jobs: [UInt], for end: AwaitedEnd) -> Bool {
         let isBarrierNext = !waiting.isEmpty && barriers.first == left
-        return waiters >= running && (barrierRuns || running >= width || isBarrierNext)
+        let isFull = barrierRuns || running >= width || isBarrierNext
+        return waitingJobs.begin(jobs, for: end, reaching: isFull ? Int(running) : .max)
     }
 
-    mutating func endWait() { waiters -= 1 }
+    mutating func endWait(_ end: AwaitedEnd) { waitingJobs.end(end) }
 
     private mutating func end(_ isBarrier: Bool) {
         running -= 1

@@ -50,7 +50,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext
     var time: any TimeSource { base.time }
 
     func foresee(_ outlook: inout Outlook) {
-        isCurrent == true ? outlook.obstacle = name : outlook.follow(base)
+        isCurrent == true ? outlook.obstacle = name : outlook.followUnlessHelped(base)
     }
 
     /// Puts work in the mailbox; true if a drain must be asked for.

@@ -74,6 +74,20 @@ enum Frame {
         unsafe first(ec_frame_top()) { unsafe $0.pointee.owner == owner }
     }
 
+    /// The frames in which the caller, or a thread that waits for it, runs a job of `owner`, as
+    /// numbers.
+    @inline(never)
+    static func jobs(of owner: Owner) -> [UInt] {
+        var jobs: [UInt] = []
+        _ = unsafe first(ec_frame_top()) { frame in
+            if unsafe frame.pointee.owner == owner && frame.pointee.note == 0 {
+                jobs.append(UInt(bitPattern: frame))
+            }
+            return false
+        }
+        return jobs
+    }
+
     /// The note in the innermost frame of `owner` on this thread, or nil where there is none.
     static func note(of owner: Owner) -> Int? { unsafe find(owner)?.pointee.note }
 

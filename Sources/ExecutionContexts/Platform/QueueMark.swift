@@ -10,19 +10,25 @@ final class QueueMark: Sendable {
     private let key = DispatchSpecificKey<Void>()
     let holding = Holding()
     let kind: Kind
+    /// Whether the library has made the queue, and made it serial; of others nobody knows.
+    let isSerial: Bool
+    /// The queue that it was made to target, if the library has made it and knows one.
+    let target: DispatchQueue?
 
     /// What its label tells of a queue.
     enum Kind { case own, main, global }
 
     /// The mark of a queue, put there at the first call; a queue has one, whoever asks.
-    static func of(_ queue: DispatchQueue) -> QueueMark {
+    static func of(
+        _ queue: DispatchQueue, isSerial: Bool = false, target: DispatchQueue? = nil
+    ) -> QueueMark {
         if let known = queue.getSpecific(key: marks) { return known }
         // One lock for all queues: two first calls must agree on one mark, and each happens once a
         // queue. The system's queues outlive a schedule.
         return Seam.making {
             registry.withLock { _ in
                 if let known = queue.getSpecific(key: marks) { return known }
-                let fresh = QueueMark(kind: Kind(queue))
+                let fresh = QueueMark(kind: Kind(queue), isSerial: isSerial, target: target)
                 queue.setSpecific(key: fresh.key, value: ())
                 queue.setSpecific(key: marks, value: fresh)
                 return fresh
@@ -30,8 +36,10 @@ final class QueueMark: Sendable {
         }
     }
 
-    private init(kind: Kind) {
+    private init(kind: Kind, isSerial: Bool, target: DispatchQueue?) {
         self.kind = kind
+        self.isSerial = isSerial
+        self.target = target
         // A queue of the library's is in use: from here on a forked child is known.
         ec_prepare()
     }

@@ -2,7 +2,7 @@
 ///
 /// It is what `global` is, many pieces at a time and no order among them, with the library's own workers instead of
 /// the system's: see ``WorkerPool``. It is never shut down, and refuses nothing.
-@safe public struct PoolContext: ExecutionContext {
+@safe public struct PoolContext: ExecutionContext, ForeseeingContext {
     // The pool lives as long as the program, so nobody need count references to it.
     private let reference: Unmanaged<PoolCore>
     private let priority: WorkPriority
@@ -40,6 +40,8 @@
     public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(core)) }
 
     public var runsAnywhere: Bool { true }
+
+    package func foresee(_ outlook: inout Outlook) { core.foresee(&outlook) }
 
     public var name: String { priority == .medium ? core.name : "\(core.name)(\(priority))" }
 

@@ -39,3 +39,18 @@ extension PoolCore {
         }
     }
 }
+
+// Whether the jobs that wait for one another can go on.
+extension PoolCore {
+    func foresee(_ outlook: inout Outlook) {
+        if unsafe Frame.isCurrent(Frame.owner(self)) { outlook.limiters.append(self) }
+    }
+
+    // Each job under way has a worker, and each worker a thread.
+    func jobWaits(for end: AwaitedEnd) -> Bool {
+        let jobs = unsafe Frame.jobs(of: Frame.owner(self))
+        return waitingJobs.withLock { $0.begin(jobs, for: end, reaching: limit) }
+    }
+
+    func jobGoesOn(after end: AwaitedEnd) { waitingJobs.withLock { $0.end(end) } }
+}

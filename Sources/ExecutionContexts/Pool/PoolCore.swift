@@ -7,7 +7,7 @@ internal import Synchronization
 /// naps, and gives the thread back. At most `width` of them are meant to be getting on at a time; who waits for
 /// something is not, and another one may take its place. What each has before it the others may take, so nothing is
 /// hidden behind a piece that takes long.
-@safe final class PoolCore: @unchecked Sendable {
+@safe final class PoolCore: Limiter, @unchecked Sendable {
     // Unchecked for the memory of `workers`: a place in it is written before `made` covers it, and not after.
 
     let name: String
@@ -37,6 +37,9 @@ internal import Synchronization
     let isWatched = Atomic<Bool>(false)
     /// Whether the monitor looks rarely, since nothing waits.
     let isUnhurried = Atomic<Bool>(false)
+
+    /// The jobs that wait for another one of the pool.
+    let waitingJobs = Guarded(WaitingJobs())
 
     init(name: String, width: Int, limit: Int, quality: UInt32) {
         (self.name, self.width, self.limit, self.quality) = (name, width, limit, quality)

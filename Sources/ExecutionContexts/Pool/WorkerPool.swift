@@ -17,7 +17,7 @@ public import Dispatch
 ///
 /// Work begins in the order of submission, more or less: workers take from each other, and of what one piece submits in the
 /// hundreds the newest may come first. So nothing may rely on it. For order take `serial()`. What most programs need is ``ExecutionContext/pool``, which is shared and never shut down.
-public final class WorkerPool: RefusingContext {
+public final class WorkerPool: RefusingContext, ForeseeingContext {
     let core: PoolCore
     private let priority: WorkPriority
 
@@ -75,6 +75,8 @@ public final class WorkerPool: RefusingContext {
     public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(core)) }
 
     public var runsAnywhere: Bool { true }
+
+    package func foresee(_ outlook: inout Outlook) { core.foresee(&outlook) }
 
     /// The same pool for work of another priority.
     public func prioritized(_ priority: WorkPriority) -> WorkerPool { WorkerPool(core, priority) }

@@ -12,8 +12,8 @@ enum BiasBenchmarks {
         for _ in 0..<100 { threads(50) { coordinator.read { touch() } } }
         let after = write(coordinator, bench.count(1_000))
         bench.figure(
-            "a write after reads, ns; after 5,000 threads", "\(before.formatted(0)) / \(after.formatted(0))",
-            bar: "<= 2 times")
+            "a write after 5,000 threads, beside before",
+            "\((after / before).formatted(2)) times, \(after.formatted(0)) ns", bar: "<= 2 times")
     }
 
     /// The median of writes, each of which follows upon many reads.

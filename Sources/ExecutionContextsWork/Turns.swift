@@ -9,12 +9,15 @@ final class Turns: @unchecked Sendable {
     // Unchecked: what changes is touched on the context only, and that is a serial one.
     let context: any SerialContext
     private let entry: any SerialContext
+    /// What the context adds to its jobs; nil if it adds nothing.
+    private let additions: InlineAdditions?
     private var waiting: [Work] = []
     private var isRunning = false
 
     init(on context: some SerialContext) {
         self.context = context
         entry = context.inlineIfCurrent()
+        additions = InlineAdditions(of: context)
     }
 
     /// Takes a turn now or later. It ends what was accepted before: where there is no room for it, it goes above the capacity.
@@ -31,8 +34,14 @@ final class Turns: @unchecked Sendable {
     /// Takes a turn behind this one, before any that somebody else asks for; for who is in a turn.
     func next(_ turn: @escaping Work) { waiting.append(turn) }
 
-    /// Whether the caller is on the context for certain, and may `take` a turn.
-    var isHere: Bool { context.isCurrent == true }
+    /// Whether the caller is on the context for certain, and may take a turn at once.
+    var isHere: Bool { context.isCurrent == true && additions?.skipsNow != true }
+
+    /// Takes a turn at once, with what the context adds to its jobs; for a caller that is on it, and sees to the order.
+    func takeHere(_ turn: @escaping Work) {
+        guard !isRunning, let additions else { return take(turn) }
+        additions.adding(to: { self.take(turn) })()
+    }
 
     /// Takes a turn on the spot, or behind the one under way; for who is on the context, and sees to the order.
     func take(_ turn: @escaping Work) {

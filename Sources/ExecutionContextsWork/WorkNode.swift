@@ -53,7 +53,7 @@ class WorkNode: @unchecked Sendable {
         // Relaxed: only what happens before this call must be seen, and that is visible already
         // (law 6).
         if graph.turns.isHere {
-            if !isToldFromElsewhere.load(ordering: .relaxed) { return graph.turns.take(turn) }
+            if !isToldFromElsewhere.load(ordering: .relaxed) { return graph.turns.takeHere(turn) }
         } else {
             isToldFromElsewhere.store(true, ordering: .relaxed)
         }

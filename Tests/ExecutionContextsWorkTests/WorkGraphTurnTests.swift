@@ -148,4 +148,21 @@ struct WorkGraphTurnTests {
         #expect(try second.outcome?.get() == 8)
         #expect(upper.liveCount == 0)
     }
+
+    @Test func `Laws 6, 31: a turn that is taken at once has what the graph's context adds to its jobs`() {
+        let manual = ManualContext()
+        let section = CriticalSection()
+        let inside = Box<[Bool?]>([])
+        let flights = SingleFlight<String, Int>("size", on: manual.exclusive(section)) { path, flight in
+            inside.withValue { $0.append(section.isCurrent) }
+            flight.succeed(path.count)
+        }
+        // A job of the base, of which the view does not know.
+        manual.execute {
+            let subscription = flights["wren"].subscribe { _ in inside.withValue { $0.append(section.isCurrent) } }
+            subscription.priority = .high
+        }
+        manual.runReady()
+        #expect(inside.value == [true, true])
+    }
 }

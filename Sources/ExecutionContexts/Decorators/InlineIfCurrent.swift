@@ -17,13 +17,13 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     }
 
     func execute(_ work: consuming @escaping Work) {
-        if runsInline { return runInline(work) }
+        if runsInline { return runInline(consume work) }
         let decorated = LooseWork(decorate(consume work))
         base.execute(decorated.assembled())
     }
 
     func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        if runsInline { return runInline(work) }
+        if runsInline { return runInline(consume work) }
         let ticket = Waiting(waiting: self)
         let counted = LooseWork(ticket.counted(consume work))
         base.execute(counted.assembled()) { refusal in
@@ -42,9 +42,9 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
         waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true && additions?.skipsNow != true
     }
 
-    private func runInline(_ work: Work) {
+    private func runInline(_ work: consuming @escaping Work) {
         guard let additions else { return work() }
-        withoutActuallyEscaping(work) { additions.adding(to: $0)() }
+        additions.adding(to: consume work)()
     }
 
     /// One piece that waits; it stops waiting when it starts, is refused or is let go.
@@ -76,21 +76,22 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     }
 }
 
-/// What the views under an inline one add to a job that runs on the spot.
-private struct InlineAdditions: Sendable {
+/// What a context and the views that it consists of add to a job that runs on the spot.
+package struct InlineAdditions: Sendable {
     /// The outermost first.
     private var adding: [any ContextDecorator] = []
     private var skipping: [any SkippingView] = []
 
-    init?(of base: some ExecutionContext) {
-        collect(base)
+    /// Nil if they add nothing.
+    package init?(of context: some ExecutionContext) {
+        collect(context)
         if adding.isEmpty && skipping.isEmpty { return nil }
     }
 
     /// Whether a view skips its work now. Then the job is submitted, and the view answers its submitter.
-    var skipsNow: Bool { skipping.contains { $0.skipsNow } }
+    package var skipsNow: Bool { skipping.contains { $0.skipsNow } }
 
-    func adding(to work: @escaping Work) -> Work { adding.reduce(work) { $1.decorate($0) } }
+    package func adding(to work: @escaping Work) -> Work { adding.reduce(work) { $1.decorate($0) } }
 
     private mutating func collect(_ context: some ExecutionContext) {
         guard let view = context as? any ContextDecorator else { return }
@@ -120,7 +121,7 @@ extension InlineIfCurrent: SynchronousContext where Base: SynchronousContext {}
 extension InlineIfCurrent: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
 extension InlineIfCurrent: RefusingContext where Base: RefusingContext {
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
-        if runsInline { return runInline(work) }
+        if runsInline { return runInline(consume work) }
         let decorated = LooseWork(decorate(consume work))
         try base.tryExecute(decorated.assembled())
     }

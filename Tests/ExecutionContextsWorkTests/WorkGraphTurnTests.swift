@@ -159,7 +159,9 @@ struct WorkGraphTurnTests {
         }
         // A job of the base, of which the view does not know.
         manual.execute {
-            let subscription = flights["wren"].subscribe { _ in inside.withValue { $0.append(section.isCurrent) } }
+            let subscription = flights["wren"].subscribe { _ in
+                inside.withValue { $0.append(section.isCurrent) }
+            }
             subscription.priority = .high
         }
         manual.runReady()

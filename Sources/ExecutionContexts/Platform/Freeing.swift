@@ -49,7 +49,8 @@ enum Freeing {
     /// Goes back to this depth; the outermost call first frees what was put off.
     private static func leave(to depth: UInt) {
         guard let state = unsafe state else {
-            return unsafe ec_set_freeing(depth == 0 ? nil : UnsafeMutableRawPointer(bitPattern: depth << 1 | 1))
+            return unsafe ec_set_freeing(
+                depth == 0 ? nil : UnsafeMutableRawPointer(bitPattern: depth << 1 | 1))
         }
         if depth == 0 { return unsafe freeAll(of: state) }
         unsafe state.pointee.depth = depth

@@ -184,14 +184,18 @@ struct SimulationFindsTests {
     }
 
     @Test func `Law 33: a thread that blocks outside does not hang the test`() throws {
-        let stuck = DispatchSemaphore(value: 0)
-        let report = search("blocker", patience: .milliseconds(100)) { sim in
-            sim.spawn("alice") { stuck.wait() }
+        // On a busy machine the body itself may get no processor for as long as that.
+        for milliseconds in [100, 1_000, 10_000, 60_000] {
+            let stuck = DispatchSemaphore(value: 0)
+            let report = search("blocker", patience: .milliseconds(milliseconds)) { sim in
+                sim.spawn("alice") { stuck.wait() }
+            }
+            stuck.signal()
+            let failure = try #require(report.failure)
+            #expect(failure.kind == .blocked)
+            if failure.happened.contains("'alice'") { return }
         }
-        stuck.signal()
-        let failure = try #require(report.failure)
-        #expect(failure.kind == .blocked)
-        #expect(failure.happened.contains("'alice'"))
+        Issue.record("The blocked thread was never named.")
     }
 
     @Test func `Law 33: what outlives a schedule is noticed`() throws {

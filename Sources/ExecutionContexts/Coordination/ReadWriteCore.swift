@@ -187,14 +187,18 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
             unsafe refuseWriteInsideRead(thread)
         }
         let hold = base.hold()
-        if !holding.holdAgain() {
-            holding.begin()
-            // Relaxed, as in `hold`.
-            unsafe writer.pointee.store(Self.held, ordering: .relaxed)
+        // Under the lock, since the holder may hold again while another thread ends its hold: the context counts one more
+        // then, and excludes neither of the two.
+        line.withLock { _ in
+            if !holding.holdAgain() { holding.begin() }
         }
-        // The count goes first, while the context still excludes the others. The mark stays: it says nothing without the
-        // count, and the holder may hold again at the same time.
-        return hold.preceded(by: { _ = self.holding.end() })
+        // Relaxed, as in `hold`. It stays when the hold has ended: it says nothing without the count.
+        unsafe writer.pointee.store(Self.held, ordering: .relaxed)
+        // The count goes first, while the context still excludes the others.
+        return hold.preceded(by: {
+            let last = self.line.withLock { _ in self.holding.withdraw() }
+            last?.drop()
+        })
     }
 
     /// Submits a write; the turn that it may need does not begin inside the call if it is to come `elsewhere`.

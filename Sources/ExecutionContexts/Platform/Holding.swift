@@ -51,19 +51,25 @@ struct Holding: ~Copyable, Sendable {
 
     /// Ends one hold; true if it was the last, and the context is to go on.
     func end() -> Bool {
+        guard let holder = withdraw() else { return false }
+        holder.drop()
+        return true
+    }
+
+    /// Ends one hold; the holder, to be dropped, if it was the last.
+    func withdraw() -> Holder? {
         // Acquiring and releasing: holds of one holder may end on different threads, and the last one passes on
         // what was written in all.
         Seam.point()
         let left = depth.subtract(1, ordering: .acquiringAndReleasing).newValue
-        guard left & (Self.number - 1) == 0 else { return false }
+        guard left & (Self.number - 1) == 0 else { return nil }
         Seam.point()
-        Holder(word: holder.exchange(0, ordering: .acquiringAndReleasing)).drop()
-        return true
+        return Holder(word: holder.exchange(0, ordering: .acquiringAndReleasing))
     }
 }
 
 /// A task, a job or a thread, in one word: an address, or a number above two bits that say of what.
-private struct Holder {
+struct Holder {
     let word: UInt
 
     private enum Kind { static let task: UInt = 0, job: UInt = 1, thread: UInt = 3, mask: UInt = 3 }

@@ -203,14 +203,17 @@ private final class Kept: @unchecked Sendable {
 /// A hold that another thread ends while its holder holds once more (law 28).
 @Suite(.timeLimit(.minutes(5)))
 struct HoldAgainTests {
-    @Test(arguments: [true, false])
-    func `Law 28: under every schedule, who holds again holds, whoever ends the first hold`(_ isView: Bool)
+    @Test(arguments: 0..<3)
+    func `Law 28: under every schedule, who holds again holds, whoever ends the first hold`(_ kind: Int)
         async
     {
         await underEverySchedule("hold again", schedules: 500) { sim, onlooker in
             let context: any SynchronousBarrierContext =
-                isView
-                ? sim.global.serial("view") : ReadWriteCoordinator(name: "c", carrier: sim.global).writing
+                switch kind {
+                case 0: sim.global.serial("view")
+                case 1: ReadWriteCoordinator(name: "c", carrier: sim.global).writing
+                default: ReadWriteCoordinator(over: sim.global.serial("base")).writing
+                }
             let kept = Kept()
             let isKept = Promise<Void>()
             sim.spawn("holds") {

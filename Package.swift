@@ -69,8 +69,10 @@ let package = Package(
         // What the tests of several libraries use.
         .target(
             name: "TestSupport",
-            dependencies: ["ExecutionContextsTesting"],
+            dependencies: ["ExecutionContextsTesting", "TestWidth"],
             path: "Tests/TestSupport"),
+        // Limits how many test cases run at a time.
+        .target(name: "TestWidth", path: "Tests/TestWidth"),
         // Programs with known faults, for the tests of the simulator, and the command that measures it by them.
         .target(
             name: "SeededBugs",
@@ -122,7 +124,7 @@ let package = Package(
 
 // One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
-for target in package.targets where !["CPlatform", "CountDispatch"].contains(target.name) {
+for target in package.targets where !["CPlatform", "CountDispatch", "TestWidth"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

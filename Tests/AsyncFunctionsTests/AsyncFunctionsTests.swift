@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The functions on their own contexts.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncFunctionsTests {
     @Test(arguments: Way.allCases, Way.allCases)
     func `Law 1: work runs, also when work submits it, and is let go of`(_ outer: Way, _ inner: Way) async {

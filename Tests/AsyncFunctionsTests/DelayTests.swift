@@ -3,7 +3,7 @@ import ExecutionContexts
 import Testing
 
 /// Delays, on the real clock.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct DelayTests {
     @Test(arguments: Way.delayed)
     func `Law 7: a delay is a minimum`(_ way: Way) async {

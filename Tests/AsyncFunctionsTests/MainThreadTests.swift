@@ -3,7 +3,7 @@ import ExecutionContexts
 import Testing
 
 /// Main, as Swift Testing has it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct MainThreadTests {
     @Test(arguments: Way.allCases.filter(\.isMain))
     func `Law 4: mainThread runs its closures on the main actor`(_ way: Way) async {

@@ -5,7 +5,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Closures of the main actor run there or nowhere.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SubstituteMisuseTests {
     @Test func `Law 4: a manual main that is driven elsewhere stops the program`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -5,7 +5,7 @@ import Testing
 
 /// What a user writes who tests code that calls the functions.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SubstituteTests {
     @Test func `A search starts after a pause in typing, and shows on main what it found`() {
         leavingNothing { context in

@@ -6,7 +6,7 @@ import Testing
 @testable import Birds
 
 /// The service over a real server, and the server itself.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct BirdServerTests {
     private let log = EventLog()
     private let clock = ManualContext()
@@ -27,7 +27,7 @@ struct BirdServerTests {
 
     private func transport(_ server: BirdServer) -> URLSessionTransport {
         // On a busy machine a test may wait long for its turn, while the session counts.
-        URLSessionTransport(base: server.url, on: context, patience: .seconds(280))
+        URLSessionTransport(base: server.url, on: context, patience: .seconds(900))
     }
 
     @Test(arguments: Form.allCases)

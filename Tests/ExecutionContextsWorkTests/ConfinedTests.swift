@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ConfinedTests {
     private struct Oops: Error {}
 

@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// A debounce in virtual time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct DebounceTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])

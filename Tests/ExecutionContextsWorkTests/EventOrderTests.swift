@@ -6,7 +6,7 @@ import Testing
 
 /// Law 31: what a subscriber is told on a context of its own, in which order, and how much may wait
 /// for it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct EventOrderTests {
     private let context = ManualContext()
 

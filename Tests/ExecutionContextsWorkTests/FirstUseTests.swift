@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Law 33: what a process makes once shows in no schedule, whichever public type it uses first.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(30)), .serialized)
 struct FirstUseTests {
     @Test(arguments: FirstUse.names)
     func `Law 33: as the first thing simulated in a process, every public type runs twice alike`(name: String)

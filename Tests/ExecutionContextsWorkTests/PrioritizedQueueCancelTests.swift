@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// Calling work off: before it waits, while it waits, when it was handed over, and against its start.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PrioritizedQueueCancelTests {
     private let manual = ManualContext()
 

@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// A queue over contexts that refuse work or let go of it, and as a context itself.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PrioritizedQueueFaultTests {
     @Test(arguments: Lab.BadBase.Fault.allCases)
     func `Laws 1, 32: what the context does not run is answered, and frees its place`(
@@ -61,7 +61,7 @@ struct PrioritizedQueueFaultTests {
     @Test(arguments: [1, 4])
     func `A queue as a context keeps the laws of contexts`(_ limit: Int) async {
         let queue = PrioritizedQueue(on: .global, limit: limit)
-        let breaches = await Laws.check(queue.context(priority: .high), patience: .seconds(240))
+        let breaches = await Laws.check(queue.context(priority: .high), patience: .seconds(900))
         #expect(breaches.isEmpty, "\(breaches)")
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A queue against a list, step by step, and under stress.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PrioritizedQueueModelTests {
     /// What the queue is to do, as simply as can be said.
     private struct Model {

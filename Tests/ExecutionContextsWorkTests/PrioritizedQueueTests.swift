@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// What a queue does, step by step, over a context that runs when it is told to or at once.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PrioritizedQueueTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])

@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// What one work makes of another one's values: partial values are dropped rather than queued.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ProcessingTests {
     private struct Oops: Error {}
     private let time = ManualTime()

@@ -5,7 +5,7 @@ import ExecutionContextsWork
 import Testing
 
 /// Work that goes on after its body: open pieces and tasks.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct QueuedWorkTests {
     private let manual = ManualContext()
 

@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// A limiter in virtual time, step by step.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct RateLimiterTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])

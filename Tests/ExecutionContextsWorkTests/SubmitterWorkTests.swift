@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The base runs and frees a job before it returns, so a queue or a limiter that keeps the job frees its captures.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SubmitterWorkTests {
     @Test(arguments: Submission.allCases)
     func `Law 10: captures are freed where the job ran`(_ way: Submission) async {

@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// A throttle in virtual time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThrottleTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])

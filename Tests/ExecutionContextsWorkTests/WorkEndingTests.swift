@@ -5,7 +5,7 @@ import Testing
 
 /// Laws 10, 32: what a work has started for itself ends with it, however it ends, and what its body
 /// captured goes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkEndingTests {
     private struct Oops: Error {}
     private final class Witness: Sendable {}

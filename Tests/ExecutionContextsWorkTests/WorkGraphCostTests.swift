@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// Many of everything: a cost that grows with the square would not come to an end here.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkGraphCostTests {
     private let context = ManualContext()
     private let many = 20_000

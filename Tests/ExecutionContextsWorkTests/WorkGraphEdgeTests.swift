@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// What happens between two turns of a graph: changes, ends and questions that are under way at the same time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkGraphEdgeTests {
     private final class Witness: Sendable {}
     private let context = ManualContext()

@@ -8,7 +8,7 @@ import Testing
 /// Each step subscribes, leaves, changes a priority, needs, follows, ends, drops or lets time pass,
 /// and then both must agree: on what is under way, how urgent it is, who was told which end, and
 /// what was cancelled.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkGraphModelTests {
     @Test(arguments: 1...80)
     func `Laws 31, 32: a graph does what a model of it does`(seed: UInt64) {

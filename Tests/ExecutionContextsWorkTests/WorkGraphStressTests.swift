@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Three pipelines over one loader, used by sixteen threads at random.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkGraphStressTests {
     /// What came of one request.
     private final class Request: Sendable {

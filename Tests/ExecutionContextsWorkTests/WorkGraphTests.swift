@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// Law 32: priorities and cancelling go all the way down, and nothing needs itself.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkGraphTests {
     private struct Oops: Error {}
     private let context = ManualContext()

@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Testing
 
 /// What works say of each other and of themselves within a turn, and across graphs.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkGraphTurnTests {
     private let context = ManualContext()
 

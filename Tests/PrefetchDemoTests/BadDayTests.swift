@@ -7,7 +7,7 @@ import Testing
 @testable import PrefetchDemo
 
 /// Three pipelines over one loader, used by sixteen threads at random.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct BadDayTests {
     /// What came of one request.
     private final class Request: Sendable {

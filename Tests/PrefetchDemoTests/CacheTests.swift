@@ -6,7 +6,7 @@ import Testing
 @testable import PrefetchDemo
 
 /// What is kept, for how long, and where it is while it is being written.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CacheTests {
     private let first = ImageRequest(path: "1", width: 4)
     private let second = ImageRequest(path: "2", width: 4)

@@ -7,7 +7,7 @@ import Testing
 @testable import PrefetchDemo
 
 /// Who shares what with whom.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PipelineTests {
     private let rig = Rig()
 

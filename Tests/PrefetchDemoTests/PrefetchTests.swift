@@ -6,7 +6,7 @@ import Testing
 @testable import PrefetchDemo
 
 /// What is loaded before anybody asks, and what becomes of it when somebody does or does not.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PrefetchTests {
     // One at a time: who is more urgent is read first.
     private let rig = Rig(limit: 1)

@@ -8,7 +8,7 @@ import Testing
 @testable import PrefetchDemo
 
 /// What enters the contexts, by the observer's count and by that at Dispatch's door.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SubmissionTests {
     @Test(arguments: [1, 4, 20], Arrangement.allCases)
     func

@@ -5,7 +5,7 @@ import Testing
 // The snippets of the document on the free functions, as they stand there; around each, what the document says that it
 // does. `print` writes into the test's lines.
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncFunctions001Tests {
     @Test func `Law 1: the async of the source executes its closure`() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -6,7 +6,7 @@ import Testing
 // The snippets of the document on the coordination utilities, as they stand there; around each, what the document says
 // that it does.
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CriticalSection001Tests {
     @Test func `Law 14: the code of the source is executed by one thread at a time`() async {
         let cs = CriticalSection()

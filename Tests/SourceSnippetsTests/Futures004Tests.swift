@@ -6,7 +6,7 @@ import Testing
 // The snippets of the post on execution contexts for futures, with today's names. What the post leaves out between them -
 // the view controller, the data source, the ends of functions - stands around them here.
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct Futures004Tests {
     @Test
     func `Law 25: without a context the callback of the source is called where the operation completes`()

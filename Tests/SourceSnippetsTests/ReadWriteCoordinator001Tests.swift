@@ -6,7 +6,7 @@ import Testing
 // The snippets of the document on the coordination utilities, as they stand there; around each, what the document says
 // that it does.
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteCoordinator001Tests {
     /// The shared resource, with the getter of the source.
     final class Resource: @unchecked Sendable {

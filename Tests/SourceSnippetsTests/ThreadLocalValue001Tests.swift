@@ -5,7 +5,7 @@ import Testing
 // The snippets of the document on the coordination utilities, as they stand there; around each, what the document says
 // that it does.
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalValue001Tests {
     @Test func `Law 21: the full keys of the source are namespace and key`() {
         let loggerDateFormatter = ThreadLocalValue<DateFormatter>(namespace: "Logger", key: "dateFormatter")

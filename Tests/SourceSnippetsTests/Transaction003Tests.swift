@@ -7,7 +7,7 @@ import Testing
 // define are this library's; what is changed is that the example runs in a test, and waits for its end.
 
 /// The usage example, and the program that checks it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct Transaction003Tests {
     class Counter {
         private static let queue = DispatchQueue(label: "counter", qos: .background)
@@ -69,7 +69,7 @@ private final class Values: @unchecked Sendable {
 }
 
 /// The property wrapper variant.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct TransactionWrapper003Tests {
     class Counter {
         private static let queue = DispatchQueue(label: "counter", qos: .background)

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 package import Testing
 
-/// Runs `body`, which may block, on a thread of its own; a failure, not a hang, if it takes over a minute.
+/// Runs `body`, which may block, on a thread of its own. It is a failure, not a hang, if that takes a quarter of an hour.
 package func watched(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () -> Void
 ) async {
@@ -13,7 +13,7 @@ package func watched(
             end.signal()
         }
         DispatchQueue(label: "a watchdog").async {
-            continuation.resume(returning: end.wait(timeout: .now() + .seconds(280)) == .success)
+            continuation.resume(returning: end.wait(timeout: .now() + .seconds(900)) == .success)
         }
     }
     #expect(hasEnded, "somebody was forgotten", sourceLocation: sourceLocation)

@@ -6,7 +6,7 @@ import Testing
 
 /// Law 4: what main is in each kind of program. Each kind is a process of its own; the expectations here are the table
 /// in the documentation.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct MainKindsTests {
     @Test func `Law 4: under a run loop main is the main thread`() async throws {
         let run = try await Run("MainKinds", "run-loop")

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Histories in simulations: right structures pass every schedule, a broken one is found, told and replayed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SimulatedHistoryTests {
     /// A stack whose parts are looked at and changed under a lock, or not.
     final class Stack: Sendable {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Histories of real threads and tasks.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadHistoryTests {
     /// Runs `body` on threads of its own, and resumes when all have ended.
     private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Async code on a manual context.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct DriveTests {
     let context = ManualContext(name: "driven")
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Manual contexts on bad days.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ManualBadDayTests {
     let context = ManualContext()
     let log = Log()

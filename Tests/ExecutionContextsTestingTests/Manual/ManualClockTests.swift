@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Tasks that sleep in a manual time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ManualClockTests {
     let context = ManualContext()
     let log = Log()

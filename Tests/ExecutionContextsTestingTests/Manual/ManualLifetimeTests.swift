@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Law 10 for manual contexts: who keeps whom.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ManualLifetimeTests {
     @Test func `Law 10: a context dies with its last reference, and a time with its last context`() {
         weak var context: ManualContext?

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// A thread that waits for a manual context, or for a view of it, drives it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ManualSyncTests {
     @Test func `Law 27: who waits for a manual context runs what is ready before, and the body, in order`() {
         let context = ManualContext()

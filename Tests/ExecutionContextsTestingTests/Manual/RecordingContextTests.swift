@@ -68,7 +68,7 @@ struct RecordingContextTests {
 
     @Test func `It keeps every law over every kind of base`() async {
         // Others may keep the threads of the pool busy for long.
-        let patience = Duration.seconds(240)
+        let patience = Duration.seconds(900)
         let serial = await Laws.check(
             RecordingContext(SerialQueueContext(label: "recorded")), patience: patience)
         #expect(serial.isEmpty, "\(serial)")

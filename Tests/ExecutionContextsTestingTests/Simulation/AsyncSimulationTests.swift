@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Simulations in async tests.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncSimulationTests {
     @Sendable private static func balance(_ sim: SimulatedWorld) {
         let balance = Tracked(100, "balance")

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// What a program gives to contexts that no simulation made: some are stood for, the others are named.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LeavingTests {
     private static let shared: [any ExecutionContext] = [
         GlobalContext(), GlobalContext(qos: .utility), PoolContext(), PoolContext(.high),

@@ -7,7 +7,7 @@ import Testing
 /// Simulations find faults that are known, and none where there is none.
 ///
 /// Samples of what `swift run -c release Corpus` does at length.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SeededBugTests {
     @Test(arguments: SeededBug.all)
     func `Law 33: a seeded bug is found soon, as what it is, from any seed`(bug: SeededBug) throws {

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// The contexts of a simulation keep the laws of contexts, and views over them do.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SimulatedContextTests {
     /// How many are inside at a time.
     private final class Room: Sendable {

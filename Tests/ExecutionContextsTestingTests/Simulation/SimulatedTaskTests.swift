@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Async code runs under the simulation's control; what escapes it is reported.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SimulatedTaskTests {
     private actor Account {
         private(set) var balance = 100

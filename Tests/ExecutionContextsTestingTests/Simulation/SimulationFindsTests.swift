@@ -5,7 +5,7 @@ import SeededBugs
 import Testing
 
 /// Each kind of failure is found, told with names, and replayed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SimulationFindsTests {
     private struct Wrong: Error {}
 

@@ -4,7 +4,7 @@ import SeededBugs
 import Testing
 
 /// A simulation that is asked for what it cannot do says so in a sentence.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SimulationMisuseTests {
     private func expectMisuse(_ report: SimulationReport, _ part: String) {
         #expect(report.failure?.kind == .misuse, "\(report)")

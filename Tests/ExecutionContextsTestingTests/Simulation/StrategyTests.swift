@@ -4,7 +4,7 @@ import SeededBugs
 import Testing
 
 /// Every way of choosing schedules finds faults; the exhaustive one knows when it has seen all.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct StrategyTests {
     @Test(
         arguments: [

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Tasks that wait for an `Async` with `get()`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncAwaitingTests {
     /// Runs a task that waits for it; returns when the task does.
     private func waiting(_ async: Async<Int>) -> Task<Int, any Error> {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Threads that may block wait with `wait()` (law 27).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncBlockingTests {
     @Test func `Law 27: a thread waits for a value, an error, a cancellation and a dropped promise`() async {
         await watched {

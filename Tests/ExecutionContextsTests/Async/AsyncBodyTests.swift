@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// A trailing closure is a body that runs, and never a value; the same in `SourceSnippetsTests`, in Swift 5 mode.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncBodyTests {
     @globalActor actor Shelf { static let shared = Shelf() }
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Every callback is called once, where it was to be called, in the order of registration (law 25).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncCallbackTests {
     /// Those whose calls come in the order of submission.
     static func keepsOrder(_ context: any ExecutionContext) -> Bool {

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Whenever a cancellation comes, everything ends, and what nobody wants is not begun (law 26).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncCancelMomentTests {
     // MARK: - Promises
 

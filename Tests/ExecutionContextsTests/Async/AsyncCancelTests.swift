@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Dropping a promise ends its `Async`; cancelling goes up when the last party leaves (law 26).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncCancelTests {
     /// A party of an `Async`, and how it leaves.
     struct Visitor: Sendable, CustomTestStringConvertible {

@@ -3,7 +3,7 @@ import ExecutionContexts
 import Testing
 
 /// Threads that wait deep inside callbacks, where telling is put off (laws 25 and 27).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncDeepWaitTests {
     /// Calls `body` from inside so many callbacks, beyond which telling is put off.
     private static func nest(_ depth: Int, _ body: @escaping @Sendable () -> Void) {

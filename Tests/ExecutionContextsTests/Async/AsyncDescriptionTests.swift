@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// What an `Async` says of itself: who waits for whom.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncDescriptionTests {
     @Test func `What has ended says how`() {
         #expect("\(Async(.success(42)))" == "Async(42)")

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What will never come keeps nothing once its handles are gone, and what waits for it is safe (laws 10 and 26).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncEndlessTests {
     private static func never(_ value: Int = 1) -> Async<Int> {
         Async(.success(value)).delay(.infinity, on: .global)

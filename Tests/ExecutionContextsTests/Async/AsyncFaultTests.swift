@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Callbacks and functions on contexts that do what they should not.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncFaultTests {
     @Test func `Law 25: a context that runs work twice calls a callback once`() {
         let doubling = ClosureContext { work in

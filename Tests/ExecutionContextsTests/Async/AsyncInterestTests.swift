@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Who keeps an `Async` from being cancelled, and who does not (law 26).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncInterestTests {
     typealias Visitor = AsyncCancelTests.Visitor
 

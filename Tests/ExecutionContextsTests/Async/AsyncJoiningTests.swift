@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Waiting for all of many, or for the first of them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncJoiningTests {
     static let many = rounds(debug: 20_000, release: 100_000)
 

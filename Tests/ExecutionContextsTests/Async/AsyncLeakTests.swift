@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Whatever is made of an `Async` and however it ends, nothing stays behind (law 10).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncLeakTests {
     typealias Source = Async<Sentinel>
 

@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncOrderTests {
     @Test func `Law 25: callbacks registered while the value arrives are called in order`() async {
         let disorder = await withCheckedContinuation { continuation in

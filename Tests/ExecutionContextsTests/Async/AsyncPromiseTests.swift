@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// A promise completes its `Async` once; the first completion wins and says so (law 24).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncPromiseTests {
     /// A way to end a promise, with the outcome it brings.
     enum Way: CaseIterable, Sendable {

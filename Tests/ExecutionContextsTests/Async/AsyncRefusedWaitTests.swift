@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Waits that could never end, or must not be, stop the program with a sentence (law 27).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncRefusedWaitTests {
     private func expectRefusal(_ result: ExitTest.Result?, _ part: String) throws {
         try expectSentence(result, "wait()", "law 27", part)

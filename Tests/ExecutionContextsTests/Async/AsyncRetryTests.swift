@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Attempts one after the other, with waits between them that pass in the time of the context (law 7).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncRetryTests {
     private let context = ManualContext()
 

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// The shipped `Async` under hundreds of schedules, each of which a token would replay.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncScheduleTests {
     @Test
     func `Laws 24, 25, 33: under every schedule one completion wins, and every callback hears of it once`()

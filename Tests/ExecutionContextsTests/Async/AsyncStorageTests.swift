@@ -2,7 +2,7 @@ import ExecutionContexts
 import Testing
 
 /// Values of any shape come out as they went in, as often as one asks, and are freed once.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncStorageTests {
     private struct Wide: Equatable, Sendable {
         var words = (1, 2, 3, 4, 5)

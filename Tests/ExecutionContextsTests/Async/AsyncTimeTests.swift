@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Delays and time limits pass in the time of their context (law 7).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncTimeTests {
     private let context = ManualContext()
 

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// A callback with a token is called at most once, and not after the token was invalidated (law 25).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncTokenTests {
     @Test(arguments: Subject.bases)
     func `Law 25: a callback with a valid token is called once, on its context`(_ subject: Subject) async {

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Work for one element after the other, never more than so much at a time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AsyncTraverseTests {
     /// Promises that bodies hand out, and what is known of them.
     private final class Workshop: Sendable {

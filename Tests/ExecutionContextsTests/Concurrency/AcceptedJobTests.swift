@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The jobs of tasks and actors on contexts that refuse, drop or lose work (law 13).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct AcceptedJobTests {
     /// Views that lose what they are given from the moment at which the token is invalidated, or
     /// from the beginning.

@@ -6,7 +6,7 @@ import Testing
 
 /// Actors on contexts, and contexts on actors, beside the platform's own: the same script, the same
 /// log.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ActorBesideTests {
     private static let subjects: [Subject] =
         (Subject.bases + Subject.views).filter { subject in

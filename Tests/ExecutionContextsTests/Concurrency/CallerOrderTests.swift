@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Async calls begin on their caller: calls of one actor keep their order, and what has ended suspends nobody.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CallerOrderTests {
     /// What can be called in order, and notes when it begins.
     enum Call: String, CaseIterable, CustomTestStringConvertible {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The clock of contexts whose time is real.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ContextClockTests {
     @Test(arguments: [Duration.milliseconds(2), .microseconds(300), .zero, .seconds(-1)])
     func `Law 7: a sleep on a real clock is not early`(_ duration: Duration) async throws {

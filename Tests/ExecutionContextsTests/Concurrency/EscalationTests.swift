@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// What a task waits for gets that task's priority, where a task is behind it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct EscalationTests {
     private actor Store {
         private let executor: any SerialExecutor

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The operation queue of a context, where operations are cancelled, exclusive or lost.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct OperationFaultTests {
     @Test
     func

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The operation queue of every context beside Foundation's own: the same script, the same log.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct OperationQueueTests {
     /// Every context that runs by itself, and views whose work does not go straight to a queue.
     private static let subjects: [Subject] =

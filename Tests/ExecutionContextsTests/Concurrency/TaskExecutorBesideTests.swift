@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The task executor of every context beside a plain one over a queue: the same script, the same log.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct TaskExecutorBesideTests {
     private static let subjects: [Subject] =
         Subject.bases.filter { $0.make().drive == nil && $0.name != "main" }

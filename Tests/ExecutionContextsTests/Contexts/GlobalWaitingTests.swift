@@ -3,7 +3,7 @@ import ExecutionContexts
 import Testing
 
 /// Jobs of `.global` may wait for one another by the library's means, however many they are.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct GlobalWaitingTests {
     @Test func `Law 11: a hundred jobs that each wait for a view of their own end`() async {
         await watched {

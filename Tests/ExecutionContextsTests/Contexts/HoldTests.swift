@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Holding a context exclusively, without a closure.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct HoldTests {
     static let subjects =
         ExclusiveSubject.all + [ExclusiveSubject("serial, with the default hold") { PlainSerialContext() }]

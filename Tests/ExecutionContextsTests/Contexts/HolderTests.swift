@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Who holds a context, and who does not: a job, a task or a thread, and none that comes after it.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct HolderTests {
     static let hosts = [
         Subject("global") { .global }, Subject("pool") { .pool },
@@ -201,7 +201,7 @@ private final class Kept: @unchecked Sendable {
 }
 
 /// A hold that another thread ends while its holder holds once more (law 28).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct HoldAgainTests {
     @Test(arguments: 0..<3)
     func `Law 28: under every schedule, who holds again holds, whoever ends the first hold`(_ kind: Int)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The short ways to write a context, and to give it work.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LookUpTests {
     private func name(of context: some ExecutionContext) -> String { context.name }
     private func name(ofAny context: any ExecutionContext) -> String { context.name }

@@ -8,7 +8,7 @@ import Testing
 
 /// The context of a run loop's thread beside a thread with a run loop: the same script, the same
 /// log.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct RunLoopBesideTests {
     @Test(arguments: RunLoopScript.all)
     func `Work does on the context's thread what it does on a plain thread with a run loop`(

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Contexts with threads of their own, at their limits and at their end.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadContextTests {
     @Test func `A run loop thread that is let go of on its own thread runs what waits, then ends`() async {
         for _ in 0..<20 {

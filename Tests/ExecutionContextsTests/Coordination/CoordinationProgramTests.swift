@@ -2,7 +2,7 @@ import ExecutionContexts
 import Testing
 
 /// Random programs over sections and coordinators; a seed that fails is printed and fails again.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct CoordinationProgramTests {
     @Test(arguments: seeds(debug: 30, release: 300))
     func `Laws 14 to 18, 20: a few threads keep exclusion, order and their own writes`(seed: UInt64) async {

@@ -5,9 +5,9 @@ import Foundation
 import Testing
 
 /// Law 16: a section is a context, and any context's work can hold a section.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct CriticalSectionContextTests {
-    private static let patience = Duration.seconds(240)
+    private static let patience = Duration.seconds(900)
 
     private static let sections: [Subject] =
         [Subject("section") { CriticalSection() }]

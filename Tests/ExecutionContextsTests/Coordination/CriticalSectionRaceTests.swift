@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Laws 14 and 15 where moments meet: deadlines and releases, wake-ups and giving up, hammering and waiting.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct CriticalSectionRaceTests {
     @Test func `Law 15: of ran and gave up there is exactly one, whenever the holder leaves`() async {
         let section = CriticalSection()

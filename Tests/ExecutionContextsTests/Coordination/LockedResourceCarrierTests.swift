@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Laws 1, 10, 18 and 30 for writes that a resource's carrier runs later.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LockedResourceCarrierTests {
     @Test func `Law 30: enqueued writes run on the carrier, one at a time`() {
         let carrier = ManualContext()

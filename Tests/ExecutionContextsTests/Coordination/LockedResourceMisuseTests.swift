@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What would tear a resource stops the program with a sentence, under every lock.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LockedResourceMisuseTests {
     @Test func `Law 18: a write inside a read is refused under a section`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

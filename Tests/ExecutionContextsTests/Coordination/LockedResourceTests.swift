@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Law 30: the value is reached only inside a closure, under the lock it was made with.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct LockedResourceTests {
     /// A way to lock, and whether threads may meet at it.
     struct Strategy: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Reads and writes that a task awaits.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteAwaitedTests {
     private struct Failure: Error {}
 

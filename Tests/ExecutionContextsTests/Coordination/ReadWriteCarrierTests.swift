@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Law 20: the writes run on the carrier, whatever that is, and a carrier that loses them loses none.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteCarrierTests {
     /// Four threads that write, in all ways, and read what they have written.
     private func exercise(

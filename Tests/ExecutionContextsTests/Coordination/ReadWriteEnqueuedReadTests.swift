@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Enqueued reads: their place among writes, and the thread that they run on.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteEnqueuedReadTests {
     /// A write that is inside until it is told to end.
     private final class Occupant: Sendable {

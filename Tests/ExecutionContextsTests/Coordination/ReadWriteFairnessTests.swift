@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Law 17: nobody starves, whatever the others do.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteFairnessTests {
     /// Does `work` over and over on so many threads until `body`, on the caller's, has ended.
     private func hammer(_ threads: Int, _ work: @escaping @Sendable () -> Void, while body: () -> Void) {

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Laws 19 and 10: what becomes of a coordinator's work when the coordinator goes, and when the work is done.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteLifetimeTests {
     @Test func `Law 19: writes that wait when the coordinator goes run, in order`() async {
         let log = Box<[Int]>([])

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Everything at once, on several coordinators, from threads and from tasks, with a checker in each.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteMixTests {
     /// Coordinators, each with what it guards.
     private struct Rooms: Sendable {

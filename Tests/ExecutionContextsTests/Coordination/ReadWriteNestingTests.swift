@@ -3,7 +3,7 @@ import ExecutionContexts
 import Testing
 
 /// Law 18: what may stand inside what.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteNestingTests {
     @Test(arguments: [false, true])
     func `Law 18: a read inside a read does not wait, also with a write pending, and keeps the view`(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Law 17: who is inside with whom, and what a read sees.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteOrderTests {
     @Test(arguments: [false, true])
     func `Law 17: two readers that need each other inside meet`(byClaim: Bool) async {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Coordinators over a context of one's own, whose barriers do the work.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteOverTests {
     enum Base: CaseIterable {
         case barrierQueue, serialQueue, serialView, named

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// The shipped coordinator under hundreds of schedules, each of which a token would replay.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteScheduleTests {
     /// A carrier that one of the simulated threads pumps, and on which some of the others are said to be.
     private final class Pump: Sendable {

@@ -9,7 +9,7 @@ private final class Pair: @unchecked Sendable {
     var right = 0
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteStressTests {
     @Test(arguments: [0, 1, 10, 50])
     func `Law 17: readers see whole writes, and every thread its own`(percentOfBlockingWrites percent: Int)

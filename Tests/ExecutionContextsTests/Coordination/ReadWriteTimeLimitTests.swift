@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Law 15 for the coordinator: runs the body and says so, or runs nothing and says so.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ReadWriteTimeLimitTests {
     private static let none: [Double] = [0, -0.0, -1, -.infinity, -.greatestFiniteMagnitude]
     private static let durations: [Duration] = [.zero, .seconds(-1), .seconds(Int64.min)]

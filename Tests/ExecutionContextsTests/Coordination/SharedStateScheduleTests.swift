@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// The shipped ways of sharing state under hundreds of schedules, each of which a token would replay.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct SharedStateScheduleTests {
     /// Two halves that belong together; a change and a read of it let others have their turns in between.
     private struct Pair: Sendable {

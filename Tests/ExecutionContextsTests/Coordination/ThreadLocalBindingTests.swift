@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Contexts whose work has a value of a thread-local.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalBindingTests {
     @Test func `Work of a binding context has the value while it runs, and the thread what it had`() {
         let local = ThreadLocalValue<Int> { _ in 0 }

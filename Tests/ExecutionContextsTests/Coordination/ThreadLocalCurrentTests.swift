@@ -2,7 +2,7 @@ import ExecutionContexts
 import Testing
 
 /// `withCurrent`, the way to a thread's value that is not `Sendable` (law 22).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalCurrentTests {
     /// Not `Sendable`.
     private final class Note {

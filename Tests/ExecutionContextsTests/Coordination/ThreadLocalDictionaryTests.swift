@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Law 21: where thread-locals live, and whom they share it with. Each test has a thread of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalDictionaryTests {
     @Test func `Law 21: the full key is namespace and key with a dot, or the key`() {
         let both = ThreadLocalValue<Int>(namespace: "Logger", key: "level")

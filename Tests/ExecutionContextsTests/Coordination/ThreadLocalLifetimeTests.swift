@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Law 23: when and where values die.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalLifetimeTests {
     @Test func `Law 23: values die with their thread, on it`() async {
         await offThePool {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Threads that use many thread-locals while others make and drop them.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct ThreadLocalStressTests {
     /// A value that knows whose it is; checked each time it is seen.
     private final class Claim: @unchecked Sendable {

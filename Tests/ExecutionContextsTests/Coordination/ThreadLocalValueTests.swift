@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Law 22, of thread-locals with and without a key.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalValueTests {
     /// One of each kind; the key is the test's own, so that tests on one thread do not meet.
     private static func kinds<Value>(

@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct TransactionTests {
     /// A way to make a transaction, anew for each access as the source does.
     struct Way: Sendable, CustomTestStringConvertible {

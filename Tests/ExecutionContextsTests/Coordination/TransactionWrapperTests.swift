@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct TransactionWrapperTests {
     @Test(arguments: ExclusiveSubject.own + ExclusiveSubject.views)
     func `Law 29: of increments by four threads at a time none is lost`(_ subject: ExclusiveSubject) async {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Submissions that wait for room, over bases that may run a job inside the call that submits it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct BoundedOrderTests {
     @Test func `Law 2: what waits for room on an inline base runs in the order of submission`() {
         let manual = ManualContext()

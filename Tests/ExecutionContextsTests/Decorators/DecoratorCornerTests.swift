@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Corners of the laws that only show where decorators meet.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct DecoratorCornerTests {
     @Test func `Law 3: a bounded barrier stays one when submitters overtake each other`() {
         // The base holds the first submission back until a barrier has been submitted: a race, made certain.

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// A job that runs on the spot has what the views under its own add, wherever its submitter is (laws 6, 8).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct InlineViewTests {
     /// What a random stack of views adds, and whether a job has it.
     final class Stack: Sendable {

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// The shipped views under hundreds of schedules, each of which a token would replay.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ViewScheduleTests {
     @Test
     func `Laws 2, 33: under every schedule a serial view runs one piece at a time, those who wait in turn`()

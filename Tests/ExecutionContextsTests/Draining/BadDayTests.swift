@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Days on which queues are long, closed or gone.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct BadDayTests {
     @Test(arguments: [true, false])
     func `Laws 1, 2: very many queued pieces run, each once and in order`(_ isSerial: Bool) async {

@@ -6,7 +6,7 @@ import Testing
 
 /// A `sync` that crosses to another thread is there who it was here: in views, sections, reads,
 /// writes and holds.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CallerTests {
     /// Contexts whose `sync` runs its body on another thread than the caller's.
     static let ways: [ExclusiveSubject] = [

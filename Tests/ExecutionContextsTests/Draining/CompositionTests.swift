@@ -6,7 +6,7 @@ import Testing
 
 /// Views over views over hostile bases, drawn by a seed, against the promises once, order,
 /// exclusion and lifetimes.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct CompositionTests {
     @Test(arguments: seeds(debug: 60, release: 400))
     func `Laws 1, 2, 3, 10: every composition of views keeps what it promises`(_ seed: UInt64) async {

@@ -5,7 +5,7 @@ import Testing
 
 /// What a job captures is freed before the next job of a serial context runs, whichever way the
 /// drain goes on.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct DrainOwnershipTests {
     static let subjects: [Subject] =
         [

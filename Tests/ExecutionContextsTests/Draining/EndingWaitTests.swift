@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The allowed neighbours of what `EndlessPlaceTests` traps: a place is free, or will be (law 27).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct EndingWaitTests {
     @Test func `Law 27: a wait beside a read, and within another coordinator's, ends`() async {
         await watched {

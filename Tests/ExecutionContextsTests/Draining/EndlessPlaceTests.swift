@@ -6,7 +6,7 @@ import Testing
 
 /// Waits for a place that the caller itself keeps: a read, a section, a thread, a target, an
 /// operation (law 27).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct EndlessPlaceTests {
     /// Programs whose wait never ends.
     enum Program: Int, CaseIterable, Sendable {

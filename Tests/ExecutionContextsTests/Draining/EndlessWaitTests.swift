@@ -6,7 +6,7 @@ import Testing
 
 /// Waits that could never end trap with a message that names who waits, for what, and what to do
 /// (law 27).
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct EndlessWaitTests {
     /// Contexts that run one job at a time, and cannot run another for as long as it waits.
     enum Base: Int, CaseIterable, Sendable {

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// The base runs and frees a job before `execute` returns, so a submitter that keeps the job frees its captures.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct SubmitterTests {
     @Test(arguments: seeds(debug: 300, release: 3000))
     func `Law 10: whatever lies between, captures are freed where the job ran`(_ seed: UInt64) async {

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Interleavings of two submitters that a stress test meets once in a million, each built in one thread.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ViewRaceTests {
     @Test
     func `Law 3: a barrier of a bounded view runs as a barrier of the base, whoever reaches the base first`()

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Many threads on one view, and a checker that knows the laws.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ViewStressTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Waiting for a serial view of a pool, whose threads may all be waiting.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WaitingTests {
     @Test(arguments: [16, 200])
     func `Laws 11, 20: jobs of a pool that all wait for one view do not wait for the pool`(

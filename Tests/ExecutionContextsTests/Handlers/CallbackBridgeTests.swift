@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Functions with completion handlers as an `Async`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CallbackBridgeTests {
     @Test func `Of each kind of handler the one is made that the function takes`() async throws {
         let files = Files()

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// What is done when an `Async` made from a completion handler is cancelled.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CallbackCancellingTests {
     @Test func `Law 26: cancelling stops what was started, once, and a call that comes after is no fault`() {
         let request = Request()

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// An `Async` behind a function with a completion handler.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CallbackCompletionTests {
     @Test func `A completion handler gets the value or the error, on the context, once`() {
         let manual = ManualContext()

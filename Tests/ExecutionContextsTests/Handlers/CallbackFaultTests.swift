@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Wrapped completion handlers that are called twice, never, or on a context that loses them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CallbackFaultTests {
     @Test func `Law 24: the first call counts, and later ones are reported and do nothing`() {
         let manual = ManualContext(name: "screen")

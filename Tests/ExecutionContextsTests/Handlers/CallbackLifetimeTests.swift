@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Law 10 of wrapped completion handlers, on every context.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct CallbackLifetimeTests {
     @Test(arguments: Subject.all)
     func `Law 10: a handler runs once, on its context, and is released there, the wrapped one still kept`(

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Wrapped completion handlers called by many threads at a time.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct CallbackStressTests {
     static let subjects = [
         "immediate", "global", "own serial queue", "global, serial", "global, limited",

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Wrapped completion handlers where everybody does as told.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct CallbackTests {
     @Test func `A handler of each number of arguments gets them, on the context`() {
         let manual = ManualContext()

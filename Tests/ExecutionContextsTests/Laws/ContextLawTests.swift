@@ -60,7 +60,7 @@ struct ContextLawTests {
 
     /// Long: other tests keep the two threads of a small machine busy for seconds under the thread sanitizer, and
     /// what is dropped is noticed at once all the same.
-    private static let patience = Duration.seconds(240)
+    private static let patience = Duration.seconds(900)
 
     private func expect(_ law: Int, of subject: Subject) async {
         let made = subject.make()

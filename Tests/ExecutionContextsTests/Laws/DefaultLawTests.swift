@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a protocol does for a context that says no more than it must keeps the laws by itself.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct DefaultLawTests {
     @Test func `Law 1: run and submit resolve with the refusal of a context that has tryExecute and no more`()
         async

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Laws 5 and 6: what runs on the caller, and when it may.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct InlineLawTests {
     @Test func `Law 5: immediate work runs on the caller before execute returns, nested as it comes`() {
         let order = Box<[String]>([])

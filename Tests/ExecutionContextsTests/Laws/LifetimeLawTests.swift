@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Law 10: pending work keeps what it needs, and nothing else keeps anything.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct LifetimeLawTests {
     /// Those that run their work by themselves.
     static let subjects = Subject.all.filter { $0.make().drive == nil }

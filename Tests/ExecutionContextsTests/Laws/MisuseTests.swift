@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Misuse that can be known stops the program with a sentence that names the law.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct MisuseTests {
     @Test func `Law 1: a limit of zero is refused`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Laws 11 and 12: threads, and what is shared.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ThreadLawTests {
     @Test func `Law 11: a thousand views over a pool run on the pool's threads`() async {
         // A base with one thread: if any view made a thread of its own, its work would be seen there.

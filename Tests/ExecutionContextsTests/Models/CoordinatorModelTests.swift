@@ -1,7 +1,7 @@
 import Testing
 
 /// Every run of the coordinator's protocol, on a machine with store buffers.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct CoordinatorModelTests {
     typealias Role = CoordinatorModel.Role
 

@@ -1,7 +1,7 @@
 import Testing
 
 /// Every run of the protocol of the lock inside an `Async`, on a machine with store buffers.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct EmbeddedLockModelTests {
     @Test(arguments: [false, true])
     func `One at a time, and nobody is left waiting`(portable isPortable: Bool) async {

@@ -1,7 +1,7 @@
 import Testing
 
 /// Every run of the lock's protocol, on a machine with store buffers.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct LockModelTests {
     @Test(arguments: [false, true])
     func `Law 14: one at a time, and nobody is left waiting`(portable isPortable: Bool) async {

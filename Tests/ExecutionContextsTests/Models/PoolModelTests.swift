@@ -1,7 +1,7 @@
 import Testing
 
 /// Every run of a pool's coming and going ends with all work done.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PoolModelTests {
     @Test(arguments: [
         PoolModel(), PoolModel(submitters: 1, each: 3), PoolModel(submitters: 3),

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The barrier for all threads where the system refuses it after the library has started.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct BarrierFallbackTests {
     /// Has threads meet in a section and in a coordinator, so that waiters and writers ask for the barrier.
     private static func meet() {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Law 34: what a forked child may do that does not call exec.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct ForkTests {
     /// Runs `body` in a forked child, and ends this process as the child has ended.
     private static func inChild(_ body: () -> Void) {

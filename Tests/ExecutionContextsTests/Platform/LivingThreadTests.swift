@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What the library knows of threads, which follows the threads that live.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct LivingThreadTests {
     @Test func `A search for readers looks at living threads only, however many there have been`() async {
         await watched {

@@ -10,7 +10,7 @@ import Testing
 /// delay, and waits for some of them, by the library's means or its own. It waits only for jobs
 /// that it submitted itself, so that a program ends unless a pool forgets something. A pool may be
 /// shut down in the middle.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PoolAdversaryTests {
     @Test(arguments: seeds(debug: 24, release: 200))
     func `Laws 1, 11, 20: a random program on random pools ends, and keeps its promises`(_ seed: UInt64) async

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// What brings pools to a stop elsewhere: backlogs, pieces that wait for others, storms of delays.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct PoolBadDayTests {
     /// Where the pieces run.
     enum Place: CaseIterable {

@@ -3,7 +3,7 @@ import Testing
 
 /// How a worker divides its time, in virtual time: each queue that has jobs gets its share,
 /// whatever its jobs take.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct TimeSharesTests {
     /// One worker over queues that hold jobs of random lengths.
     private struct Worker {

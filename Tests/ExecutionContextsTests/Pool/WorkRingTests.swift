@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// What one adds to a ring comes out of it once, whoever takes it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkRingTests {
     /// A ring that threads can share.
     private final class Shared: @unchecked Sendable {

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// After a shutdown nothing is accepted, and everything that was has run.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolEndTests {
     @Test func `Law 1: what was accepted before a shutdown runs, and then it has ended`() async {
         await watched {

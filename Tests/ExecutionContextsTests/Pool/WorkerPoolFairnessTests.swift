@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Nobody's jobs keep others' from beginning, whatever they submit.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolFairnessTests {
     /// Jobs that submit themselves again until they are told to end.
     private final class Feeders: Sendable {

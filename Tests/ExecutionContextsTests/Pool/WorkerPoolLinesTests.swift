@@ -3,7 +3,7 @@ import ExecutionContexts
 import Testing
 
 /// What waits before a pool, in whichever of its lines, begins once and in its turn.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolLinesTests {
     @Test func `What waits behind a piece that waits begins though others never run out of work`() async {
         await watched {

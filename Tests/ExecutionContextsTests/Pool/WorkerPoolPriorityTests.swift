@@ -3,7 +3,7 @@ import ExecutionContexts
 import Testing
 
 /// What is urgent begins first, and what is patient begins in the end.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolPriorityTests {
     @Test func `Work of a higher priority begins before what waits already`() async {
         await watched {

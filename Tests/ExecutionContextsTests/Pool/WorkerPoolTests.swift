@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A pool runs everything, whatever its pieces wait for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolTests {
     @Test(arguments: [1, 2, 5])
     func `Law 11: no more pieces run at a time than the pool is wide`(_ width: Int) async {

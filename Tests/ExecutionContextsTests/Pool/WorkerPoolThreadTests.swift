@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The threads of all pools of a process.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct WorkerPoolThreadTests {
     /// So many jobs that wait by means of their own, until the end of the test.
     private func block(_ pool: some ExecutionContext, _ count: Int, until mayEnd: DispatchSemaphore) {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A pool keeps its width after waits that the library knows of.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolWidthTests {
     enum Wait: CaseIterable {
         case async, blocking, nested, serialElsewhere

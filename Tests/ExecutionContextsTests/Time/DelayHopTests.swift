@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The way of a delay that is due, from the timer through a view to its base (law 7).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct DelayHopTests {
     private static let views: [@Sendable (Base) -> any ExecutionContext] = [
         { $0.serial() }, { $0.limited(to: 2) }, { $0.barrier() }, { $0.serial().named("renamed") },

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// The shipped delays under hundreds of schedules in which time races with work.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct DelayScheduleTests {
     @Test func `Laws 7, 33: under every schedule a delay runs or is cancelled, and one caller hears of it`()
         async

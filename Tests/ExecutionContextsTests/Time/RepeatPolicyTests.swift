@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Repetitions that are late, that are cancelled from wherever, and that hardly ever come.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct RepeatPolicyTests {
     /// A context that is late once: time passes while a piece waits in it.
     private func beats(_ policy: DriftPolicy) -> [Int] {

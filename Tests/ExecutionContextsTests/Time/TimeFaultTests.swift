@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// What becomes of delays and repetitions whose context lets go of their work, or never gets to it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(30)))
 struct TimeFaultTests {
     @Test func `Law 10: a repetition under an invalidated token lets go of its work`() {
         let manual = ManualContext()

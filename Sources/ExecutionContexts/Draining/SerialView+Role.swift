@@ -44,7 +44,9 @@ extension SerialView {
         var needsBase = false
         var hasRole = mailbox.withLock { mailbox in
             let isFirst = !mailbox.hasWaiters
-            needsBase = !mayHelp && (!isClear(mailbox) || line.hasWorkBehind)
+            // Of a batch that another thread runs nothing may be read; its drain has a thread of the base.
+            let isEmpty = unsafe mailbox.isTaken ? mailbox.queue.isEmpty : isClear(mailbox)
+            needsBase = !mayHelp && (!isEmpty || line.hasWorkBehind)
             line.append(waiter)
             mailbox.hasWaiters = true
             // Where work waits and only the base may run it, the base has been asked and will come.

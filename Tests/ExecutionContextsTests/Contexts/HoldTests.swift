@@ -43,6 +43,37 @@ struct HoldTests {
         }
     }
 
+    /// The view takes its jobs from its queue by the batch, and the queue is empty while a batch runs.
+    @Test func `Law 3: a hold waits for the jobs that a view has taken already`() async {
+        await offThePool {
+            let view = ClosureContext { job in DispatchQueue.global().async(execute: job) }.serial()
+            let counter = Counter()
+            let rounds = rounds(debug: 100, release: 1_000)
+            let done = DispatchSemaphore(value: 0)
+            for _ in 0..<rounds {
+                // All twenty are one batch: they are submitted while the drain runs the job before them.
+                let (isRunning, mayBegin) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                view.execute { mayBegin.wait() }
+                for index in 0..<20 {
+                    view.execute {
+                        counter.add()
+                        if index == 3 { isRunning.signal() }
+                        let end = ContinuousClock.now + .microseconds(20)
+                        while ContinuousClock.now < end {}
+                        if index == 19 { done.signal() }
+                    }
+                }
+                mayBegin.signal()
+                isRunning.wait()
+                let hold = view.hold()
+                counter.add()
+                hold.release()
+                done.wait()
+            }
+            #expect(view.sync { counter.value } == rounds * 21)
+        }
+    }
+
     @Test(arguments: subjects)
     func `Law 3: a hold waits for what was submitted before, and what is submitted meanwhile for its release`(
         _ subject: ExclusiveSubject

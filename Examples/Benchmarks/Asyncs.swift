@@ -2,9 +2,10 @@ import Dispatch
 import ExecutionContexts
 import Measuring
 
-/// `Async` beside what a Swift user would pick instead: a detached task whose value is awaited, and a continuation.
+/// `Async` beside its alternatives: a detached task whose value is awaited, and a continuation.
 ///
-/// Callbacks and functions capture nothing, as everywhere here. The tasks are awaited one after the other, by a task.
+/// Callbacks and functions capture nothing, as in all benchmarks. A task awaits the tasks one after
+/// the other.
 enum AsyncBenchmarks {
     static func run(_ bench: Bench) {
         let count = bench.count(200_000)
@@ -37,7 +38,7 @@ enum AsyncBenchmarks {
                 }
             }, theirs: detached)
         bench.compareMeasured(
-            "the same, created and let go of in between", operations: count,
+            "the same, created and released in between", operations: count,
             ours: { time { hops(count, to: context) } }, theirs: detached)
         let value = Async(.success(1))
         bench.compareMeasured(
@@ -82,7 +83,7 @@ enum AsyncBenchmarks {
         tally.wait()
     }
 
-    /// Promises whose callbacks are to be called on `context`.
+    /// Returns promises whose callbacks run on `context`.
     private static func waiting(_ count: Int, for context: some SerialContext) -> [Promise<Int>] {
         tally.expect(count)
         return (0..<count).map { _ in
@@ -92,7 +93,7 @@ enum AsyncBenchmarks {
         }
     }
 
-    /// Returns the nanoseconds that a task takes for it.
+    /// Returns the nanoseconds that `body` takes in a task.
     private static func inTask(_ body: @escaping @Sendable () async -> Void) -> UInt64 {
         let done = DispatchSemaphore(value: 0)
         return time {
@@ -128,7 +129,7 @@ enum AsyncBenchmarks {
         for task in tasks { task.cancel() }
     }
 
-    /// Tasks that have come, or are about to come, to where they wait until they are cancelled.
+    /// Returns tasks that sleep, or are about to sleep, until they are cancelled.
     private static func waitingTasks(_ count: Int) -> [Task<Void, Never>] {
         sharedTally.expect(count)
         let tasks = (0..<count).map { _ in
@@ -142,6 +143,6 @@ enum AsyncBenchmarks {
     }
 }
 
-/// Keeps the compiler from leaving a value out.
+/// Keeps the optimizer from removing the computation of a value.
 @inline(never)
 private func use(_ value: Int) {}

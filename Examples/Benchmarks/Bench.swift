@@ -1,15 +1,15 @@
 import Dispatch
 import Foundation
 
-/// Runs two ways of doing the same thing in turn, and prints the medians and their ratio.
+/// Runs two alternatives, round by round, and prints their medians and the ratio of these.
 struct Bench {
     let isQuick: Bool
-    /// What the name of a line must contain to be measured.
+    /// The text that the name of a row must contain for the row to be measured.
     var only: String?
 
     var rounds: Int { isQuick ? 3 : 9 }
 
-    /// A number of operations, smaller in quick mode.
+    /// Returns `full` operations, or a tenth of them in quick mode.
     func count(_ full: Int) -> Int { isQuick ? max(full / 10, 1) : full }
 
     func heading(_ title: String) {
@@ -21,7 +21,7 @@ struct Bench {
                 + "rounds from .. to".leftPadded(20) + "   bar")
     }
 
-    /// Both closures do `operations` operations and return when these are done.
+    /// Compares two closures, each of which performs `operations` operations and then returns.
     func compare(
         _ name: String, operations: Int, bar: String = "", ours: () -> Void, theirs: () -> Void
     ) {
@@ -29,7 +29,7 @@ struct Bench {
             name, operations: operations, bar: bar, ours: { time(ours) }, theirs: { time(theirs) })
     }
 
-    /// Both closures return how many nanoseconds the part to be measured took.
+    /// Compares two closures, each of which returns the nanoseconds of its measured part.
     func compareMeasured(
         _ name: String, operations: Int, bar: String = "", ours: () -> UInt64, theirs: () -> UInt64
     ) {
@@ -39,7 +39,7 @@ struct Bench {
         var mine: [Double] = []
         var other: [Double] = []
         for round in 0..<rounds {
-            // The order alternates, so that neither always finds the machine as the other left it.
+            // The order alternates, so that neither side always runs in the wake of the other.
             if round % 2 == 0 {
                 mine.append(Double(ours()))
                 other.append(Double(theirs()))
@@ -74,7 +74,7 @@ func time(_ body: () -> Void) -> UInt64 {
     return DispatchTime.now().uptimeNanoseconds - start
 }
 
-/// Nanoseconds of processor time of the whole process, all threads.
+/// Returns the processor time of the whole process, all threads, in nanoseconds.
 func processorTime(_ body: () -> Void) -> UInt64 {
     func now() -> UInt64 {
         var time = timespec()

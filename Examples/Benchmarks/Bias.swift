@@ -2,9 +2,9 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// What a write costs that takes the readers' bias back, before and after many threads have ended.
+/// The cost of a write that revokes the readers' bias, before and after many threads have ended.
 ///
-/// Such a write reads the record of each thread.
+/// Such a write scans the reader slots of all threads.
 enum BiasBenchmarks {
     static func run(_ bench: Bench) {
         let coordinator = ReadWriteCoordinator()
@@ -16,7 +16,7 @@ enum BiasBenchmarks {
             "\((after / before).formatted(2)) times, \(after.formatted(0)) ns", bar: "<= 2 times")
     }
 
-    /// The median of writes, each of which follows upon many reads.
+    /// Returns the median time of a write, where each write follows many reads.
     private static func write(_ coordinator: ReadWriteCoordinator, _ count: Int) -> Double {
         (0..<count).map { _ in
             for _ in 0..<2_000 { coordinator.read { touch() } }
@@ -24,7 +24,7 @@ enum BiasBenchmarks {
         }.median
     }
 
-    /// Runs `body` on so many threads at once, and returns when they have ended.
+    /// Runs `body` on `count` threads at once, and returns when they have ended.
     private static func threads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
         let (start, done) = (DispatchSemaphore(value: 0), DispatchGroup())
         for _ in 0..<count {

@@ -2,7 +2,7 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// The coordinator beside the design it replaces - a concurrent queue with barriers - and beside a lock.
+/// The coordinator beside a concurrent queue with barriers, which it replaces, and beside a lock.
 enum CoordinatorBenchmarks {
     static func run(_ bench: Bench) {
         reads(bench)
@@ -102,7 +102,7 @@ enum CoordinatorBenchmarks {
             })
     }
 
-    /// Sixteen jobs on the system's pool, each of which writes and reads its write back.
+    /// Runs sixteen jobs on the system's pool, each of which writes and then reads.
     private static func exhausted(_ bench: Bench) {
         func jobs(_ job: @escaping @Sendable (Int) -> Void) -> UInt64 {
             time {
@@ -128,10 +128,10 @@ enum CoordinatorBenchmarks {
     }
 }
 
-/// A call that the optimizer does not see through.
+/// A call that the optimizer does not inline.
 @inline(never) func touch() {}
 
-/// The system's lock for readers and writers.
+/// The system's read-write lock.
 @safe private final class ReadWriteLock: @unchecked Sendable {
     // Unchecked: it is a lock.
     private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)

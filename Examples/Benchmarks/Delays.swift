@@ -3,17 +3,19 @@ import ExecutionContexts
 import Foundation
 import Measuring
 
-/// Delays beside `asyncAfter` with work items, with many pending already.
+/// Delays beside `asyncAfter` with work items, while many other delays are pending.
 ///
-/// Scheduling is measured in processor time of the whole process, until the timer has the delays: `asyncAfter`
-/// leaves the sorting in to another thread. Cancelling a work item is measured on the caller. A cancelled work item keeps
-/// its captures and its place until its deadline, and Dispatch's figure does not hold what that costs then; a
-/// cancelled timer source frees them, as ours does, and is measured in processor time like scheduling.
+/// Scheduling is measured as processor time of the whole process until the timer has the delays,
+/// since `asyncAfter` leaves the insertion to another thread. Cancelling a work item is measured on
+/// the caller. A cancelled work item keeps its captures and its timer entry until its deadline.
+/// Dispatch's figure excludes that later cost. A cancelled timer source releases both, as a delay
+/// of this library does, and is measured as processor time.
 enum DelayBenchmarks {
     static func run(_ bench: Bench) {
         for (pending, bar) in [(10_000, ">= 10"), (1_000_000, ">= 5")] {
             let count = bench.count(10_000)
-            // Scheduled before the standing ones and freed after: both sides find used memory free.
+            // These are scheduled before the standing delays and freed after them, so that both
+            // sides allocate from memory that was in use before.
             var ours = OurDelays(count)
             var theirs = TheirDelays(count)
             let ourStanding = OurDelays(bench.count(pending))
@@ -25,14 +27,14 @@ enum DelayBenchmarks {
                     ours.clear()
                     return processorTime {
                         ours.schedule(count)
-                        settle { GlobalContext().schedule(after: .milliseconds(1), $0) }
+                        flush { GlobalContext().schedule(after: .milliseconds(1), $0) }
                     }
                 },
                 theirs: {
                     theirs.clear()
                     return processorTime {
                         theirs.schedule(count)
-                        settle { DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0) }
+                        flush { DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0) }
                     }
                 })
             bench.compareMeasured(
@@ -54,14 +56,14 @@ enum DelayBenchmarks {
                     ours.schedule(count)
                     return processorTime {
                         ours.cancel()
-                        settle { GlobalContext().schedule(after: .milliseconds(1), $0) }
+                        flush { GlobalContext().schedule(after: .milliseconds(1), $0) }
                     }
                 },
                 theirs: {
                     let sources = TheirSources(count)
                     return processorTime {
                         sources.cancel()
-                        settle { DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0) }
+                        flush { DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0) }
                     }
                 })
             ourStanding.cancel()
@@ -70,8 +72,8 @@ enum DelayBenchmarks {
         bytes(bench)
     }
 
-    /// Returns when a delay that is set now has come: everything set before has been dealt with.
-    private static func settle(_ schedule: (@escaping @Sendable () -> Void) -> Void) {
+    /// Waits for a delay that is set now: the timer has then processed everything set before.
+    private static func flush(_ schedule: (@escaping @Sendable () -> Void) -> Void) {
         let done = DispatchSemaphore(value: 0)
         schedule { done.signal() }
         done.wait()
@@ -93,7 +95,7 @@ enum DelayBenchmarks {
     }
 }
 
-/// Delays of between an hour and a day, so that none comes due.
+/// Delays of between an hour and a day, so that none becomes due.
 private struct OurDelays {
     private var delays: [DelayedWork] = []
 
@@ -111,7 +113,7 @@ private struct OurDelays {
 
     func cancel() { for delay in delays { delay.cancel() } }
 
-    /// Cancels and lets go, and keeps the room for as many again.
+    /// Cancels and releases the delays, and keeps the capacity of the array.
     mutating func clear() {
         cancel()
         delays.removeAll(keepingCapacity: true)
@@ -143,7 +145,7 @@ private struct TheirDelays {
     }
 }
 
-/// The way of Dispatch that frees the captures when it is cancelled.
+/// Dispatch's timers that release their captures when they are cancelled.
 private struct TheirSources {
     private var sources: [any DispatchSourceTimer] = []
 

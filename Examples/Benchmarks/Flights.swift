@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Foundation
 import Measuring
 
-/// Work by key beside what is usually written for it: an actor that keeps a task for each key.
+/// Work by key beside its usual alternative: an actor that keeps a task for each key.
 enum FlightBenchmarks {
     static func run(_ bench: Bench) {
         distinct(bench)
@@ -13,7 +13,7 @@ enum FlightBenchmarks {
         bytes(bench)
     }
 
-    /// Each of many keys is asked for once.
+    /// Requests each of many keys once.
     private static func distinct(_ bench: Bench) {
         let count = bench.count(50_000)
         let flights = SingleFlight<Int, Int>(on: GlobalContext().serial("flights")) { key, flight in
@@ -48,7 +48,7 @@ enum FlightBenchmarks {
         bench.figure("distinct flights a second", perSecond.median.formatted(0), bar: ">= 100000")
     }
 
-    /// Sixty-four ask for each key while its work is under way.
+    /// Subscribes sixty-four times to each key while its flight is in progress.
     private static func shared(_ bench: Bench) {
         let (keys, subscribers) = (bench.count(500), 64)
         let context = GlobalContext().serial("flights")
@@ -90,7 +90,7 @@ enum FlightBenchmarks {
         bench.figure("starts for 64 subscribers", "\(starts.value / keys / rounds)", bar: "1")
     }
 
-    /// Each work of a long chain needs the next one.
+    /// Builds a long chain of works, each of which depends on the one before it.
     private static func chain(_ bench: Bench) {
         let count = bench.count(20_000)
         let context = GlobalContext().serial("chain")
@@ -148,9 +148,9 @@ enum FlightBenchmarks {
     }
 }
 
-/// Flights that wait for their end; used on one context.
+/// Flights that have not completed, kept on one context.
 private final class PendingFlights: @unchecked Sendable {
-    // Unchecked: touched on the flights' context only.
+    // Unchecked: accessed on the flights' context only.
     private var all: [Flight<Int>] = []
     func add(_ flight: Flight<Int>) { all.append(flight) }
     func endAll() {
@@ -159,14 +159,14 @@ private final class PendingFlights: @unchecked Sendable {
     }
 }
 
-/// Counts on one context.
+/// A counter of one context.
 private final class StartCount: @unchecked Sendable {
-    // Unchecked: added to on the flights' context, and read when that rests.
+    // Unchecked: incremented on the flights' context, and read while that context is idle.
     private(set) var value = 0
     func add() { value += 1 }
 }
 
-/// One task for each key that is under way: what people write by hand.
+/// One task for each key in progress: the usual handwritten solution.
 private actor TaskPerKey {
     private var tasks: [Int: Task<Int, Never>] = [:]
     private let load: @Sendable (Int) async -> Int

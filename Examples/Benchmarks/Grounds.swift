@@ -2,9 +2,9 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// The same views, coordinators and callbacks over the pool (ours) and over the global context (theirs).
+/// The same views, coordinators and callbacks over the pool (ours) and the global context (theirs).
 ///
-/// It is what decides what runs where by default: see `Docs/Design.md`.
+/// The results decide the default context of each: see `Docs/Design.md`.
 enum GroundBenchmarks {
     static func run(_ bench: Bench) {
         compare(bench, "serial view, outside, 1 producer") { serial(bench.count(400_000), over: $0) }
@@ -17,14 +17,14 @@ enum GroundBenchmarks {
         compare(bench, "an async function's 10 hops") { awaited(bench.count(2_000), over: $0) }
     }
 
-    /// A measured way: how many operations it made, and it returns when they are done.
+    /// Measures `body` over both contexts. It returns its number of operations when they are done.
     private static func compare(
-        _ bench: Bench, _ name: String, _ way: (any ExecutionContext) -> Int
+        _ bench: Bench, _ name: String, _ body: (any ExecutionContext) -> Int
     ) {
-        let operations = way(PoolContext())
+        let operations = body(PoolContext())
         bench.compare(
             name, operations: operations,
-            ours: { _ = way(PoolContext()) }, theirs: { _ = way(GlobalContext()) })
+            ours: { _ = body(PoolContext()) }, theirs: { _ = body(GlobalContext()) })
     }
 
     private static func serial(_ count: Int, over base: any ExecutionContext) -> Int {
@@ -69,7 +69,7 @@ enum GroundBenchmarks {
     }
 
     private static func writes(_ count: Int, over base: any ExecutionContext) -> Int {
-        let coordinator = ReadWriteCoordinator(carrier: base)
+        let coordinator = ReadWriteCoordinator(writesOn: base)
         for _ in 0..<count { coordinator.enqueueWrite { touch() } }
         coordinator.read { touch() }
         return count

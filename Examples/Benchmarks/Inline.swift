@@ -2,7 +2,7 @@ import Dispatch
 import ExecutionContexts
 import Measuring
 
-/// The immediate context beside calling the closure, and the memory of work that waits in a view.
+/// The immediate context beside a call of the closure, and the memory of jobs in a view's queue.
 enum InlineBenchmarks {
     static func run(_ bench: Bench) {
         let count = bench.count(50_000_000)
@@ -22,9 +22,9 @@ enum InlineBenchmarks {
         let counter = Counter()
         let view = GlobalContext().serial("bytes")
         let queue = DispatchQueue(label: "bytes")
-        let mayGoOn = DispatchSemaphore(value: 0)
-        view.execute { mayGoOn.wait() }
-        queue.async { mayGoOn.wait() }
+        let canContinue = DispatchSemaphore(value: 0)
+        view.execute { canContinue.wait() }
+        queue.async { canContinue.wait() }
         let before = allocatedBytes()
         // A closure with two captures: 48 bytes, of which the view stores a pointer pair.
         for index in 0..<count { view.execute { counter.value &+= index } }
@@ -35,8 +35,8 @@ enum InlineBenchmarks {
             "bytes a pending job, closure with two captures",
             "\((between - before) / count)".leftPadded(10)
                 + "\((after - between) / count)".leftPadded(11), bar: "<= 70")
-        mayGoOn.signal()
-        mayGoOn.signal()
+        canContinue.signal()
+        canContinue.signal()
         view.sync {}
         queue.sync {}
     }
@@ -44,8 +44,8 @@ enum InlineBenchmarks {
 
 @inline(never) private func call(_ work: Work) { work() }
 
-/// A number for one thread at a time.
+/// A counter for one thread at a time.
 final class Counter: @unchecked Sendable {
-    // Unchecked: one thread at a time.
+    // Unchecked: one thread at a time accesses it.
     var value = 0
 }

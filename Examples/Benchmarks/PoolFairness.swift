@@ -2,7 +2,7 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// How long a job from outside waits beside jobs that submit themselves again, without end.
+/// How long a job from outside waits beside jobs that resubmit themselves forever.
 enum PoolFairness {
     static func run(_ bench: Bench) {
         for milliseconds in [1, 5] {
@@ -20,7 +20,7 @@ enum PoolFairness {
             theirs: { burst { PoolBenchmarks.queue.async(execute: $0) } })
     }
 
-    /// How long the job at this place among `probes`, sorted, waited, in nanoseconds.
+    /// Returns the wait of the job at the quantile `part` of `probes` jobs, in nanoseconds.
     private static func wait(
         _ part: Double, _ probes: Int, _ milliseconds: Int,
         _ submit: @escaping @Sendable (@escaping Work) -> Void
@@ -29,7 +29,7 @@ enum PoolFairness {
         beside(feeders: 4, of: milliseconds * 1_000, submit) {
             let all = DispatchGroup()
             for index in 0..<probes {
-                // Not in step with the feeders.
+                // The varying pause keeps the probes out of step with the feeders.
                 usleep(UInt32(1_000 + (index * 7_919) % 2_000))
                 all.enter()
                 let submitted = DispatchTime.now().uptimeNanoseconds
@@ -44,7 +44,7 @@ enum PoolFairness {
         return UInt64(sorted[Int(Double(sorted.count - 1) * part)])
     }
 
-    /// How long it takes until the last of many jobs has run.
+    /// Returns the nanoseconds until the last of many jobs has run.
     private static func burst(_ submit: @escaping @Sendable (@escaping Work) -> Void) -> UInt64 {
         var taken: UInt64 = 0
         beside(feeders: 2_000, of: 20, submit) {
@@ -60,7 +60,7 @@ enum PoolFairness {
         return taken
     }
 
-    /// Runs `body` while jobs that compute for so many microseconds submit themselves again.
+    /// Runs `body` while jobs compute for `microseconds` and resubmit themselves.
     private static func beside(
         feeders: Int, of microseconds: Int, _ submit: @escaping @Sendable (@escaping Work) -> Void,
         _ body: () -> Void

@@ -3,9 +3,9 @@ import ExecutionContexts
 import Foundation
 import Synchronization
 
-/// The shared pool beside the global queue of Dispatch, with work that comes from outside and from itself.
+/// The shared pool beside Dispatch's global queue, with jobs from outside and from its own jobs.
 ///
-/// Contexts are kept as `any`, as a service keeps them.
+/// Contexts are stored as `any`, as in a service.
 enum PoolBenchmarks {
     static let pool: any ExecutionContext = PoolContext()
     static let queue = DispatchQueue.global()
@@ -87,7 +87,8 @@ enum PoolBenchmarks {
             })
     }
 
-    // Each way has functions of its own: one that is given the way as a closure spends its time on that.
+    // Each side has its own functions: one function with the side as a closure would spend its time
+    // on calling that closure.
     @Sendable private static func ourTree(_ depth: Int) {
         if depth > 0 { for _ in 0..<2 { pool.execute { ourTree(depth - 1) } } }
         sharedTally.hit()
@@ -209,7 +210,7 @@ enum PoolBenchmarks {
         if left == 0 { sharedTally.hit() } else { there.async { theirHop(left - 1, there, here) } }
     }
 
-    /// Computes for so many microseconds.
+    /// Keeps the processor busy for `microseconds`.
     @Sendable static func spin(_ microseconds: Int) {
         if microseconds == 0 { return }
         let end = DispatchTime.now().uptimeNanoseconds + UInt64(microseconds) * 1_000

@@ -3,7 +3,7 @@ import ExecutionContexts
 import Foundation
 import Measuring
 
-/// The pool beside what is not Dispatch, and what it costs while it waits.
+/// The pool beside alternatives other than Dispatch, and its cost while it is idle or blocked.
 enum PoolsAtWork {
     private static let pool = PoolBenchmarks.pool
     private static let queue = PoolBenchmarks.queue
@@ -98,21 +98,21 @@ enum PoolsAtWork {
             ours: {
                 sharedTally.expect(16)
                 for _ in 0..<16 { pool.execute(wait) }
-                pool.execute { for _ in 0..<16 { gate.signal() } }
+                pool.execute { for _ in 0..<16 { semaphore.signal() } }
                 sharedTally.wait()
             },
             theirs: {
                 sharedTally.expect(16)
                 for _ in 0..<16 { queue.async(execute: wait) }
-                queue.async { for _ in 0..<16 { gate.signal() } }
+                queue.async { for _ in 0..<16 { semaphore.signal() } }
                 sharedTally.wait()
             })
     }
 
-    private static let gate = DispatchSemaphore(value: 0)
+    private static let semaphore = DispatchSemaphore(value: 0)
 
     @Sendable private static func wait() {
-        gate.wait()
+        semaphore.wait()
         sharedTally.hit()
     }
 
@@ -120,20 +120,20 @@ enum PoolsAtWork {
         let count = 500_000
         let counter = Counter()
         let narrow = WorkerPool(name: "bytes", width: 1, limit: 1)
-        let mayGoOn = DispatchSemaphore(value: 0)
-        narrow.execute { mayGoOn.wait() }
+        let canContinue = DispatchSemaphore(value: 0)
+        narrow.execute { canContinue.wait() }
         let before = allocatedBytes()
         for index in 0..<count { narrow.execute { counter.value &+= index } }
         let after = allocatedBytes()
         bench.figure(
             "bytes a pending job, closure with two captures", "\((after - before) / count)", bar: "<= 70")
-        mayGoOn.signal()
+        canContinue.signal()
         let end = DispatchSemaphore(value: 0)
         narrow.drained().onComplete { _ in end.signal() }
         end.wait()
     }
 
-    /// The processor time of a pool that has just worked and has nothing more to do.
+    /// Measures the processor time of a pool that has just become idle.
     private static func idle(_ bench: Bench) {
         sharedTally.expect(1_000)
         for _ in 0..<1_000 { pool.execute { sharedTally.hit() } }
@@ -145,7 +145,7 @@ enum PoolsAtWork {
         bench.figure("processor time of an idle pool", "\(share.formatted(3)) %", bar: "< 0.1 %")
     }
 
-    /// How late delays come to a pool that has more to do than it can, in 10 us pieces.
+    /// Measures the lateness of delays on a pool that is overloaded with jobs of 10 us.
     private static func lateness(_ bench: Bench) {
         let (count, busy) = (bench.count(2_000), Flag())
         @Sendable func work() {

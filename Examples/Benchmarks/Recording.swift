@@ -3,7 +3,7 @@ import ExecutionContexts
 import Foundation
 import Measuring
 
-/// What it costs to look: an observed piece beside one that nobody observes.
+/// The cost of observation: an observed job beside one without an observer.
 enum RecordingBenchmarks {
     static func run(_ bench: Bench) {
         inline(bench)
@@ -13,13 +13,13 @@ enum RecordingBenchmarks {
         let recorder = filled(count)
         bench.figure("bytes a kept event", "\(bytes())")
         let totals = Double(time { _ = recorder.totals }) / 1e6
-        bench.figure("totals of \(count) pieces, ms", totals.formatted(1))
+        bench.figure("totals of \(count) jobs, ms", totals.formatted(1))
         var page = ""
         let drawn = Double(time { page = recorder.timelineHTML() }) / 1e6
-        bench.figure("timeline of \(count) pieces, ms", drawn.formatted(1))
-        bench.figure("timeline of \(count) pieces, kB", "\(page.utf8.count / 1000)")
+        bench.figure("timeline of \(count) jobs, ms", drawn.formatted(1))
+        bench.figure("timeline of \(count) jobs, kB", "\(page.utf8.count / 1000)")
         let traced = Double(time { _ = recorder.traceJSON() }) / 1e6
-        bench.figure("trace of \(count) pieces, ms", traced.formatted(1))
+        bench.figure("trace of \(count) jobs, ms", traced.formatted(1))
     }
 
     private static func inline(_ bench: Bench) {
@@ -28,16 +28,16 @@ enum RecordingBenchmarks {
         let counter = Counter()
         let work: Work = { counter.value &+= 1 }
         let recorder = Recorder()
-        let ways: [(String, any ExecutionContext)] = [
-            ("an observer that does nothing", plain.observed(by: Nobody())),
+        let contexts: [(String, any ExecutionContext)] = [
+            ("an observer that does nothing", plain.observed(by: IdleObserver())),
             ("a recorder", plain.observed(by: recorder)),
             ("a recorder that is paused", plain.observed(by: paused())),
             ("a watchdog", plain.watched(limit: .seconds(60)) { _ in }),
             ("signposts", plain.observed(by: SignpostObserver())),
         ]
-        for (name, observed) in ways {
+        for (name, observed) in contexts {
             bench.compare(
-                "a piece with \(name), beside without", operations: count,
+                "a job with \(name), beside without", operations: count,
                 ours: { for _ in 0..<count { observed.execute(work) } },
                 theirs: { for _ in 0..<count { plain.execute(work) } })
         }
@@ -57,7 +57,7 @@ enum RecordingBenchmarks {
             theirs: { send(GlobalContext().serial("bench")) })
     }
 
-    /// Several threads report to one recorder, beside one each.
+    /// Compares threads that report to one recorder with threads that have a recorder each.
     private static func together(_ bench: Bench) {
         for threads in [2, 4] {
             let each = bench.count(400_000) / threads
@@ -78,7 +78,7 @@ enum RecordingBenchmarks {
         for _ in 0..<count { view.execute {} }
     }
 
-    /// How much memory a full recorder takes for each of its events.
+    /// Returns the bytes that a full recorder uses for each of its events.
     private static func bytes() -> Int {
         let capacity = 65_536
         let before = allocatedBytes()
@@ -88,9 +88,9 @@ enum RecordingBenchmarks {
         return withExtendedLifetime(recorder) { bytes }
     }
 
-    private static func filled(_ pieces: Int) -> Recorder {
-        let recorder = Recorder(capacity: 3 * pieces)
-        report(pieces, to: recorder)
+    private static func filled(_ jobs: Int) -> Recorder {
+        let recorder = Recorder(capacity: 3 * jobs)
+        report(jobs, to: recorder)
         return recorder
     }
 
@@ -101,7 +101,7 @@ enum RecordingBenchmarks {
     }
 }
 
-/// Is told everything and does nothing.
-private struct Nobody: ContextObserver {
-    func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) {}
+/// An observer that does nothing when it is notified.
+private struct IdleObserver: ContextObserver {
+    func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {}
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What has been measured, for programs to read.
+/// The results of a run, which can be written as JSON.
 final class Results: @unchecked Sendable {
-    // Unchecked: the one thread that measures uses it.
+    // Unchecked: only the measuring thread accesses it.
     static let shared = Results()
 
     private var suite = ""

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Figures that several threads bring.
+/// Figures that several threads add.
 final class Samples: @unchecked Sendable {
-    // Unchecked: `all` is reached under the lock only.
+    // Unchecked: `all` is accessed under the lock only.
     private let lock = NSLock()
     private var all: [Double] = []
 
@@ -11,13 +11,13 @@ final class Samples: @unchecked Sendable {
     var sorted: [Double] { lock.withLock { all.sorted() } }
 }
 
-/// Up until it is lowered.
+/// A flag that is up until it is lowered.
 final class Flag: @unchecked Sendable {
-    // Unchecked: reached under the lock only.
+    // Unchecked: accessed under the lock only.
     private let lock = NSLock()
-    private var stands = true
+    private var isRaised = true
 
-    var isUp: Bool { lock.withLock { stands } }
+    var isUp: Bool { lock.withLock { isRaised } }
 
-    func lower() { lock.withLock { stands = false } }
+    func lower() { lock.withLock { isRaised = false } }
 }

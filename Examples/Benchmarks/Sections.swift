@@ -2,14 +2,14 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// The critical section beside the recursive lock of Foundation.
+/// The critical section beside Foundation's recursive lock.
 enum SectionBenchmarks {
     static func run(_ bench: Bench) {
         let count = bench.count(20_000_000)
         let section = CriticalSection()
         let lock = NSRecursiveLock()
         let counter = Counter()
-        // An empty body that the optimizer does not see through, whose own time both sides are spared.
+        // The time of the bodies alone: it is subtracted from the times of both sides.
         let bodies = time { for _ in 0..<count { nothing() } }
         func net(_ body: () -> Void) -> UInt64 { max(time(body), bodies + 1) - bodies }
         bench.compareMeasured(
@@ -34,5 +34,5 @@ enum SectionBenchmarks {
     }
 }
 
-/// A call that is made, whatever the optimizer thinks of it.
+/// A call that the optimizer does not remove.
 @inline(never) @_optimize(none) private func nothing() {}

@@ -1,15 +1,15 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// How many schedules a simulation tries in a second.
+/// The number of schedules that a simulation tries in a second.
 enum SimulationBenchmarks {
     static func run(_ bench: Bench) {
-        let ways: [(String, SimulationStrategy)] = [
+        let strategies: [(String, SimulationStrategy)] = [
             ("portfolio", .portfolio), ("random", .random), ("walk", .walk),
             ("priorities", .priorities(depth: 2)),
         ]
         let schedules = bench.count(20_000)
-        for (name, strategy) in ways {
+        for (name, strategy) in strategies {
             let time = time {
                 let report = search("benchmark", schedules: schedules, strategy: strategy) { sim in
                     let section = CriticalSection()

@@ -1,6 +1,7 @@
-/// The groups of measurements, by the names that the command line takes.
+/// The groups of measurements, named as on the command line.
 enum Suite: String, CaseIterable {
-    // Fairness comes first: behind jobs that have slept, the global queue keeps more threads than processors.
+    // Fairness comes first: after jobs that have slept, the global queue keeps more threads than
+    // processors.
     case fairness
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
     case simulation, pool, grounds, work, queues, recording

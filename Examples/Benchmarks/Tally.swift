@@ -1,12 +1,13 @@
 import Dispatch
 import Synchronization
 
-/// Counts finished operations and wakes the waiter at the last.
+/// Counts finished operations and wakes the waiter after the last one.
 ///
-/// There is one of each kind, global: a closure that counts on it captures nothing, so what is measured is
-/// the context and not the reference count of a shared object that two processors pass back and forth.
+/// Each kind has one global instance, so that a counting closure captures nothing. The benchmarks
+/// measure the context, not the reference count of a shared object that processors contend for.
 final class Tally: @unchecked Sendable {
-    // Unchecked: `left` is touched by one serial context's work at a time, and by `expect` before it.
+    // Unchecked: `expect` accesses `left` first, then the jobs of one serial context do, one at a
+    // time.
     private var left = 0
     private let done = DispatchSemaphore(value: 0)
 
@@ -20,10 +21,10 @@ final class Tally: @unchecked Sendable {
     func wait() { done.wait() }
 }
 
-/// For work of one serial context.
+/// Counts jobs of one serial context.
 let tally = Tally()
 
-/// The same for work that runs on several threads at a time.
+/// A tally for jobs that run on several threads at a time.
 final class SharedTally: Sendable {
     private let left = Atomic<Int>(0)
     private let done = DispatchSemaphore(value: 0)
@@ -37,10 +38,10 @@ final class SharedTally: Sendable {
     func wait() { done.wait() }
 }
 
-/// For work of concurrent contexts, and of many serial ones.
+/// Counts jobs of concurrent contexts, and of several serial ones.
 let sharedTally = SharedTally()
 
-/// Runs `body` on so many threads at a time and returns when all have ended.
+/// Runs `body` on `count` threads at a time and returns when all have ended.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     if count == 1 { return body(0) }
     let group = DispatchGroup()

@@ -1,10 +1,10 @@
 import ExecutionContexts
 import Foundation
 
-/// Thread-local values beside `threadDictionary`, and beside the system's own.
+/// Thread-local values beside `threadDictionary`, and beside the system's keys.
 ///
-/// Every loop calls `look` with what it has read, which the optimizer cannot see into: no side's reads are merged or
-/// taken out of the loop, and the call costs both sides the same.
+/// Every loop passes the value it has read to `look`, which is opaque to the optimizer. So the
+/// reads are neither merged nor hoisted out of the loop, and the call costs both sides the same.
 enum ThreadLocalBenchmarks {
     static func run(_ bench: Bench) {
         numbers(bench)
@@ -28,7 +28,7 @@ enum ThreadLocalBenchmarks {
             { look((Thread.current.threadDictionary["bench"] as? Int)!) }, value: 1)
     }
 
-    /// An object is retained for the caller and released by it: two atomic operations, which is what is measured here.
+    /// Measures objects. The retain for the caller and the caller's release are atomic operations.
     private static func objects(_ bench: Bench) {
         let object = Counter()
         let local = ThreadLocalValue<Counter> { _ in Counter() }
@@ -95,7 +95,9 @@ enum ThreadLocalBenchmarks {
             })
     }
 
-    /// The dictionary is some hundred times as slow, so it gets fewer turns; both figures are for one operation.
+    /// Compares `ours`, run `times` as often, with the dictionary, which is far slower.
+    ///
+    /// Both figures are for one operation.
     private static func compareWithDictionary(
         _ bench: Bench, _ name: String, bar: String = "", times: Int = 50, _ ours: () -> Void,
         _ theirs: () -> Void, value: Any
@@ -114,6 +116,6 @@ private enum Task {
     @TaskLocal static var number = 1
 }
 
-/// The optimizer cannot know what becomes of the value, nor what changes meanwhile.
+/// The optimizer assumes nothing about this function's use of the value or about its side effects.
 @discardableResult @inline(never) @_optimize(none)
 private func look(_ value: Int) -> Int { value }

@@ -2,9 +2,9 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// Views over the global context beside the queue of Dispatch or Foundation that does the same.
+/// Views over the global context beside the equivalent queues of Dispatch and Foundation.
 ///
-/// They are kept as `any`, as a service keeps them.
+/// The views are stored as `any`, as in a service.
 enum ViewBenchmarks {
     static func serial(_ bench: Bench) {
         for producers in [1, 2, 4] {
@@ -29,7 +29,7 @@ enum ViewBenchmarks {
         manySerial(bench)
     }
 
-    /// The same with closures that capture a reference, which every submission counts up and every run down.
+    /// Measures closures that capture a reference: a submission retains it, and a run releases it.
     private static func capturing(_ bench: Bench) {
         let count = bench.count(400_000)
         let counter = Counter()

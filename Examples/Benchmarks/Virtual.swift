@@ -2,16 +2,16 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 
-/// A million of everything under a manual context: submitted, or scheduled, and drained.
+/// A million jobs or delays on a manual context: submitted or scheduled, then run.
 enum VirtualBenchmarks {
     static func run(_ bench: Bench) {
         let count = bench.count(1_000_000)
-        seconds(bench, "\(count) ready pieces, one context") {
+        seconds(bench, "\(count) ready jobs, one context") {
             let context = ManualContext()
             for _ in 0..<count { context.execute {} }
             context.runReady()
         }
-        seconds(bench, "\(count) ready pieces, 4 contexts, one time") {
+        seconds(bench, "\(count) ready jobs, 4 contexts, one time") {
             let time = ManualTime()
             let contexts = (0..<4).map { _ in ManualContext(time: time) }
             for index in 0..<count { contexts[index % 4].execute {} }

@@ -4,7 +4,7 @@ import ExecutionContextsWork
 import Foundation
 import Measuring
 
-/// The queue with priorities beside `OperationQueue`, and what limiting a rate and waiting for quiet add to a submission.
+/// The prioritized queue beside `OperationQueue`, and the overhead of rate limiting and debouncing.
 enum WorkQueueBenchmarks {
     static func run(_ bench: Bench) {
         for pending in [1_000, 100_000] { priorities(bench, pending: pending) }
@@ -14,7 +14,7 @@ enum WorkQueueBenchmarks {
         bytes(bench)
     }
 
-    /// Changes the priority of each of so many that wait, twice; nothing runs meanwhile.
+    /// Changes the priority of each of `pending` queued jobs twice, while no job runs.
     private static func priorities(_ bench: Bench, pending: Int) {
         let count = bench.isQuick ? pending / 10 : pending
         let queue = PrioritizedQueue(on: .global, limit: 0)
@@ -26,7 +26,7 @@ enum WorkQueueBenchmarks {
             block.queuePriority = .low
             operations.addOperation(block)
         }
-        // The small queue is gone through more often, so that both take long enough to be measured.
+        // The small queue is traversed more often, so that both sizes take a measurable time.
         let times = max(20_000 / count, 1)
         bench.compare(
             "a priority, \(count) pending; OperationQueue", operations: count * times * 2,

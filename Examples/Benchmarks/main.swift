@@ -2,7 +2,7 @@ import Foundation
 
 var words = Array(CommandLine.arguments.dropFirst())
 
-/// The word after a flag, both of which are taken out.
+/// Removes a flag and the word after it, and returns that word.
 @MainActor func value(of flag: String) -> String? {
     guard let index = words.firstIndex(of: flag), index + 1 < words.count else { return nil }
     defer { words.removeSubrange(index...(index + 1)) }
@@ -17,19 +17,19 @@ let known: Set<String> = ["--quick", "--help"]
 guard arguments.isSubset(of: known.union(Suite.names)), !arguments.contains("--help") else {
     print("usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [--report DIR] [SUITE ...]")
     print("The suites are \(Suite.names.joined(separator: ", ")).")
-    print("Without a name, all run; with a text, the lines that contain it.")
+    print("Without a suite, all run; with a text, the rows whose names contain it.")
     print(
-        "A file takes the results as JSON. In a folder the tables of Performance.md are replaced, and charts drawn."
+        "--json writes the results as JSON. --report replaces the tables of Performance.md and draws charts."
     )
-    print("Every line compares two ways in one process, round by round in turn.")
+    print("Every row compares two alternatives in one process, which alternate round by round.")
     exit(arguments.contains("--help") ? 0 : 2)
 }
 
 let bench = Bench(isQuick: arguments.contains("--quick"), only: only)
 let chosen = Suite.allCases.filter { arguments.contains($0.rawValue) }
 
-// On a thread of its own, as code on hot paths is: a program with one thread gets cheaper locks from the C library,
-// and the main thread, which has more to do, does not run the work that it waits for.
+// The benchmarks run on a second thread, as hot code usually does. In a program with one thread the
+// C library has cheaper locks. The main thread does not run the writes that it waits for (law 20).
 Thread.detachNewThread {
     for suite in chosen.isEmpty ? Suite.allCases : chosen {
         bench.heading(suite.title)

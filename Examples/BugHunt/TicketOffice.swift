@@ -1,13 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// Sells each seat once; that is what it is meant to do.
+/// Is meant to sell each seat once.
 protocol TicketOffice: Sendable {
     /// Reserves a seat; false if it is taken.
     func reserve(_ seat: Int) -> Bool
 }
 
-/// Looks whether a seat is free, and then takes it.
+/// Checks whether a seat is free, then takes it in a second access.
 struct CarelessOffice: TicketOffice {
     let taken: LockedResource<Set<Int>>
 
@@ -18,14 +18,14 @@ struct CarelessOffice: TicketOffice {
     }
 }
 
-/// Looks and takes in one access.
+/// Checks and takes a seat in one access.
 struct CarefulOffice: TicketOffice {
     let taken: LockedResource<Set<Int>>
 
     func reserve(_ seat: Int) -> Bool { taken.write { $0.insert(seat).inserted } }
 }
 
-/// What an office does with one customer at a time.
+/// An office with one customer at a time.
 struct OfficeModel: SequentialModel, Hashable {
     enum Operation: Sendable { case reserve(Int) }
     private var taken: Set<Int> = []
@@ -38,10 +38,10 @@ struct OfficeModel: SequentialModel, Hashable {
     }
 }
 
-/// Three customers and two seats, under one schedule after another.
+/// Runs three customers and two seats under one schedule after another.
 func hunt(isMended: Bool, replay token: String? = nil) throws(SimulationFailure) {
     try simulate("ticket office", replay: token) { sim in
-        let seats = ReadWriteCoordinator(name: "seats", carrier: sim.serial("writes"))
+        let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
         let taken = LockedResource<Set<Int>>([], lockedBy: .coordinator(seats))
         let office: any TicketOffice = isMended ? CarefulOffice(taken: taken) : CarelessOffice(taken: taken)
         let history = History(of: OfficeModel())

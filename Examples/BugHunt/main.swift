@@ -1,7 +1,10 @@
 import Foundation
 
-// Searches the ticket office for a fault: `swift run BugHunt`, with 'mended' for the other office, with 'replay' and a
-// token for one schedule.
+// Searches the ticket office for a bug.
+//
+// swift run BugHunt                 searches the careless office
+// swift run BugHunt mended          searches the careful office
+// swift run BugHunt replay TOKEN    runs one schedule of the careless office
 let arguments = CommandLine.arguments.dropFirst()
 let token = arguments.first == "replay" ? arguments.dropFirst().first : nil
 do {

@@ -1,6 +1,8 @@
 import Foundation
 
-/// How to write an executor of your own: in one method, in full, for actors; and how the law kit finds mistakes.
+/// Shows how to write an executor: in one method, in full, and for actors.
+///
+/// Then it shows how the law kit finds mistakes in executors.
 @main
 struct CustomExecutor {
     static func main() async throws {

@@ -1,26 +1,27 @@
 import ExecutionContexts
 import Foundation
 
-// Three executors, each with a mistake that is easily made and hard to see.
+// Three executors. Each has a mistake that is easy to make and hard to see.
 
-/// Keeps what waits on a stack, so the newest comes first: law 2.
+/// Queues jobs on a stack, so the newest one runs first. It breaks law 2.
 struct NewestFirst: SerialContext {
-    private let waiting = LockedResource<[Work]>([], lockedBy: .section)
+    private let stack = LockedResource<[Work]>([], lockedBy: .section)
     private let queue = DispatchQueue(label: "newest first")
 
     func execute(_ work: @escaping Work) {
-        waiting.write { $0.append(work) }
-        queue.async { waiting.write { $0.popLast() }?() }
+        stack.write { $0.append(work) }
+        queue.async { stack.write { $0.popLast() }?() }
     }
 }
 
-/// Takes every thread but the main one for its own: law 4.
+/// Claims every thread except the main thread. It breaks law 4.
 struct ClaimsEveryThread: ExecutionContext {
     func execute(_ work: @escaping Work) { DispatchQueue.global().async(execute: work) }
     var isCurrent: Bool? { !Thread.isMainThread }
 }
 
-/// Remembers what it runs, for a log perhaps, and with it everything that the closure holds: law 10.
+/// Keeps the last closure, perhaps for a log, and so all that the closure captures. It breaks
+/// law 10.
 struct RemembersTheLast: SerialContext {
     private let last = LockedResource<Work?>(nil, lockedBy: .section)
     private let queue = DispatchQueue(label: "remembers")

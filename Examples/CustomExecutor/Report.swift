@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is printed, and how many of the checks on the way have failed.
+/// Prints the parts of the program, and counts failed checks.
 struct Report: Sendable {
     private var parts = 0
     private var checks = 0
@@ -12,7 +12,7 @@ struct Report: Sendable {
         print("\n\(parts). \(title)")
     }
 
-    /// Prints what was seen, and notes a failure if something else was expected.
+    /// Prints an observation, and counts a failure if it is not the expected one.
     mutating func expect<Seen: Equatable>(_ what: String, _ seen: Seen?, toBe expected: Seen) {
         checks += 1
         let text = seen.map { "\($0)" } ?? "nothing"
@@ -24,10 +24,10 @@ struct Report: Sendable {
         }
     }
 
-    /// Prints a sentence in lines of the terminal's width.
-    func quote(_ sentence: String) {
+    /// Prints a message, wrapped to the width of a terminal.
+    func quote(_ message: String) {
         var line = "     "
-        for word in sentence.split(separator: " ") {
+        for word in message.split(separator: " ") {
             if line.count + word.count > 78 {
                 print(line)
                 line = "     "

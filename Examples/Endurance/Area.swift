@@ -1,20 +1,20 @@
-/// One part of the library, as the run uses it.
+/// One part of the library that the run exercises.
 enum Area: String, CaseIterable, Sendable {
     case contexts, delays, views, sections, coordinators, futures, pools, works, queues, operations
 
-    /// Does one round of random operations, checks it, and returns how many operations it was.
-    func round(_ dice: inout Dice) -> Int {
+    /// Performs and checks one round of random operations, and returns the number of operations.
+    func round(_ rng: inout SeededRNG) -> Int {
         switch self {
-        case .contexts: Contexts.round(&dice)
-        case .delays: Contexts.delays(&dice)
-        case .views: Views.round(&dice)
-        case .sections: Sections.round(&dice)
-        case .coordinators: Coordinators.round(&dice)
-        case .futures: Futures.round(&dice)
-        case .pools: Pools.round(&dice)
-        case .works: Works.round(&dice)
-        case .queues: Works.queues(&dice)
-        case .operations: Operations.round(&dice)
+        case .contexts: Contexts.round(&rng)
+        case .delays: Contexts.delays(&rng)
+        case .views: Views.round(&rng)
+        case .sections: Sections.round(&rng)
+        case .coordinators: Coordinators.round(&rng)
+        case .futures: Futures.round(&rng)
+        case .pools: Pools.round(&rng)
+        case .works: Works.round(&rng)
+        case .queues: Works.queues(&rng)
+        case .operations: Operations.round(&rng)
         }
     }
 }

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// What went wrong, counted by kind. All of it must be zero at the end.
+/// The faults of a run, counted by kind. Every count must be zero at the end.
 final class Faults: Sendable {
     static let shared = Faults()
 
     enum Kind: String, CaseIterable, Sendable {
-        /// A job that never ran, or an end that was never told.
+        /// A job that never ran, or an end that was never reported.
         case lost
-        /// A job that ran twice, or an end that was told twice.
+        /// A job that ran twice, or an end that was reported twice.
         case doubled
         /// A job that ran before an earlier one, or beside one that excludes it.
         case reordered
-        /// A closure that was kept after it ran or was cancelled.
+        /// A closure still alive after its job ran or was cancelled; a growing heap; extra threads.
         case leaked
         /// A round that did not end in time.
         case stuck
-        /// An answer that is not the right one.
+        /// An incorrect result.
         case wrong
     }
 
@@ -33,13 +33,13 @@ final class Faults: Sendable {
 
     var total: Int { counts.withLock { $0.values.reduce(0, +) } }
 
-    /// The first ones, for people to read.
+    /// The descriptions of the first twenty faults.
     var firstOnes: [String] { examples.withLock { $0 } }
 }
 
-/// A value behind a lock of the system: what watches the library does not rest on it.
+/// A value behind a lock of the system: the checks do not depend on the library under test.
 final class Lock<Value: Sendable>: @unchecked Sendable {
-    // Unchecked: `value` is reached under `lock` only.
+    // Unchecked: `value` is accessed under `lock` only.
     private let lock = NSLock()
     private var value: Value
 

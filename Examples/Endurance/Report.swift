@@ -3,20 +3,20 @@ import Foundation
 import Measuring
 import Synchronization
 
-/// Runs the operations, waits for everything to come to rest, and prints what was counted.
+/// Runs the operations, waits until the process is idle, and prints the counts.
 enum Report {
-    /// What the process has: bytes of heap, threads, and closures of jobs that live.
+    /// The resources of the process: bytes of heap, threads, and live closures of jobs.
     private struct State {
         let bytes = allocatedBytes()
         let threads = threadCount()
         let jobs = Round.Job.alive.load(ordering: .relaxed)
     }
 
-    /// True if nothing went wrong.
+    /// Returns true if there was no fault.
     static func run(_ limits: Runner.Limits) -> Bool {
         let drivers = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
         let runner = Runner(limits, drivers: drivers)
-        // What is made once, and what the system keeps from its first use on, is not counted.
+        // This warm-up excludes objects that are made once or kept from their first use on.
         runner.run(for: min(5, limits.seconds / 3))
         let before = settled(like: nil)
         let start = Date()
@@ -24,7 +24,7 @@ enum Report {
         let seconds = Date().timeIntervalSince(start)
         let after = settled(like: before)
         if after.jobs > 0 {
-            Faults.shared.add(.leaked, "\(after.jobs) closures of jobs live after all have ended")
+            Faults.shared.add(.leaked, "\(after.jobs) closures of jobs are alive after all jobs have ended")
         }
         let growth = after.bytes - before.bytes
         if growth > max(before.bytes / 2, 4 << 20) {
@@ -37,7 +37,7 @@ enum Report {
         return Faults.shared.total == 0
     }
 
-    /// The state when it no longer changes for the better, or after half a minute.
+    /// Returns the state when it has stopped shrinking, or after half a minute.
     private static func settled(like goal: State?) -> State {
         var state = State()
         let pause = NSCondition()
@@ -50,7 +50,7 @@ enum Report {
             let isSteady = next.jobs == 0 && next.threads >= state.threads && next.bytes >= state.bytes
             steady = isSteady ? steady + 1 : 0
             state = next
-            // The system keeps an idle thread for some seconds.
+            // The system keeps idle threads for some seconds.
             if steady >= 12 && next.threads <= (goal?.threads ?? .max) { break }
         }
         return state

@@ -2,10 +2,11 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A few jobs that are submitted together and checked when all have ended: each ran once, in order,
-/// and was freed.
+/// Jobs that are submitted together and checked when all have ended.
+///
+/// Each job must run once, in order, and must be freed.
 final class Round: Sendable {
-    /// One job: what its closure captures, and how often it ran.
+    /// The object that the closure of one job captures. It counts the runs of the job.
     final class Job: Sendable {
         static let alive = Atomic(0)
 
@@ -19,7 +20,7 @@ final class Round: Sendable {
         fileprivate var count: Int { runs.load(ordering: .relaxed) }
     }
 
-    /// How long a round waits for what it has submitted.
+    /// The seconds that a round waits for its jobs.
     static let patience = 120
 
     let area: String
@@ -29,15 +30,14 @@ final class Round: Sendable {
     private let width: Int
     private let isOrdered: Bool
 
-    /// A round of jobs of which `width` may be inside at a time, and which keep their order if they
-    /// are to.
+    /// Makes a round of which at most `width` jobs may run at a time, in order if `isOrdered`.
     init(_ area: String, width: Int = .max, isOrdered: Bool = false) {
         self.area = area
         self.width = width
         self.isOrdered = isOrdered
     }
 
-    /// A job to be run or cancelled, once.
+    /// Makes a job that must be run or cancelled once.
     func job(_ number: Int = 0) -> (job: Job, run: @Sendable () -> Void) {
         let job = Job()
         group.enter()
@@ -60,13 +60,13 @@ final class Round: Sendable {
         if count == 1 { group.leave() }
     }
 
-    /// The job will never run: its canceller was told so.
+    /// Records that the job was cancelled and never runs.
     func cancelled(_ job: Job) {
         job.isCancelled.store(true, ordering: .relaxed)
         group.leave()
     }
 
-    /// Something else that must happen once: call what it returns.
+    /// Expects another event. The event must call the returned closure once.
     func expect(_ what: String) -> @Sendable () -> Void {
         let job = Job()
         group.enter()
@@ -76,7 +76,7 @@ final class Round: Sendable {
         }
     }
 
-    /// Waits for all of it.
+    /// Waits until all jobs and events have happened.
     func finish() {
         if group.wait(timeout: .now() + .seconds(Self.patience)) == .timedOut {
             Faults.shared.add(.lost, "\(area): a job or an end did not come in \(Self.patience) s")
@@ -88,18 +88,18 @@ final class Round: Sendable {
     }
 }
 
-/// Random numbers from a seed (SplitMix64).
-struct Dice {
+/// A generator of random numbers, which a seed determines (SplitMix64).
+struct SeededRNG {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed &* 0xD1B5_4A32_D192_ED03 }
 
-    /// A number from zero to below `sides`.
-    mutating func roll(_ sides: Int) -> Int {
+    /// Returns a number from zero to below `bound`.
+    mutating func roll(_ bound: Int) -> Int {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(sides))
+        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
     }
 }

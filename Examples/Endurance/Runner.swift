@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Threads that do rounds of random areas until time or the number of operations is up, and one
-/// that watches them.
+/// Threads that run rounds of random areas until a limit of time or operations is reached.
+///
+/// The calling thread looks for rounds that are stuck.
 final class Runner: Sendable {
     struct Limits: Sendable {
         var seconds = 60.0
@@ -11,29 +12,29 @@ final class Runner: Sendable {
         var only: Set<Area> = Set(Area.allCases)
     }
 
-    private struct Doing: Sendable {
+    private struct CurrentRound: Sendable {
         var area: Area?
         var since = Date()
     }
 
     private let limits: Limits
     private let drivers: Int
-    private let done = Lock<[Area: (operations: Int, rounds: Int)]>([:])
-    private let doing: Lock<[Doing]>
+    private let completed = Lock<[Area: (operations: Int, rounds: Int)]>([:])
+    private let current: Lock<[CurrentRound]>
     private let live = Atomic(0)
     private let isOver = Atomic(false)
 
     init(_ limits: Limits, drivers: Int) {
         self.limits = limits
         self.drivers = drivers
-        doing = Lock([Doing](repeating: Doing(), count: drivers))
+        current = Lock([CurrentRound](repeating: CurrentRound(), count: drivers))
     }
 
-    var totals: [Area: (operations: Int, rounds: Int)] { done.withLock { $0 } }
+    var totals: [Area: (operations: Int, rounds: Int)] { completed.withLock { $0 } }
 
-    var operations: Int { done.withLock { $0.values.reduce(0) { $0 + $1.operations } } }
+    var operations: Int { completed.withLock { $0.values.reduce(0) { $0 + $1.operations } } }
 
-    /// Runs all of it, and returns when the last driver has ended or one is stuck.
+    /// Runs the drivers, and returns when the last one has ended or one is stuck.
     func run(for seconds: Double) {
         let deadline = Date().addingTimeInterval(seconds)
         isOver.store(false, ordering: .relaxed)
@@ -46,7 +47,7 @@ final class Runner: Sendable {
         }
         let ended = NSCondition()
         while live.load(ordering: .acquiring) > 0 {
-            // Never signalled: the time limit makes this thread look again.
+            // The condition is never signalled: this thread looks again after each time limit.
             ended.lock()
             _ = ended.wait(until: Date().addingTimeInterval(0.05))
             ended.unlock()
@@ -59,26 +60,26 @@ final class Runner: Sendable {
 
     private var stuck: String? {
         let patience = Double(Round.patience) * 2
-        return doing.withLock { doing in
-            doing.first { $0.area != nil && $0.since.timeIntervalSinceNow < -patience }
+        return current.withLock { rounds in
+            rounds.first { $0.area != nil && $0.since.timeIntervalSinceNow < -patience }
                 .map { "a round of \($0.area!.rawValue) has not ended in \(patience) s" }
         }
     }
 
     private func drive(_ driver: Int, _ seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         let areas = Area.allCases.filter { limits.only.contains($0) }
         while !isOver.load(ordering: .relaxed) {
-            let area = areas[dice.roll(areas.count)]
-            doing.withLock { $0[driver] = Doing(area: area) }
-            let count = area.round(&dice)
-            doing.withLock { $0[driver].area = nil }
-            done.withLock { totals in
+            let area = areas[rng.roll(areas.count)]
+            current.withLock { $0[driver] = CurrentRound(area: area) }
+            let count = area.round(&rng)
+            current.withLock { $0[driver].area = nil }
+            completed.withLock { totals in
                 totals[area, default: (0, 0)].operations += count
                 totals[area, default: (0, 0)].rounds += 1
             }
         }
-        // Releasing: the watcher sees what this driver did.
+        // Releasing: the thread in `run(for:)` sees the writes of this driver.
         live.subtract(1, ordering: .releasing)
     }
 }

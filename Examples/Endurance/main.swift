@@ -1,11 +1,11 @@
 import Foundation
 
-// Random operations on every part of the library, for as long as you like: nothing may be lost,
-// doubled, reordered, leaked or stuck, and memory and threads return to where they began.
-// Docs/Reliability.md keeps a report.
+// Random operations on every part of the library, for a given time or number of operations. Nothing
+// may be lost, doubled, reordered, leaked, stuck or wrong, and memory and threads must return to
+// their initial amounts. Docs/Reliability.md has a report.
 var words = Array(CommandLine.arguments.dropFirst())
 
-/// The word after a flag, both of which are taken out.
+/// Removes a flag and the word after it, and returns that word.
 @MainActor func value(of flag: String) -> String? {
     guard let index = words.firstIndex(of: flag), index + 1 < words.count else { return nil }
     defer { words.removeSubrange(index...(index + 1)) }
@@ -30,5 +30,5 @@ guard words.isEmpty else {
     exit(words == ["--help"] ? 0 : 2)
 }
 
-let finished = Report.run(limits)
-exit(finished ? 0 : 1)
+let isFaultless = Report.run(limits)
+exit(isFaultless ? 0 : 1)

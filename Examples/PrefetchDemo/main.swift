@@ -1,16 +1,16 @@
 import Foundation
 
-// Three components that are each confined to a context that they are given: with contexts of their own, and with one
-// that they share. `swift run -c release PrefetchDemo`.
+// Three components, each confined to an injected context: with private contexts, and with a shared
+// one. `swift run -c release PrefetchDemo`.
 let usage = """
     usage: PrefetchDemo [--quick] [--help]
     Prefetches images with private contexts and with a shared one, and counts the submissions of both.
-    With --quick each is measured in fewer rounds.
-    It ends with 1 if the counts differ from what is expected, and with 2 if it does not know an argument.
+    With --quick it measures fewer rounds.
+    The exit code is 1 if a count is not the expected one, and 2 for an unknown argument.
     """
 let arguments = CommandLine.arguments.dropFirst()
 if let unknown = arguments.first(where: { !["--quick", "--help"].contains($0) }) {
-    print("The argument '\(unknown)' is not known; see --help.")
+    print("Unknown argument '\(unknown)'; see --help.")
     exit(2)
 }
 if arguments.contains("--help") {

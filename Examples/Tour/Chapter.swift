@@ -1,12 +1,12 @@
 import Foundation
 
-/// A part of the tour: code that runs, and what it has to say.
+/// A chapter of the tour: a title, and code that prints what it observes.
 struct Chapter: Sendable {
     let name: String
     let title: String
     let run: @Sendable () async throws -> Void
 
-    func tell(_ number: Int, of count: Int) async {
+    func present(_ number: Int, of count: Int) async {
         print("\n" + style.bold("\(number)/\(count)  \(title)"))
         let clock = ContinuousClock()
         do {
@@ -19,12 +19,12 @@ struct Chapter: Sendable {
     }
 }
 
-/// Says one thing that was seen.
+/// Prints one observation.
 func say(_ what: String, _ result: some Any) {
     print("     " + what.padding(58) + style.bold("\(result)"))
 }
 
-/// Bold and dim on a terminal that wants it, plain text elsewhere.
+/// Bold and dim text on a terminal; plain text elsewhere, or if `NO_COLOR` is set.
 struct Style: Sendable {
     let isPlain: Bool
 

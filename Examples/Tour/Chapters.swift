@@ -2,15 +2,15 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 
-let contexts = Chapter(name: "contexts", title: "A context is a place where work runs") {
-    // A function takes `some ExecutionContext`, and its caller says where.
+let contexts = Chapter(name: "contexts", title: "A context is where jobs run") {
+    // The function takes `some ExecutionContext`. Its caller chooses where the job runs.
     func place(of context: some ExecutionContext) -> String {
         let caller = ObjectIdentifier(Thread.current)
         let done = DispatchSemaphore(value: 0)
         let place = Log()
         context.execute {
             let isCaller = ObjectIdentifier(Thread.current) == caller
-            place.add(isCaller ? "the caller's thread" : "a thread of its own choice")
+            place.add(isCaller ? "the caller's thread" : "another thread")
             done.signal()
         }
         done.wait()
@@ -22,22 +22,22 @@ let contexts = Chapter(name: "contexts", title: "A context is a place where work
     say(".blocking", place(of: .blocking))
     say(".thread(name: \"affine\")", place(of: .thread(name: "affine")))
     say(
-        ".main, and the main actor there", try await MainContext().run { MainActor.assumeIsolated { "held" } }
+        ".main", try await MainContext().run { MainActor.assumeIsolated { "isolated to the main actor" } }
     )
 }
 
-let views = Chapter(name: "views", title: "A view adds order to any context, and loses nothing") {
+let views = Chapter(name: "views", title: "A view adds order to any context, and drops no job") {
     let context: any ExecutionContext = .global
     let serial = context.serial("ledger").named("ledger")
     let ledger = Ledger()
-    // Four submitters, one line: no lock, no lost update (law 2).
+    // Four submitters, one mailbox: no lock, no lost update (law 2).
     await withTaskGroup(of: Void.self) { group in
         for _ in 0..<4 {
             group.addTask { for _ in 0..<2_500 { serial.execute { ledger.add(1) } } }
         }
     }
-    say("10,000 unguarded additions on one serial view", try await serial.run { ledger.total })
-    say("its name, through two wrappers", serial.name)
+    say("10,000 unsynchronized additions on one serial view", try await serial.run { ledger.total })
+    say("its name, through a view and a decorator", serial.name)
 }
 
 let limits = Chapter(name: "limits", title: "Limits, barriers and bounds over a shared pool") {
@@ -49,46 +49,46 @@ let limits = Chapter(name: "limits", title: "Limits, barriers and bounds over a 
         }
     }
     await withCheckedContinuation { done in limited.executeBarrier { done.resume() } }
-    say("200 pieces, limited to 2: most at a time", "\(meter.most), never above 2")
+    say("200 jobs, limited to 2: most at a time", "\(meter.most), never above 2")
 
     let paused = ManualContext()
     let bounded = paused.bounded(2, overflow: .refuse)
-    let answers = (1...3).map { number in
+    let results = (1...3).map { number in
         Result { () throws(Refusal) in try bounded.tryExecute { _ = number } }
     }
-    say("room for 2, and a third comes", (try? answers[2].get()) == nil ? "refused, and says so" : "?")
+    say("a third job for a queue bounded to 2", (try? results[2].get()) == nil ? "refused" : "?")
     paused.runReady()
 }
 
-let delays = Chapter(name: "delays", title: "Delays: never early, in order, and cancel says who won") {
+let delays = Chapter(name: "delays", title: "Delays: never early, in order, and cancel returns its success") {
     let context = GlobalContext().serial("timers")
     let log = Log()
     context.schedule(after: .milliseconds(20)) { log.add("second") }
     context.schedule(after: .milliseconds(10)) { log.add("first") }
     let cancelled = context.schedule(after: .milliseconds(15)) { log.add("never") }
-    say("cancelling in time", cancelled.cancel() ? "cancelled" : "too late")
+    say("cancelling before the deadline", cancelled.cancel() ? "cancelled" : "too late")
     await withCheckedContinuation { done in
         context.schedule(after: .milliseconds(20)) { done.resume() }
     }
     say("what ran, in order", log.entries.joined(separator: ", "))
 }
 
-let virtualTime = Chapter(name: "time", title: "Under a manual context an hour takes no time") {
+let virtualTime = Chapter(name: "time", title: "On a manual context, a virtual hour takes no real time") {
     let context = ManualContext()
     let log = Log()
     let backup = context.named("backup").repeat(every: .seconds(600)) { log.add("backup") }
     context.advance(by: .seconds(3_600))
     backup.cancel()
     say("backups in an hour of virtual time", log.entries.count)
-    say("left behind", "\(context.delayedCount) delays")
+    say("delays still pending", context.delayedCount)
 }
 
-let whereAmI = Chapter(name: "where", title: "Where am I: yes, no, or not known - never a false yes") {
+let whereAmI = Chapter(name: "where", title: "isCurrent: true, false or unknown, and never a wrong true") {
     let view = GlobalContext().serial("view")
-    say("outside the view", view.isCurrent.map(String.init) ?? "not known")
-    say("inside it", try await view.run { view.isCurrent.map(String.init) ?? "not known" })
+    say("outside the view", view.isCurrent.map(String.init) ?? "unknown")
+    say("inside it", try await view.run { view.isCurrent.map(String.init) ?? "unknown" })
     let inside = try await view.run {
-        DispatchQueue(label: "other").sync { view.isCurrent.map(String.init) ?? "not known" }
+        DispatchQueue(label: "other").sync { view.isCurrent.map(String.init) ?? "unknown" }
     }
     say("inside it, in another queue's sync", inside)
 }
@@ -97,9 +97,9 @@ let bothWorlds = Chapter(name: "worlds", title: "The same context runs closures,
     let context = GlobalContext().serial("store")
     let store = Store(on: context)
     for amount in 1...100 { await store.add(amount) }
-    say("an actor on a serial view", await store.total)
+    say("the state of an actor on a serial view", await store.total)
     say(
-        "and its state, from a plain closure there",
+        "the same state, from a plain closure on that view",
         try await context.run { store.assumeIsolated { $0.total } })
     let task = Task(executorPreference: context.taskExecutor) { context.isCurrent == true }
     say("a task that prefers the context runs on it", await task.value)

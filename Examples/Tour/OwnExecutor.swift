@@ -2,12 +2,12 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 
-/// A context of one's own: a thread for each piece of work. This is all there is to it.
-struct ThreadPerPiece: ExecutionContext {
+/// A context of your own: one thread per job. This is the whole implementation.
+struct ThreadPerJob: ExecutionContext {
     func execute(_ work: @escaping Work) { Thread { work() }.start() }
 }
 
-/// Breaks law 1: it loses every third piece of work.
+/// Breaks law 1: it drops every third job.
 final class Forgetful: ExecutionContext {
     let name = "forgetful"
     private let counter = Meter()
@@ -21,15 +21,15 @@ final class Forgetful: ExecutionContext {
 let ownExecutor = Chapter(
     name: "own", title: "A context of your own in three lines, checked against the laws"
 ) {
-    let context = ThreadPerPiece()
-    say("run, for free", try await context.run { 6 * 7 })
-    say("a serial view of it, for free", try await context.serial("mine").run { "in order" })
+    let context = ThreadPerJob()
+    say("run, which every context has", try await context.run { 6 * 7 })
+    say("a serial view of it, which every context has", try await context.serial("mine").run { "in order" })
     let breaches = await Laws.check(context)
     for breach in breaches { say("a breach", breach) }
     say(
         "laws \(Laws.all.sorted().map(String.init).joined(separator: ", ")), checked by the law kit",
         "\(breaches.count) breaches")
     let broken = await Laws.check(Forgetful(), laws: [1])
-    say("and a context that forgets every third piece", broken.isEmpty ? "?" : "caught")
-    say("  in its words", "\(broken.first.map(String.init(describing:)) ?? "")")
+    say("a context that drops every third job", broken.isEmpty ? "?" : "caught")
+    say("  the message", "\(broken.first.map(String.init(describing:)) ?? "")")
 }

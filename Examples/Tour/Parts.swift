@@ -1,7 +1,7 @@
 import ExecutionContexts
 import Foundation
 
-/// An actor whose code runs on the context it was given.
+/// An actor that runs on the context that it was given.
 actor Store {
     private let executor: any SerialExecutor
     private(set) var total = 0
@@ -15,14 +15,14 @@ actor Store {
     func add(_ amount: Int) { total += amount }
 }
 
-/// A number without any protection of its own.
+/// A number, without synchronization of its own.
 final class Ledger: @unchecked Sendable {
-    // Unchecked: one serial context's work at a time touches it, which is what the chapter shows.
+    // Unchecked: a serial context or a section guards it, as the chapters show.
     private(set) var total = 0
     func add(_ amount: Int) { total += amount }
 }
 
-/// Counts how many are inside at a time.
+/// Counts entries, and the most callers that were inside at once.
 final class Meter: @unchecked Sendable {
     // Unchecked: everything is under `lock`.
     private let lock = NSLock()
@@ -44,7 +44,7 @@ final class Meter: @unchecked Sendable {
     func leave() { lock.withLock { inside -= 1 } }
 }
 
-/// Lines in the order in which they came.
+/// Lines of text, in the order of arrival.
 final class Log: @unchecked Sendable {
     // Unchecked: everything is under `lock`.
     private let lock = NSLock()

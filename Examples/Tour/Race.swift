@@ -4,8 +4,8 @@ import ExecutionContextsTesting
 let race = Chapter(name: "race", title: "A race: searched for, found, replayed, mended") {
     let report = await search("till") { sim in withdrawals(in: sim, isMended: false) }
     guard let failure = report.failure, let token = failure.token else { throw NothingFound() }
-    say("two look and then withdraw 80 of 100: found", failure.kind.rawValue)
-    say("in schedule, with so many switches", "\(failure.schedule), \(failure.switches)")
+    say("two threads check, then withdraw 80 of 100: found", failure.kind.rawValue)
+    say("number of the schedule, and of its switches", "\(failure.schedule), \(failure.switches)")
     for line in failure.story { print(style.dim("       " + line)) }
     let again = await search("till", replay: token) { sim in withdrawals(in: sim, isMended: false) }
     say(
@@ -13,13 +13,13 @@ let race = Chapter(name: "race", title: "A race: searched for, found, replayed, 
         again.failure?.story == failure.story ? "the same, step by step" : "?")
     let mended = await search("till") { sim in withdrawals(in: sim, isMended: true) }
     say(
-        "looking and withdrawing in one access",
+        "check and withdrawal in one access",
         mended.failure.map { "\($0)" } ?? "nothing in \(mended.schedules) schedules")
 }
 
 private struct NothingFound: Error {}
 
-/// Two withdraw from one till, which must not be overdrawn.
+/// Two customers withdraw from one till, which must not be overdrawn.
 private func withdrawals(in sim: SimulatedWorld, isMended: Bool) {
     let (section, till) = (CriticalSection(), Till())
     for name in ["alice", "bob"] {
@@ -34,8 +34,8 @@ private func withdrawals(in sim: SimulatedWorld, isMended: Bool) {
     sim.finally("the till is not overdrawn") { till.balance >= 0 }
 }
 
-/// Money without any protection of its own.
+/// Money, without synchronization of its own.
 private final class Till: @unchecked Sendable {
-    // Unchecked: it is touched inside the section only, and by the check at the end.
+    // Unchecked: it is used only inside the section, and by the check at the end.
     var balance = 100
 }

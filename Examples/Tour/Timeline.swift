@@ -2,7 +2,7 @@ import ExecutionContexts
 import Foundation
 
 let timeline = Chapter(
-    name: "timeline", title: "What the contexts did: totals, and a picture for the browser"
+    name: "timeline", title: "What the contexts did: totals, and a timeline for the browser"
 ) {
     let recorder = Recorder()
     let requests = GlobalContext().limited(to: 3).named("requests").observed(by: recorder)
@@ -28,7 +28,7 @@ let timeline = Chapter(
         return await group.reduce(into: 0) { count, wasShown in count += wasShown ? 1 : 0 }
     }
     say("requests answered", shown)
-    print(style.dim("       context           pieces   waited p50    p99    ran p50    longest"))
+    print(style.dim("       context             jobs   waited p50    p99    ran p50    longest"))
     for total in recorder.totals {
         print(
             "       " + total.context.padding(18) + "\(total.count)".leading(6)
@@ -41,10 +41,10 @@ let timeline = Chapter(
     written.add(file.path)
 }
 
-/// The files that the tour has written, to be named at its end.
+/// The files that the tour has written. It prints their paths at its end.
 let written = Log()
 
-/// Beside what the package builds, if it is run from there; else among the temporary files.
+/// In `.build` if the tour runs in the package, else in the temporary folder.
 private var outputFolder: URL {
     let here = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
     let build = here.appendingPathComponent(".build")
@@ -52,7 +52,7 @@ private var outputFolder: URL {
     return (isPackage ? build : FileManager.default.temporaryDirectory).appendingPathComponent("tour")
 }
 
-/// Keeps the thread busy: what a timeline shows is who holds what.
+/// Keeps the thread busy, so that the timeline shows jobs of some length.
 private func compute(for duration: Duration) {
     let end = ContinuousClock.now + duration
     while ContinuousClock.now < end {}

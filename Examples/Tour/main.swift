@@ -1,6 +1,6 @@
 import Foundation
 
-// A walk through the library: every chapter is a few lines of it, run before your eyes.
+// A walk through the library. Each chapter runs a few lines of code, and prints the results.
 
 let chapters: [Chapter] = [
     contexts, views, limits, coordination, later, delays, virtualTime, whereAmI, bothWorlds, works,
@@ -24,14 +24,14 @@ case ["--list"]:
 case let words where words.first == "--only" && words.count == 2:
     chosen = chapters.filter { $0.name == words.last }
     if chosen.isEmpty { fail("There is no chapter named '\(words.last!)'.") }
-case let words: fail("Not understood: \(words.joined(separator: " "))")
+case let words: fail("Unknown arguments: \(words.joined(separator: " "))")
 }
 
 for (index, chapter) in chosen.enumerated() {
-    await chapter.tell(index + 1, of: chosen.count)
+    await chapter.present(index + 1, of: chosen.count)
 }
 print(
-    style.dim("\nThe laws that all of this keeps: Docs/Guarantees.md. The tests that check them: swift test"))
+    style.dim("\nThe laws behind all of this: Docs/Guarantees.md. The tests that check them: swift test"))
 for path in written.entries {
-    print("\nThe last chapter as a picture, for any browser: " + style.bold(path))
+    print("\nThe timeline of the last chapter, for any browser: " + style.bold(path))
 }

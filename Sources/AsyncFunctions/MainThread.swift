@@ -1,13 +1,14 @@
 public import ExecutionContexts
 
-/// Main without its overloads for closures of the main actor, since here they are wrapped already.
+/// Main without its overloads for closures of the main actor, since the closures are wrapped here.
 private let main: some SerialContext = MainContext()
 
 /// Runs `work` on the main actor, in the order of submission.
 ///
-/// This is the main *queue*, which the main thread serves where it has a run loop. After `dispatchMain()`, and in an async
-/// `main` that awaits, other threads serve it (law 4): <doc:AsyncFunctions> has a table. While nothing serves it the work
-/// waits. Call it from any thread; on main itself, too, it returns before `work` runs.
+/// This is the main *queue*, which the main thread serves where it has a run loop. After
+/// `dispatchMain()`, and in an async `main` that awaits, other threads serve it (law 4):
+/// <doc:AsyncFunctions> has a table. While no thread serves it the work waits. Call it from any
+/// thread; on main itself, too, it returns before `work` runs.
 ///
 /// ```swift
 /// async {
@@ -22,12 +23,13 @@ public func mainThread(_ work: @escaping @MainActor @Sendable () -> Void) {
     substitutes.main.execute(substitutes.bound(toMainActor: work))
 }
 
-/// Runs `work` on the main actor when at least `delay` seconds have passed; infinity never comes (law 7).
+/// Runs `work` on the main actor when at least `delay` seconds have passed; infinity never comes
+/// (law 7).
 ///
-/// Zero and less mean as soon as possible, huge values saturate, and not-a-number stops the program. Work that is due
+/// Zero and less mean as soon as possible, huge values saturate, and NaN traps. Work that is due
 /// runs in the order of `(deadline, submission)`.
 ///
-/// - Returns: the waiting work, which can be cancelled until it starts; let it go if it never is.
+/// - Returns: the delayed work, which can be cancelled until it starts. Discard it if it never is.
 @discardableResult
 public func mainThread(
     delay: Double, fileID: StaticString = #fileID, line: UInt = #line,
@@ -42,10 +44,10 @@ public func mainThread(
 
 /// Runs `work` on the main actor when at least `delay` has passed (law 7).
 ///
-/// Zero and less mean as soon as possible, and huge values saturate. Work that is due runs in the order of
-/// `(deadline, submission)`.
+/// Zero and less mean as soon as possible, and huge values saturate. Work that is due runs in the
+/// order of `(deadline, submission)`.
 ///
-/// - Returns: the waiting work, which can be cancelled until it starts; let it go if it never is.
+/// - Returns: the delayed work, which can be cancelled until it starts. Discard it if it never is.
 @discardableResult
 public func mainThread(
     delay: Duration, fileID: StaticString = #fileID, line: UInt = #line,

@@ -2,7 +2,8 @@ public import ExecutionContexts
 
 /// Runs `body` with contexts of your choice behind `async`, `asyncBarrier` and `mainThread`.
 ///
-/// For tests: a manual context runs what the code under test submits when it is told to, in virtual time.
+/// For tests: a manual context runs what the code under test submits when it is told to, in virtual
+/// time.
 ///
 /// ```swift
 /// @MainActor func testTheGreeting() {
@@ -14,17 +15,19 @@ public import ExecutionContexts
 /// }
 /// ```
 ///
-/// They hold for the calling task, for its child tasks and `Task { }`, and for all work that is submitted while they do,
-/// whatever thread it runs on and however deep it is nested, also after the call has returned. They do not hold for anybody
-/// else (law 12). What you leave out stays as it is, so calls can be nested.
+/// The contexts are in force for the calling task, for its child tasks and `Task { }`, and for all
+/// work that is submitted meanwhile, on any thread and at any depth, also after the call has
+/// returned. They are not in force for any other code (law 12). A context that you leave out stays
+/// as it is, so calls can be nested.
 ///
-/// Closures of the main actor do not leave it: where the substitute for main runs one elsewhere, the program stops with
-/// a sentence. Work keeps its substitutes alive; let a manual context run, or cancel, what it was given, or both stay.
+/// Closures of the main actor do not leave it: the program traps with a message where the
+/// substitute for main runs one elsewhere. Work keeps its substitutes alive: let a manual context
+/// run or cancel its jobs, or the work and the context leak.
 ///
 /// - Parameters:
-///   - background: what runs the work of `async` and `asyncBarrier`; a serial context will do.
-///   - main: what runs the closures given to `mainThread`. It must run them on the main actor, as a manual context
-///     does that a test drives there.
+///   - background: the context for `async` and `asyncBarrier`; a serial context will do.
+///   - main: the context for the closures given to `mainThread`. It must run them on the main
+///     actor, as a manual context does that a test drives there.
 ///   - body: what to run. Its value or error comes through.
 @discardableResult
 public func withAsyncFunctions<Value, Failure: Error>(
@@ -35,7 +38,8 @@ public func withAsyncFunctions<Value, Failure: Error>(
     return try Substitutes.$inForce.withValue(substitutes) { Result(catching: body) }.get()
 }
 
-/// Runs an async `body` with contexts of your choice behind `async`, `asyncBarrier` and `mainThread`.
+/// Runs an async `body` with contexts of your choice behind `async`, `asyncBarrier` and
+/// `mainThread`.
 ///
 /// The body stays where the caller is isolated. All else is as for the closure that does not await.
 @discardableResult
@@ -44,7 +48,7 @@ public nonisolated(nonsending) func withAsyncFunctions<Value, Failure: Error>(
     _ body: nonisolated(nonsending) () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
     let substitutes = Substitutes(background: background, main: main)
-    // The task-local's own function lets go of the error's type, hence the result.
+    // The task-local's own function erases the type of the error, hence the result.
     return try await Substitutes.$inForce.withValue(substitutes) { () async -> Result<Value, Failure> in
         do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }.get()

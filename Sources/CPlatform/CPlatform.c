@@ -10,12 +10,12 @@ _Thread_local ec_frame *ec_frame_storage = 0;
 _Thread_local void *ec_trampoline_storage = 0;
 _Thread_local uint32_t ec_depth_storage = 0;
 _Thread_local const void *ec_tail_storage = 0;
-_Thread_local void *ec_errands_storage = 0;
+_Thread_local void *ec_deferred_storage = 0;
 _Thread_local void *ec_freeing_storage = 0;
 _Thread_local ec_thread *ec_thread_storage = 0;
-_Thread_local const void *ec_lender_storage = 0;
+_Thread_local const void *ec_blocking_scope_storage = 0;
 _Thread_local ec_thread *ec_caller_storage = 0;
-_Thread_local const ec_errand *ec_errand_storage = 0;
+_Thread_local const ec_caller_task *ec_caller_task_storage = 0;
 
 uint32_t ec_mode_storage = EC_MODE_PORTABLE;
 
@@ -37,8 +37,8 @@ static void forked(void) { ec_mode_set(EC_MODE_FORKED, true); }
 
 void ec_refuse_wait_in_fork(void) {
     if ((ec_mode() & EC_MODE_FORKED) == 0) return;
-    fputs("ExecutionContexts: a forked child was to wait for a lock, a coordinator or a result, which one of its parent's "
-          "threads would have to give, and it has none of those (law 34). Call exec in the child, or fork before the "
+    fputs("ExecutionContexts: a forked child was about to wait for a lock or a result, which only a thread of its "
+          "parent could provide, and it has none of these (law 34). Call exec in the child, or fork before the "
           "library's first use.\n", stderr);
     abort();
 }
@@ -62,7 +62,8 @@ ec_thread *ec_thread_recall(void) {
 }
 
 void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
-    // The same function every time; the threads' order does not matter.
+    // Releasing: pairs with the load in `ended`. Every thread stores the same function, so the
+    // order of the stores does not matter.
     __atomic_store_n(&thread_ended, callback, __ATOMIC_RELEASE);
     ec_prepare();
     thread->is_main = ec_is_main_thread();
@@ -71,22 +72,22 @@ void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
     if (ec_caller_storage == 0) ec_caller_storage = thread;
 }
 
-// The runtime's, whose header is not at hand: the stable interface by which compiled code counts
-// references.
+// From the Swift runtime, whose header is not available: the stable interface by which compiled
+// code counts references.
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 
 void ec_task_retain(void *task) { swift_retain(task); }
 void ec_task_release(void *task) { swift_release(task); }
 
-void ec_complain(const char *line) {
-    fprintf(stderr, "%s\n", line);
+void ec_print_error(const char *text) {
+    fprintf(stderr, "%s\n", text);
     fflush(stderr);
 }
 
 bool ec_thread_start(void *(*body)(void *), void *argument) {
-    // A new thread inherits the mask: what is sent to the process belongs to the program's own
-    // threads. What a thread raises by a fault of its own must reach it.
+    // A new thread inherits the mask: signals sent to the process belong to the program's own
+    // threads. A signal that a fault of the new thread raises must reach it.
     sigset_t mask, previous;
     sigfillset(&mask);
     static const int faults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
@@ -102,13 +103,15 @@ bool ec_thread_start(void *(*body)(void *), void *argument) {
     return error == 0;
 }
 
-// Of the dispatch library, whose header is not at hand on every system: null asks for the calling thread's queue.
+// From Dispatch, whose header is not available on every system. Null asks for the calling thread's
+// queue.
 extern const char *dispatch_queue_get_label(void *queue);
 
 bool ec_is_cooperative(void) {
     const char *label = dispatch_queue_get_label((void *)0);
     if (label == (void *)0) return false;
-    // The first is what the runtime calls its own queue, the second how the system's cooperative queues end.
+    // The first is the name of the runtime's own queue, the second the suffix of the system's
+    // cooperative queues.
     if (strcmp(label, "Swift global concurrent queue") == 0) return true;
     static const char ending[] = ".cooperative";
     size_t length = strlen(label), rest = sizeof ending - 1;
@@ -116,22 +119,22 @@ bool ec_is_cooperative(void) {
 }
 
 #if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
-#define EC_UNSEEN __attribute__((disable_sanitizer_instrumentation))
+#define EC_NO_TSAN __attribute__((disable_sanitizer_instrumentation))
 #else
-#define EC_UNSEEN
+#define EC_NO_TSAN
 #endif
 
-EC_UNSEEN void ec_turn_pass(uint32_t *word) {
+EC_NO_TSAN void ec_token_pass(uint32_t *word) {
     __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
     ec_wake_one(word);
 }
 
-EC_UNSEEN void ec_turn_wait(uint32_t *word) {
+EC_NO_TSAN void ec_token_wait(uint32_t *word) {
     while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == 0) ec_wait(word, 0, EC_NEVER);
     __atomic_store_n(word, 0, __ATOMIC_SEQ_CST);
 }
 
-// The sanitizer's own functions for code that it is not to look at, where it is at work.
+// The sanitizer's own functions that exclude code from its analysis, where it is enabled.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define EC_SANITIZED 1
@@ -146,42 +149,42 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 void AnnotateIgnoreSyncBegin(const char *file, int line);
 void AnnotateIgnoreSyncEnd(const char *file, int line);
 
-static _Thread_local uint32_t unseen;
+static _Thread_local uint32_t ignore_depth;
 
-static void begin(void) {
+static void begin_ignoring(void) {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
     AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
 }
 
-static void end(void) {
+static void end_ignoring(void) {
     AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
     AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
     AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 }
 
-void ec_unseen_begin(void) {
-    if (unseen++ == 0) begin();
+void ec_tsan_ignore_begin(void) {
+    if (ignore_depth++ == 0) begin_ignoring();
 }
 
-void ec_unseen_end(void) {
-    if (--unseen == 0) end();
+void ec_tsan_ignore_end(void) {
+    if (--ignore_depth == 0) end_ignoring();
 }
 
-uint32_t ec_unseen_suspend(void) {
-    uint32_t depth = unseen;
-    if (depth > 0) end();
-    unseen = 0;
+uint32_t ec_tsan_ignore_suspend(void) {
+    uint32_t depth = ignore_depth;
+    if (depth > 0) end_ignoring();
+    ignore_depth = 0;
     return depth;
 }
 
-void ec_unseen_resume(uint32_t depth) {
-    unseen = depth;
-    if (depth > 0) begin();
+void ec_tsan_ignore_resume(uint32_t depth) {
+    ignore_depth = depth;
+    if (depth > 0) begin_ignoring();
 }
 #else
-void ec_unseen_begin(void) {}
-void ec_unseen_end(void) {}
-uint32_t ec_unseen_suspend(void) { return 0; }
-void ec_unseen_resume(uint32_t depth) { (void)depth; }
+void ec_tsan_ignore_begin(void) {}
+void ec_tsan_ignore_end(void) {}
+uint32_t ec_tsan_ignore_suspend(void) { return 0; }
+void ec_tsan_ignore_resume(uint32_t depth) { (void)depth; }
 #endif

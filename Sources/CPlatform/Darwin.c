@@ -15,7 +15,7 @@ void ec_wait(const void *word, uint32_t expected, int64_t deadline) {
         os_sync_wait_on_address((void *)word, expected, 4, OS_SYNC_WAIT_ON_ADDRESS_NONE);
         return;
     }
-    // The library's monotonic clock here; a timeout of zero would be refused.
+    // This is the library's monotonic clock on this system. The system refuses a timeout of zero.
     int64_t left = deadline - (int64_t)clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
     if (left <= 0) return;
     os_sync_wait_on_address_with_timeout((void *)word, expected, 4, OS_SYNC_WAIT_ON_ADDRESS_NONE,
@@ -28,7 +28,7 @@ void ec_wake_one(const void *word) {
 
 bool ec_is_main_thread(void) { return pthread_main_np() != 0; }
 
-// The system offers no barrier for other threads: the mode stays portable.
+// The system offers no barrier for other threads, so the mode stays portable.
 void ec_barrier_prepare(void) {}
 void ec_barrier(void) {}
 
@@ -54,9 +54,9 @@ int64_t ec_thread_time(int64_t handle) {
     return seconds * 1000000000 + microseconds * 1000;
 }
 
-void ec_thread_present(const char *name, uint32_t quality) {
+void ec_thread_configure(const char *name, uint32_t quality) {
     pthread_setname_np(name);
-    // A thread that is used again must not keep the quality of its last body.
+    // A reused thread must not keep the quality of service of its last body.
     pthread_set_qos_class_self_np(quality != 0 ? (qos_class_t)quality : QOS_CLASS_DEFAULT, 0);
 }
 
@@ -67,6 +67,6 @@ int32_t ec_processor_count(void) {
     return 1;
 }
 
-// Nor does it let a program choose processors.
+// The system does not let a program choose processors.
 void ec_pin(uint32_t number) { (void)number; }
 #endif

@@ -38,9 +38,9 @@ static bool barrier_register(void) {
 
 static bool barrier_pass(void) { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0; }
 
-// Runs on each processor in turn. A thread that was running there is switched out, which is a full
-// barrier. A thread that was not running passed one when it was switched out. A processor that the
-// system refuses is not one of this process.
+// Runs on each processor once. A thread that was running there is switched out, which is a full
+// barrier. A thread that was not running passed a barrier when it was switched out. A processor
+// that the system refuses is not one of this process.
 static bool visit_processors(void) {
     unsigned long before[128], one[128];
     const long bits = 8 * sizeof(unsigned long), count = sysconf(_SC_NPROCESSORS_CONF);
@@ -62,7 +62,7 @@ static bool visit_processors(void) {
 }
 
 void ec_barrier_prepare(void) {
-// `-Xcc -DEC_PORTABLE` builds what a kernel without the call gets, to be tested and measured.
+// `-Xcc -DEC_PORTABLE` builds the mode of a kernel without the call, for tests and measurements.
 #if !defined(EC_PORTABLE)
     if (barrier_register() && barrier_pass()) ec_mode_set(EC_MODE_PORTABLE, false);
 #endif
@@ -71,11 +71,12 @@ void ec_barrier_prepare(void) {
 void ec_barrier(void) {
     if (ec_mode() & EC_MODE_PORTABLE) return;
     if (barrier_pass()) return;
-    // A process that was restored from a checkpoint has lost its registration.
+    // A process that was restored from a checkpoint has no registration any more.
     if (barrier_register() && barrier_pass()) return;
-    // Not the portable mode from here on: a thread that has just looked at the mode would not know.
+    // The mode does not become portable here: a thread that has just read the mode would not
+    // notice.
     if (visit_processors()) return;
-    fputs("ExecutionContexts: the system has refused membarrier and sched_setaffinity after the library had started, "
+    fputs("ExecutionContexts: the system has refused membarrier and sched_setaffinity after the library started, "
           "so no memory barrier reaches the other threads (laws 14, 17). Allow one of the two calls in the sandbox, or "
           "enter the sandbox before the library's first use.\n", stderr);
     abort();
@@ -92,7 +93,8 @@ ec_activity ec_thread_activity(int64_t handle) {
     close(file);
     if (length <= 0) return ec_activity_unknown;
     text[length] = 0;
-    // The state comes behind the thread's name, which stands in parentheses and may contain any.
+    // The state follows the thread's name, which stands in parentheses and may contain any
+    // character.
     const char *end = strrchr(text, ')');
     if (end == (void *)0 || end[1] != ' ') return ec_activity_unknown;
     if (end[2] == 'D') return ec_activity_paging;
@@ -100,23 +102,23 @@ ec_activity ec_thread_activity(int64_t handle) {
 }
 
 int64_t ec_thread_time(int64_t handle) {
-    // How the kernel numbers the clock of a thread's processor time; pthread_getcpuclockid makes
-    // the same of a pthread_t.
+    // The kernel's number for the clock of a thread's processor time. `pthread_getcpuclockid`
+    // computes the same number from a `pthread_t`.
     clockid_t clock = (clockid_t)((~(unsigned int)handle << 3) | 6);
     struct timespec time;
     if (clock_gettime(clock, &time) != 0) return -1;
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-void ec_thread_present(const char *name, uint32_t quality) {
+void ec_thread_configure(const char *name, uint32_t quality) {
     (void)quality;
-    // The system cuts it after 15 bytes.
+    // The system truncates the name after 15 bytes.
     prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
 int32_t ec_processor_count(void) {
-    // Of the first thread: others may have been given a processor of their own. A larger set than
-    // this has not been met.
+    // Asks for the first thread, because others may be pinned to a processor of their own. No
+    // larger set than this is known.
     cpu_set_t allowed[16];
     memset(allowed, 0, sizeof allowed);
     size_t size = sizeof allowed;

@@ -1,9 +1,17 @@
 internal import Synchronization
 
 /// The end of a job that a thread waits for.
+///
+/// The steps of a job, and what the waiter sees:
+///
+/// | `steps` | the job | `hasRun` | `isOver` |
+/// |---|---|---|---|
+/// | 0 | is queued, or runs | false | false |
+/// | `ran` | has run, and is not freed yet | true | false |
+/// | `over`, with or without `ran` | has been freed, run or dropped | true | true |
 package final class AwaitedEnd: Sendable {
-    private let beacon = Beacon()
-    /// What has happened, as a sum of `Step`s.
+    private let semaphore = BinarySemaphore()
+    /// The steps that have happened, as a sum of `Step`s.
     private let steps = Atomic<UInt8>(0)
 
     private enum Step {
@@ -13,47 +21,55 @@ package final class AwaitedEnd: Sendable {
 
     package init() {}
 
-    /// Whether the job has run, or has been dropped. Acquiring: what it did is seen.
+    /// Whether the job has run or has been dropped, and is freed.
+    ///
+    /// Acquiring: the waiter sees what the job did.
     package var isOver: Bool { steps.load(ordering: .acquiring) & Step.over != 0 }
 
-    /// Whether the job has run, or has been dropped; it may not be freed yet. Acquiring, as above.
+    /// Whether the job has run or has been dropped; it may not be freed yet.
+    ///
+    /// Acquiring, as in `isOver`.
     var hasRun: Bool { steps.load(ordering: .acquiring) != 0 }
 
-    /// The job has run, and is not freed yet. Releasing, for `come`.
+    /// Records that the job has run and is not freed yet. Releasing: `complete` acquires.
     fileprivate func ran() { steps.bitwiseOr(Step.ran, ordering: .releasing) }
 
-    /// Acquiring: the last reference to a job may go on another thread than the one that ran it.
-    /// Releasing, and no mere store: a retain may sink below that.
-    func come() {
+    /// Records the end, and wakes the waiter.
+    ///
+    /// Acquiring: another thread than the one that ran the job may release its last reference.
+    /// Releasing, and a read-modify-write rather than a store: a retain may sink below a store.
+    func complete() {
         steps.bitwiseOr(Step.over, ordering: .acquiringAndReleasing)
-        beacon.signal()
+        semaphore.signal()
     }
 
-    /// Has a thread that waits here look again.
-    package func rouse() { beacon.signal() }
+    /// Wakes the waiter before the end, to check its condition again.
+    package func unpark() { semaphore.signal() }
 
-    /// Waits for the end, or until the thread is to look again.
-    package func doze() { beacon.wait() }
+    /// Parks the caller until the end or until `unpark`.
+    package func park() { semaphore.wait() }
 
-    /// Waits for the end, which needs a job of `context`; traps where that can never run while the
-    /// caller waits.
+    /// Waits for the end, which needs a job of `context`.
+    ///
+    /// Traps if that job can never run while the caller waits (law 27).
     func wait(
         for context: some ExecutionContext, named name: String,
-        then return: LentThread.Return = .whenThereIsRoom
+        then return: BlockingScope.Return = .whenThereIsRoom
     ) {
-        // An inline base has run it already.
+        // An inline base has already run it.
         if isOver { return }
-        // A simulation says itself, and how it came about, that no thread can go on.
-        if Seam.current != nil { return wait(then: `return`) }
-        let outlook = Outlook.of(context)
-        outlook.stopIfObstructed(name)
-        if let driver = outlook.driver { return driver.drive(until: self) }
-        for limiter in outlook.limiters where limiter.jobWaits(for: self) && !hasRun {
-            Outlook.stopEndless(
+        // A simulation reports by itself that no thread can make progress, and how that came about.
+        if SimulationHooks.current != nil { return wait(then: `return`) }
+        let forecast = WaitForecast.of(context)
+        forecast.trapIfObstructed(name)
+        if let driver = forecast.driver { return driver.drive(until: self) }
+        for limiter in forecast.limiters where limiter.jobWaits(for: self) && !hasRun {
+            WaitForecast.trapEndless(
                 name, "the last job that '\(limiter.name)' can run at a time, on which it runs")
         }
-        defer { for limiter in outlook.limiters { limiter.jobGoesOn(after: self) } }
-        if let probe = outlook.probe, !beacon.wait(until: MonotonicClock.nanoseconds + Self.patience), !isOver
+        defer { for limiter in forecast.limiters { limiter.jobGoesOn(after: self) } }
+        if let probe = forecast.probe, !semaphore.wait(until: MonotonicClock.nanoseconds + Self.probeDelay),
+            !isOver
         {
             probe(name)
         }
@@ -61,47 +77,48 @@ package final class AwaitedEnd: Sendable {
     }
 
     /// Waits for the end.
-    func wait(then return: LentThread.Return) { while !isOver { beacon.wait(then: `return`) } }
+    func wait(then return: BlockingScope.Return) { while !isOver { semaphore.wait(then: `return`) } }
 
-    /// How long it waits before it looks again, in nanoseconds.
-    private static var patience: Int64 { 1_000_000_000 }
+    /// How long the caller waits before it calls the probe, in nanoseconds.
+    private static var probeDelay: Int64 { 1_000_000_000 }
 }
 
 extension AwaitedEnd {
-    /// Waits for `body`, which `submit` has a context run as a part of what the caller is doing;
-    /// nil if it was dropped.
+    /// Runs `body` in the job that `submit` passes to a context, as part of the caller, and waits
+    /// for it.
     ///
-    /// `base` is the context whose jobs the wait needs: see ``wait(for:named:)``.
+    /// Returns nil if the job was dropped. `base` is the context whose jobs the wait needs: see
+    /// ``wait(for:named:)``.
     package static func result<Value, Failure: Error>(
         of body: () throws(Failure) -> Value, from base: some ExecutionContext, named name: String,
         _ submit: (_ work: @escaping Work) -> Void
     ) -> Result<Value, Failure>? {
-        // Unsafe in name only: body and result cross to the other thread and back, one at a time,
-        // and the beacon orders the two.
+        // Unsafe in name only: one thread at a time uses body and result, and the semaphore orders
+        // the accesses of the two threads.
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
             nonisolated(unsafe) let work = work  // The caller waits for it.
-            let turn = AwaitedTurn()
+            let job = AwaitedJob()
             let caller = Caller.current
-            submit { [ending = turn.ending] in
+            submit { [ending = job.ending] in
                 caller.run { unsafe work() }
                 ending.ran()
             }
-            turn.wait(for: base, named: name)
+            job.wait(for: base, named: name)
         }
         return unsafe result
     }
 }
 
-/// Waits until a job has ended or has been dropped: until `ending` dies.
-private struct AwaitedTurn: ~Copyable {
+/// A job and the thread that waits until the job has run or has been dropped, when `ending` dies.
+private struct AwaitedJob: ~Copyable {
     private let end = AwaitedEnd()
     private(set) var ending: Ending
 
     final class Ending: Sendable {
         private let end: AwaitedEnd
         init(_ end: AwaitedEnd) { self.end = end }
-        deinit { end.come() }
+        deinit { end.complete() }
         func ran() { end.ran() }
     }
 

@@ -1,35 +1,37 @@
-/// A context that adds something to another one and forwards all of its powers (law 8).
+/// A context that adds something to another context and forwards everything else (law 8).
 ///
-/// Write `base` and what you add; everything else is forwarded, so wrapping loses nothing:
+/// Implement `base` and what you add. The defaults forward every other requirement:
 ///
 /// ```swift
-/// struct Counted<Base: ExecutionContext>: ContextDecorator {
+/// struct CountedView<Base: ExecutionContext>: ContextDecorator {
 ///     let base: Base
 ///     let counter: Counter
 ///     func decorate(_ work: @escaping Work) -> Work { counter.increment(); return work }
 /// }
-/// extension Counted: BarrierContext where Base: BarrierContext {}
-/// extension Counted: SerialContext where Base: SerialContext {}
+/// extension CountedView: BarrierContext where Base: BarrierContext {}
+/// extension CountedView: SerialContext where Base: SerialContext {}
 /// ```
 ///
-/// What `decorate` adds is there in `sync` and `syncBarrier`, too. `hold` alone is the base's: it runs no closure.
+/// `sync` and `syncBarrier` decorate their bodies, too. `hold` forwards to the base: it runs no
+/// closure.
 ///
-/// `runsAnywhere` alone stays false: a thread that waits would run work without what the decorator adds. Forward
-/// it where that does no harm.
+/// `runsAnywhere` is not forwarded. It stays false, because a waiting thread would run work without
+/// what the decorator adds. Forward it if that does no harm.
 ///
-/// The two conditional conformances keep barriers and serial-ness. A method that makes a decorator returns
-/// `some ExecutionContext`, with an overload for each refinement it keeps: a method that returned
-/// `Counted<Self>` could not be called on a stored `any ExecutionContext`.
+/// The two conditional conformances keep barriers and serial order. A method that makes a decorator
+/// returns `some ExecutionContext`, with an overload for each refinement it keeps. A method that
+/// returned `CountedView<Self>` could not be called on a stored `any ExecutionContext`.
 public protocol ContextDecorator<Base>: ExecutionContext {
-    /// The kind of context that is decorated.
+    /// The type of the decorated context.
     associatedtype Base: ExecutionContext
 
-    /// The context that is decorated.
+    /// The decorated context.
     var base: Base { get }
 
-    /// The work as `base` is to run it. The default changes nothing.
+    /// Returns the work that `base` runs in place of `work`. The default returns `work`.
     ///
-    /// It is called once for each submission, and once for each job that `inlineIfCurrent()` runs on the spot.
+    /// It is called once for each submission, and once for each job that `inlineIfCurrent()` runs
+    /// on the spot.
     func decorate(_ work: @escaping Work) -> Work
 }
 
@@ -37,20 +39,20 @@ extension ContextDecorator {
     public func decorate(_ work: @escaping Work) -> Work { work }
 
     public func execute(_ work: consuming @escaping Work) {
-        // Taken apart, so that nothing here holds it when the base runs it (law 10).
-        let decorated = LooseWork(decorate(consume work))
+        // Unmanaged, so that this frame holds no reference when the base runs the work (law 10).
+        let decorated = UnmanagedWork(decorate(consume work))
         base.execute(decorated.assembled())
     }
 
     public func enqueue(_ work: consuming @escaping Work) {
-        let decorated = LooseWork(decorate(consume work))
+        let decorated = UnmanagedWork(decorate(consume work))
         base.enqueue(decorated.assembled())
     }
 
     public func execute(
         _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
     ) {
-        let decorated = LooseWork(decorate(consume work))
+        let decorated = UnmanagedWork(decorate(consume work))
         base.execute(decorated.assembled(), refused: refused)
     }
 
@@ -67,22 +69,23 @@ extension ContextDecorator {
 
 extension ContextDecorator where Base: BarrierContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
-        let decorated = LooseWork(decorate(consume work))
+        let decorated = UnmanagedWork(decorate(consume work))
         base.executeBarrier(decorated.assembled())
     }
 }
 
-// A decorator of a serial base finds this one and the serial contexts' own default; this one decides, so
-// that a barrier of the base is a barrier of the view.
+// A decorator of a serial base inherits two defaults: this one and that of serial contexts. This
+// one wins, so that a barrier of the base is a barrier of the view.
 extension ContextDecorator where Self: SerialContext, Base: SerialContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
-        let decorated = LooseWork(decorate(consume work))
+        let decorated = UnmanagedWork(decorate(consume work))
         base.executeBarrier(decorated.assembled())
     }
 }
 
-// A decorator that adds the refusing finds the forwarding method and the default of refusing contexts; here, too, its own
-// `tryExecute` decides. One that keeps what its base has, by a conditional conformance, forwards.
+// A decorator that adds refusal inherits two defaults: the forwarding one and that of refusing
+// contexts. This one wins and calls the decorator's own `tryExecute`. A decorator that is refusing
+// because its base is, by a conditional conformance, forwards.
 extension ContextDecorator where Self: RefusingContext {
     public func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         do throws(Refusal) { try tryExecute(consume work) } catch { refused(error) }
@@ -91,7 +94,7 @@ extension ContextDecorator where Self: RefusingContext {
 
 extension ContextDecorator where Base: RefusingContext {
     public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
-        let decorated = LooseWork(decorate(consume work))
+        let decorated = UnmanagedWork(decorate(consume work))
         try base.tryExecute(decorated.assembled())
     }
 }
@@ -113,12 +116,12 @@ extension ContextDecorator where Base: SynchronousBarrierContext {
 }
 
 extension ContextDecorator {
-    /// Runs `body`, with what this decorator adds, by `wait`, which waits for it.
+    /// Runs `body`, decorated, by `wait`, which returns when the body has run.
     private func decorated<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value, wait: (_ work: Work) -> Void
     ) throws(Failure) -> Value {
-        // Unsafe in name only: the caller waits while the base runs the body, maybe on another thread, and
-        // neither body nor result outlives the call.
+        // Unsafe in name only: the caller waits while the base runs the body, maybe on another
+        // thread, and neither body nor result outlives the call.
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
             nonisolated(unsafe) let work = work  // The caller waits for it.
@@ -134,7 +137,7 @@ extension ContextDecorator {
     }
 }
 
-// These two decide over the defaults of the protocol and of serial contexts, as above.
+// These two win over the defaults of the protocol and of serial contexts, as above.
 extension ContextDecorator where Self: SynchronousBarrierContext, Base: SynchronousBarrierContext {
     public func hold() -> ExclusiveHold { base.hold() }
 }

@@ -1,23 +1,23 @@
-/// A context that is kept to one holder: nothing else of it runs until the release, on whichever thread.
+/// Exclusive access to a context: until the release, no other code runs in it, on any thread.
 ///
-/// It comes from `SynchronousBarrierContext.hold()`. Letting go of it releases the context as well.
+/// It is returned by `SynchronousBarrierContext.hold()`. Its deinit releases the context as well.
 public struct ExclusiveHold: ~Copyable, Sendable {
     private var end: Work?
 
-    /// Makes a hold that calls `end` at its release, once; for contexts of your own.
+    /// Makes a hold that calls `end` once, at its release; for contexts of your own.
     public init(releasing end: @escaping Work) { self.end = end }
 
     private init() { end = nil }
 
     deinit { end?() }
 
-    /// A hold of nothing, for who is exclusive already.
+    /// A hold that holds nothing, for a caller that already has exclusive access.
     public static var nothing: ExclusiveHold { ExclusiveHold() }
 
-    /// Lets the context go on.
+    /// Releases the context.
     public consuming func release() {}
 
-    /// This hold, with something to do before its release.
+    /// Returns this hold with an action to perform before its release.
     consuming func preceded(by step: @escaping Work) -> ExclusiveHold {
         guard let end = end.take() else { return ExclusiveHold(releasing: step) }
         return ExclusiveHold(releasing: {
@@ -26,7 +26,7 @@ public struct ExclusiveHold: ~Copyable, Sendable {
         })
     }
 
-    /// This hold, with something to do after its release.
+    /// Returns this hold with an action to perform after its release.
     consuming func then(_ next: @escaping Work) -> ExclusiveHold {
         guard let end = end.take() else { return ExclusiveHold(releasing: next) }
         return ExclusiveHold(releasing: {

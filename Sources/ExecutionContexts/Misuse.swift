@@ -1,16 +1,17 @@
-/// Stops the program with a sentence: what happened, which law, what to do.
+/// Traps with a message: what happened, which law, what to do.
 ///
-/// Not `preconditionFailure`, which is silent in release builds, where the sentence is needed most.
+/// Not `preconditionFailure`, which prints nothing in release builds, where the message is needed
+/// most.
 package func stopMisuse(
-    _ sentence: @autoclosure () -> String, file: StaticString = #file, line: UInt = #line
+    _ message: @autoclosure () -> String, file: StaticString = #file, line: UInt = #line
 ) -> Never {
-    fatalError(sentence(), file: file, line: line)
+    fatalError(message(), file: file, line: line)
 }
 
-/// Stops the program with a sentence unless `condition` holds.
+/// Traps with a message unless `condition` holds.
 package func require(
-    _ condition: Bool, _ sentence: @autoclosure () -> String, file: StaticString = #file,
+    _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #file,
     line: UInt = #line
 ) {
-    if !condition { stopMisuse(sentence(), file: file, line: line) }
+    if !condition { stopMisuse(message(), file: file, line: line) }
 }

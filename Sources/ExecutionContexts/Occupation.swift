@@ -1,47 +1,53 @@
 internal import Synchronization
 
 extension ExclusiveHold {
-    /// A hold by a barrier that stays on one of the context's own threads until the release.
+    /// A hold by a barrier that occupies one of the context's own threads until the release.
     static func occupying(_ context: some BarrierContext) -> ExclusiveHold {
         let occupation = Occupation.begin(in: context)
         return ExclusiveHold(releasing: occupation.end)
     }
 }
 
-/// A barrier that stays on one of a context's threads, and what it and the holder say to each
-/// other.
+/// A barrier that occupies one of a context's threads, and its synchronization with the holder.
+///
+/// 1. The holder submits the barrier and waits for `answer`.
+/// 2. The barrier sets `isUnderWay`, completes `answer` and waits for `release`.
+/// 3. The holder calls `end`, which signals `release`. The barrier returns.
+///
+/// If the context drops the barrier, `End` completes `answer`, and `isUnderWay` is still false.
 final class Occupation: Sendable {
     private let answer = AwaitedEnd()
-    private let release = Beacon()
+    private let release = BinarySemaphore()
     private let isUnderWay = Atomic<Bool>(false)
 
-    /// Waits until the barrier stays.
+    /// Submits the barrier, and waits until it occupies its thread.
     static func begin(in context: some BarrierContext) -> Occupation {
         let occupation = Occupation()
         context.executeBarrier { [end = End(occupation)] in end.occupation.stay() }
-        // With the hold, for which others may wait, it goes on at once.
+        // `.atOnce`: with the hold, the caller has something that other threads may wait for.
         occupation.answer.wait(for: context, named: context.name, then: .atOnce)
         require(
             occupation.isUnderWay.load(ordering: .acquiring),
-            "'\(context.name)' dropped work that a thread was waiting for (law 1): it loses work.")
+            "'\(context.name)' dropped a job that a thread was waiting for (law 1). "
+                + "It must run each job that it is given.")
         return occupation
     }
 
     func end() { release.signal() }
 
-    /// Called by the barrier.
+    /// Occupies the thread of the barrier until `end` is called.
     private func stay() {
-        // Releasing, and acquiring above; the end orders the two as well.
+        // Releasing here, acquiring in `begin`; the completion of `answer` orders the two as well.
         isUnderWay.store(true, ordering: .releasing)
-        answer.come()
-        // Others wait for the barrier to end.
+        answer.complete()
+        // `.atOnce`: other threads wait for the barrier to end.
         release.wait(then: .atOnce)
     }
 
-    /// Dies with the barrier, run or not.
+    /// Dies with the barrier's closure, whether it has run or not.
     private final class End: Sendable {
         let occupation: Occupation
         init(_ occupation: Occupation) { self.occupation = occupation }
-        deinit { occupation.answer.come() }
+        deinit { occupation.answer.complete() }
     }
 }

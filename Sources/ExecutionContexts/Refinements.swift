@@ -1,25 +1,30 @@
-/// A context that can run work with nothing beside it.
+/// A context that can run work exclusively.
 ///
-/// Work submitted before a barrier finishes before it starts, nothing runs beside it, and work submitted
-/// after it starts after it ends (law 3). Delayed work counts as submitted when it is due. The global
-/// contexts cannot keep this and do not have the method; `barrier()` makes a view of them that has.
+/// A barrier starts after all work submitted before it has finished, and no work runs at the same
+/// time. Work submitted after it starts after it ends (law 3). Delayed work counts as submitted
+/// when it is due. The global contexts cannot keep this and do not have the method. Their view
+/// `barrier()` has it.
 public protocol BarrierContext: ExecutionContext {
-    /// Runs `work` once, after everything submitted before it and before everything after (law 3).
+    /// Runs `work` once, after all work submitted before it and before all work submitted after
+    /// (law 3).
     func executeBarrier(_ work: consuming @escaping Work)
 }
 
-/// A context that runs one piece of work at a time, in the order of submission (law 2).
+/// A context that runs one job at a time, in the order of submission (law 2).
 ///
-/// Work submitted earlier *happens before* work submitted later, memory effects included. Every piece is a
-/// barrier, so a serial context is a barrier context. It may refuse or drop work, as a bounded view of it does, and
-/// say so in its type; one that does neither is an ``ActorBackingContext``.
+/// Work submitted earlier *happens before* work submitted later, memory effects included. Every job
+/// is a barrier, so a serial context is a barrier context. A serial context may refuse or drop
+/// work, as a bounded view does, and its type then says so. One that does neither is an
+/// ``ActorBackingContext``.
 public protocol SerialContext: BarrierContext {}
 
-/// A serial context that runs each job it is given: the kind of context that can back an actor (law 13).
+/// A serial context that runs each job it is given: the kind of context that can back an actor (law
+/// 13).
 ///
-/// A job of an actor cannot be refused: there is nowhere else to run it. So a view that may refuse or drop work, such
-/// as `bounded` or `while(token)`, never conforms, also when its type is erased, and `serialExecutor` does not exist
-/// for it. Conform a serial context of your own if its `execute` runs whatever it is given:
+/// A job of an actor cannot be refused, because no other context may run it. So a view that may
+/// refuse or drop work, such as `bounded` or `while(token)`, never conforms, also when its type is
+/// erased, and has no `serialExecutor`. Conform a serial context of your own if its `execute` runs
+/// all work that it is given:
 ///
 /// ```swift
 /// struct LoopContext: ActorBackingContext {
@@ -35,59 +40,62 @@ extension SerialContext {
 
 /// A context that a caller can wait on: `sync` returns when the body has run.
 ///
-/// A body that is submitted from within the context's own work runs at once where that is safe.
-/// Where it would wait for itself the program stops (law 27); on a dispatch queue that another
-/// queue's `sync` hides, the system does it.
+/// A body that is submitted from inside the context's own work runs at once if that is safe. If it
+/// would wait for itself, `sync` traps (law 27). If another queue's `sync` hides that the caller is
+/// on a dispatch queue, the system traps.
 ///
-/// A body that another thread runs is inside of whatever the waiting thread is inside of (law 4).
+/// A body that runs on another thread is inside of whatever the waiting thread is inside of (law
+/// 4).
 public protocol SynchronousContext: ExecutionContext {
-    /// Runs `body` on this context and returns what it returns, when it has.
+    /// Runs `body` on this context, waits for it, and returns its value or throws its error.
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value
 }
 
-/// A context that a caller can wait on with nothing beside the caller's body.
+/// A context that a caller can wait on, and that can run the caller's body exclusively.
 ///
-/// What a `Transaction` needs: `sync` for those who read, `syncBarrier` and `hold` for those who change.
+/// A `Transaction` needs `sync` for reads, and `syncBarrier` and `hold` for changes.
 public protocol SynchronousBarrierContext: BarrierContext, SynchronousContext {
-    /// Runs `body` with nothing beside it and returns what it returns, when it has (law 3).
+    /// Runs `body` exclusively, waits for it, and returns its value or throws its error (law 3).
     ///
-    /// From within the context's own exclusive work it runs at once. From within work that is not exclusive it would
-    /// wait for that work, and the program stops with a sentence.
+    /// Inside the context's own exclusive work it runs at once. Inside work that is not exclusive
+    /// it would wait for that work, and traps.
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value
 
-    /// Waits until all work submitted before has ended, and keeps the context to the caller until the release.
+    /// Waits until all work submitted before has ended, and gives the caller exclusive access.
     ///
-    /// It is `syncBarrier` for code that cannot stand in a closure, such as a `_modify` accessor.
-    /// The holder may go on using the context: its `sync`, `syncBarrier` and `hold` run at once.
-    /// The holder is the task that called; outside of tasks, the job of a context of this library;
-    /// outside of both, the thread. A block that somebody gave to a dispatch queue counts as its
-    /// thread. The release may come on any thread, also after the holder has ended; until then
-    /// nothing is inside.
+    /// It is `syncBarrier` for code that cannot be a closure, such as a `_modify` accessor. The
+    /// holder may use the context: its `sync`, `syncBarrier` and `hold` run at once.
     ///
-    /// From within the context's own exclusive work it is exclusive already, and nothing is held. The default keeps
-    /// one of the context's threads busy for as long as it holds, and the holder cannot hold twice.
+    /// The holder is the task that called. Outside of tasks, it is the job of a context of this
+    /// library. Outside of both, it is the thread; a block that was submitted directly to a
+    /// dispatch queue counts as its thread. Any thread may release the hold, also after the holder
+    /// has ended. Until then no other code is inside.
+    ///
+    /// Inside the context's own exclusive work the caller already has exclusive access, and the
+    /// hold holds nothing. The default occupies one of the context's threads until the release, and
+    /// its holder cannot hold twice.
     func hold() -> ExclusiveHold
 }
 
 extension SynchronousBarrierContext {
     public func hold() -> ExclusiveHold {
         if isCurrent == true {
-            // Whether its own work is exclusive only a serial context can say of itself.
+            // Only a serial context guarantees that its own work is exclusive.
             if self is any SerialContext { return .nothing }
             stopMisuse(
-                "'\(name)' was to be held from within its own work, and would wait for that work to end (law 3). "
-                    + "Submit what is to be exclusive with executeBarrier instead.")
+                "'\(name)' cannot be held from within its own work: the hold would wait for that work to end (law 3). "
+                    + "Submit the exclusive work with executeBarrier instead.")
         }
         return .occupying(self)
     }
 }
 
 extension SynchronousBarrierContext where Self: SerialContext {
-    /// Runs `body` with nothing beside it; on a serial context this is `sync`.
+    /// Runs `body` exclusively; on a serial context this is `sync`.
     public func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -95,20 +103,21 @@ extension SynchronousBarrierContext where Self: SerialContext {
     }
 }
 
-/// A context that may refuse work, and says so in its type (law 1).
+/// A context that may refuse work, as its type says (law 1).
 ///
-/// `tryExecute` throws where there is no room. Plain `execute` follows the context's stated policy, and
-/// `run` and `submit` resolve with the refusal. What comes by `enqueue` has been accepted already - a delay that is
-/// due, the next turn of a view - and is not refused.
+/// `tryExecute` throws if there is no room. Plain `execute` follows the context's stated policy,
+/// and `run` and `submit` fail with the refusal. Work that is submitted by `enqueue` was accepted
+/// before, such as a delay that is due or the next drain of a view, and is not refused.
 public protocol RefusingContext: ExecutionContext {
     /// Submits `work`, or throws the reason why it will never run.
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal)
 }
 
 extension RefusingContext {
-    /// Submits `work` by `tryExecute`, and calls `refused` with what that throws.
+    /// Submits `work` by `tryExecute`, and calls `refused` with the error that it throws.
     ///
-    /// Write your own where work may also be dropped after it was accepted, and call `refused` then, too.
+    /// Implement it for a context that may also drop work after accepting it, and call `refused`
+    /// then, too.
     public func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         do throws(Refusal) { try tryExecute(consume work) } catch { refused(error) }
     }

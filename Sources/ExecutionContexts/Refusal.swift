@@ -1,24 +1,24 @@
-/// Why a piece of work did not run and never will (law 1).
+/// Why a job did not run and never will (law 1).
 public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What became of the work.
+    /// What became of the job.
     public enum Reason: Hashable, Sendable {
-        /// There was no room: so many pieces were waiting.
+        /// There was no room: this many jobs were queued.
         case full(capacity: Int)
-        /// It was accepted, then made room for newer work.
+        /// It was accepted, and then dropped for newer work.
         case droppedForNewer
         /// The token of its context had been invalidated.
         case invalidated
-        /// The context let go of the closure without running it.
+        /// The context dropped the closure without running it.
         case abandoned
         /// Its context had been shut down.
         case shutDown
     }
 
-    /// What became of the work.
+    /// What became of the job.
     public var reason: Reason
-    /// The name of the context that refused.
+    /// The name of the context that refused or dropped the job.
     public var context: String
-    /// Where the work was submitted, as far as that is known.
+    /// The source location of the submission, if it is known.
     public var origin: String?
 
     /// Makes a refusal, for a context of your own that refuses work.
@@ -32,7 +32,7 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         let work = origin.map { "Work submitted at \($0)" } ?? "Work"
         return switch reason {
         case .full(let capacity):
-            "\(work) was refused by '\(context)', where \(capacity) pieces are waiting already (law 1). "
+            "\(work) was refused by '\(context)', where \(capacity) jobs are queued already (law 1). "
                 + "Submit less, or choose another overflow policy."
         case .droppedForNewer:
             "\(work) was dropped by '\(context)' to make room for newer work (law 1)."

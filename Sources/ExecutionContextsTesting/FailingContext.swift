@@ -2,20 +2,22 @@ public import ExecutionContexts
 
 /// A context that must not be used: it reports every use and runs nothing.
 ///
-/// Inject it where a test claims that nothing is submitted:
+/// Inject it where a test asserts that nothing is submitted:
 ///
 /// ```swift
 /// let cache = Cache(disk: FailingContext { Issue.record("\($0)") })
 /// ```
 ///
-/// With XCTest, the report is `{ XCTFail($0) }`. A delay is reported with the place where it was set. Whoever awaits work on
-/// it is told that it was abandoned. To read its time is no use: the clock stands at zero.
+/// With XCTest, the report is `{ XCTFail($0) }`. The report of a delay names the source location
+/// where the delay was set. A caller that awaits a job on this context receives the refusal
+/// `.abandoned`. Its clock stands at zero.
 public struct FailingContext: SerialContext {
     public let name: String
     private let report: @Sendable (String) -> Void
     private let clock: FailingTime
 
-    /// A context that reports its uses. The default report stops the program, and with it all other tests.
+    /// Creates a context that reports its uses. The default report traps, which ends all other
+    /// tests too.
     public init(
         name: String = "failing",
         report: @escaping @Sendable (String) -> Void = { fatalError($0) }
@@ -39,7 +41,7 @@ public struct FailingContext: SerialContext {
     public var time: any TimeSource { clock }
 }
 
-/// A time that stands still and reports every delay.
+/// A time source that stands still and reports every delay.
 private final class FailingTime: TimeSource {
     private let name: String
     private let report: @Sendable (String) -> Void
@@ -52,7 +54,7 @@ private final class FailingTime: TimeSource {
     var now: Moment { Moment(nanoseconds: 0) }
 
     func add(_ delay: DelayedWork, tolerance: Duration) {
-        let what = delay.place.map { "A delay was set at \($0)" } ?? "A task sleeps"
+        let what = delay.sourceLocation.map { "A delay was set at \($0)" } ?? "A task sleeps"
         report("\(what) on '\(name)', which this test says is not used. It never comes.")
     }
 

@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// A context that writes down what is submitted to another one, and what that runs.
+/// A context that records which jobs are submitted to its base, and when they run.
 ///
 /// ```swift
 /// let context = ManualContext()
@@ -10,14 +10,15 @@ public import ExecutionContexts
 /// #expect(recorder.submitted.count == 1)
 /// ```
 ///
-/// It keeps all powers of its base (law 8), and several may write into one recorder: then the order is that over all.
+/// It keeps all capabilities of its base (law 8). Several recording contexts may share one
+/// recorder, which then keeps one order over all of them.
 public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
     public let base: Base
-    /// What is written down.
+    /// The recorder that receives the jobs and delays.
     public let recorder: WorkRecorder
     private let clock: RecordingTime
 
-    /// Makes a context that records what goes through it.
+    /// Creates a context that records the jobs submitted to `base`.
     public init(_ base: Base, into recorder: WorkRecorder = WorkRecorder()) {
         self.base = base
         self.recorder = recorder
@@ -81,7 +82,7 @@ extension RecordingContext: SynchronousBarrierContext where Base: SynchronousBar
     }
 }
 
-/// Writes down the delays that go through it.
+/// A time source that records the delays added to its base.
 private final class RecordingTime: TimeSource {
     private let base: any TimeSource
     private let recorder: WorkRecorder

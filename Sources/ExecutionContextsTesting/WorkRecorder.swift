@@ -1,35 +1,35 @@
 public import ExecutionContexts
 
-/// What recording contexts have written down, in one order over all of them.
+/// What recording contexts have recorded, in one order over all of them.
 public final class WorkRecorder: Sendable {
     private struct State {
-        var pieces: [RecordedWork] = []
+        var jobs: [RecordedWork] = []
         var runs: [Int] = []
         var delays: [(delay: ObjectIdentifier, recorded: RecordedDelay)] = []
     }
 
     private let state = Locked(State())
 
-    /// A recorder with nothing in it.
+    /// Creates an empty recorder.
     public init() {}
 
-    /// What was submitted, in that order.
+    /// The submitted jobs, in the order of submission.
     ///
-    /// A delay counts as submitted when it has come.
-    public var submitted: [RecordedWork] { state.withLock { $0.pieces } }
+    /// A delay counts as submitted when it is due.
+    public var submitted: [RecordedWork] { state.withLock { $0.jobs } }
 
-    /// What has started, in the order in which it did; what is missing here has not.
-    public var started: [RecordedWork] { state.withLock { state in state.runs.map { state.pieces[$0] } } }
+    /// The jobs that have started, in the order in which they started.
+    public var started: [RecordedWork] { state.withLock { state in state.runs.map { state.jobs[$0] } } }
 
-    /// The delays that were set, in that order, each with the place in the source where it was.
+    /// The delays that were set, in that order, each with its source location.
     public var delays: [RecordedDelay] { state.withLock { $0.delays.map(\.recorded) } }
 
     func submit(_ kind: RecordedWork.Kind, to context: some ExecutionContext) -> Int {
         let (name, now) = (context.name, context.time.now)
         return state.withLock { state in
-            state.pieces.append(
-                RecordedWork(number: state.pieces.count + 1, kind: kind, context: name, submitted: now))
-            return state.pieces.count - 1
+            state.jobs.append(
+                RecordedWork(number: state.jobs.count + 1, kind: kind, context: name, submitted: now))
+            return state.jobs.count - 1
         }
     }
 
@@ -38,25 +38,25 @@ public final class WorkRecorder: Sendable {
     ) throws(Failure) -> Value {
         let start = context.time.now
         state.withLock { state in
-            state.pieces[index].started = start
+            state.jobs[index].started = start
             state.runs.append(index)
         }
         defer {
             let end = context.time.now
-            state.withLock { $0.pieces[index].finished = end }
+            state.withLock { $0.jobs[index].finished = end }
         }
         return try body()
     }
 
     func delay(_ delay: DelayedWork) {
         let recorded = RecordedDelay(
-            context: delay.contextName, deadline: delay.deadline, origin: delay.place)
+            context: delay.contextName, deadline: delay.deadline, origin: delay.sourceLocation)
         state.withLock { $0.delays.append((ObjectIdentifier(delay), recorded)) }
     }
 
     func cancel(_ delay: DelayedWork) {
         state.withLock { state in
-            // The newest: an older one may have lived at the same address.
+            // The newest entry: an older delay may have lived at the same address.
             guard let index = state.delays.lastIndex(where: { $0.delay == ObjectIdentifier(delay) }) else {
                 return
             }
@@ -65,13 +65,13 @@ public final class WorkRecorder: Sendable {
     }
 }
 
-/// One piece of work that a recording context was given.
+/// One job that a recording context received.
 public struct RecordedWork: Hashable, Sendable {
-    /// How a piece was submitted.
+    /// How a job was submitted.
     public enum Kind: Hashable, Sendable {
         /// By `execute`, `run`, `submit` or `tryExecute`, or as a job of a task.
         case execute
-        /// By `enqueue`: a delay that has come, or the turn of a view.
+        /// By `enqueue`: a delay that is due, or a drain of a view.
         case enqueue
         /// By `executeBarrier`.
         case barrier
@@ -79,7 +79,7 @@ public struct RecordedWork: Hashable, Sendable {
         case sync
     }
 
-    /// Its place among all that was submitted, from 1.
+    /// Its position among all submitted jobs, counted from 1.
     public let number: Int
     /// How it was submitted.
     public let kind: Kind
@@ -87,19 +87,19 @@ public struct RecordedWork: Hashable, Sendable {
     public let context: String
     /// When it was submitted, in the time of its context.
     public let submitted: Moment
-    /// When it started, or nil if it has not.
+    /// When it started; nil if it has not started.
     public internal(set) var started: Moment?
-    /// When it ended, or nil if it has not.
+    /// When it ended; nil if it has not ended.
     public internal(set) var finished: Moment?
 }
 
 /// One delay that was set on a recording context or on a view of it.
 public struct RecordedDelay: Hashable, Sendable {
-    /// The name of the context, or of the view, that it is to run on.
+    /// The name of the context, or of the view, that it is scheduled on.
     public let context: String
     /// When it is due.
     public let deadline: Moment
-    /// Where it was set, as file and line; nil for a sleep.
+    /// The source location where it was set, as file and line; nil for a sleep.
     public let origin: String?
     /// Whether it was cancelled before it ran.
     public internal(set) var isCancelled = false

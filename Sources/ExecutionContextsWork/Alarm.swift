@@ -1,37 +1,42 @@
 internal import ExecutionContexts
 
-/// Where the caller made what sets an alarm: a test that ends while it is pending names that place.
-struct SourcePlace: Sendable {
+/// The source location at which a caller created what sets an alarm.
+///
+/// A test that ends while the alarm is pending names this location.
+struct AlarmLocation: Sendable {
     let fileID: StaticString
     let line: UInt
 }
 
-/// The one delay that somebody has set, so that it can be told from an older one and called off at any moment.
+/// One pending delay, which its owner can cancel at any moment and tell apart from an older one.
 ///
-/// Whoever keeps it compares it with the one that rings: an alarm that was replaced, or taken out, means nothing.
+/// The owner keeps one alarm and compares it with the one that fires. An alarm that the owner has
+/// replaced or cancelled has no effect.
 final class Alarm: @unchecked Sendable {
-    // Unchecked: `delay` and `isOver` are reached inside the owner's section only.
+    // Unchecked: `delay` and `isOver` are accessed inside the owner's section only.
     private let section: CriticalSection
     private var delay: DelayedWork?
     private var isOver = false
 
     init(in section: CriticalSection) { self.section = section }
 
-    /// Sets it, outside of the section: a context's time may be anybody's code (law 9).
+    /// Schedules the delay. Call it outside the section, since a context's time may run user code
+    /// (law 9).
     ///
     /// - Parameters:
-    ///   - rang: called on the context, when it is due.
-    ///   - lost: called if the context lets go of the delay.
+    ///   - fired: called on the context when the delay is due.
+    ///   - dropped: called if the context drops the delay.
     func set(
-        at deadline: Moment, on context: some ExecutionContext, from place: SourcePlace,
-        rang: @escaping @Sendable (Alarm) -> Void,
-        lost: @escaping @Sendable (Alarm) -> Void
+        at deadline: Moment, on context: some ExecutionContext, from location: AlarmLocation,
+        fired: @escaping @Sendable (Alarm) -> Void,
+        dropped: @escaping @Sendable (Alarm) -> Void
     ) {
-        // What never comes needs no delay, which would keep the alarm and whatever `rang` refers to.
+        // A deadline of `.never` needs no delay, which would keep the alarm and the captures of
+        // `fired` alive.
         guard deadline < .never else { return }
-        let claim = Claim(self, lost)
-        let delay = context.schedule(at: deadline, fileID: place.fileID, line: place.line) {
-            if claim.spend() { rang(claim.alarm) }
+        let completion = Claim(self, dropped)
+        let delay = context.schedule(at: deadline, fileID: location.fileID, line: location.line) {
+            if completion.spend() { fired(completion.alarm) }
         }
         let isUnwanted = section.execute {
             if !isOver { self.delay = delay }
@@ -40,7 +45,7 @@ final class Alarm: @unchecked Sendable {
         if isUnwanted { delay.cancel() }
     }
 
-    /// Calls it off, outside of the section: what the delay has captured goes with it.
+    /// Cancels the delay, outside the section, which frees what the delay captured.
     func cancel() { end()?.cancel() }
 
     private func end() -> DelayedWork? {
@@ -50,19 +55,21 @@ final class Alarm: @unchecked Sendable {
         }
     }
 
-    /// What the context holds: if it dies unused, the context has let go of the delay, or it was called off.
+    /// Completion guard. Freed unused, it reports that the context dropped the delay or that the
+    /// delay was cancelled.
     private final class Claim: @unchecked Sendable {
-        // Unchecked: `isSpent` is written by the one call of the delay's body, and read when nobody else has the claim.
+        // Unchecked: `isSpent` is written once by the delay's body, and read in `deinit` without
+        // other references.
         let alarm: Alarm
-        private let lost: @Sendable (Alarm) -> Void
+        private let dropped: @Sendable (Alarm) -> Void
         private var isSpent = false
 
-        init(_ alarm: Alarm, _ lost: @escaping @Sendable (Alarm) -> Void) {
+        init(_ alarm: Alarm, _ dropped: @escaping @Sendable (Alarm) -> Void) {
             self.alarm = alarm
-            self.lost = lost
+            self.dropped = dropped
         }
 
-        deinit { if !isSpent { lost(alarm) } }
+        deinit { if !isSpent { dropped(alarm) } }
 
         func spend() -> Bool {
             if isSpent { return false }

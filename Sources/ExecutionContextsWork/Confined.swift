@@ -1,6 +1,7 @@
 public import ExecutionContexts
 
-/// A value that is touched on one serial context only, which its owner shares with others.
+/// A value that is accessed on one serial context only, and that its owner shares with other
+/// threads.
 ///
 /// ```swift
 /// final class Prefetcher: Sendable {
@@ -10,48 +11,51 @@ public import ExecutionContexts
 /// }
 /// ```
 ///
-/// It is how a component is an actor on a context that is given to it: a call from any thread is submitted there, in
-/// order, and a call from the context itself is done on the spot where order allows (law 6). So components that
-/// share one context call each other without a submission, and those that do not are as safe. A call from within
-/// a call is done behind it, in the same piece of work: the value is never entered twice.
+/// It makes a component an actor on an injected context. A call from another thread is submitted to
+/// the context, in order. A call from the context itself runs inline where order allows (law 6), so
+/// components that share one context call each other without a submission. A call from within a
+/// call runs after it, in the same job: accesses to the value never overlap.
 ///
-/// - The context is given once and never changed.
-/// - Nothing is lost: what was submitted runs also when the owner is gone (law 10).
-/// - The value goes with the last reference to this, on whichever thread lets go of it.
+/// - The context is injected once and never changes.
+/// - Submitted calls also run after the owner is gone (law 10).
+/// - The value is released with the last reference to this object, on the thread that releases it.
 ///
-/// It is not for a caller that needs an answer before it goes on: take a `LockedResource`, or the actor of the language
-/// where all callers are async.
+/// It is not for a caller that needs a result before it continues. Use a `LockedResource`, or a
+/// Swift actor where all callers are async.
 public final class Confined<State>: @unchecked Sendable {
-    // Unchecked: `state` is touched in turns on the context only, and that is a serial one.
+    // Unchecked: `state` is accessed only in jobs on the context, which is serial.
     private var state: State
-    private let turns: Turns
+    private let jobs: ConfinedJobs
 
-    /// Makes one that holds `state`, for calls on `context`.
+    /// Creates a confined value with the initial value `state`, for calls on `context`.
     ///
-    /// The context must keep what it accepts: one that drops its oldest work for newer work may drop a call.
+    /// The context must keep the jobs that it accepts. One that drops its oldest job for a newer
+    /// job may drop a call.
     public init(_ state: sending State, to context: some SerialContext) {
         self.state = state
-        turns = Turns(on: context)
+        jobs = ConfinedJobs(on: context)
     }
 
-    /// The context that it was made with.
-    public var context: any SerialContext { turns.context }
+    /// The context on which the value is accessed.
+    public var context: any SerialContext { jobs.context }
 
-    /// Runs `body` with the value on the context, now or later, in the order of the calls (laws 2, 6).
+    /// Runs `body` with the value on the context, inline or later, in the order of the calls
+    /// (laws 2, 6).
     public func perform(_ body: @escaping @Sendable (_ state: inout State) -> Void) {
-        turns.perform { body(&self.state) }
+        jobs.perform { body(&self.state) }
     }
 
-    /// Runs `body` with the value on the context, and gives what it returns or throws as an `Async`.
+    /// Runs `body` with the value on the context, and returns its result as an `Async`.
     ///
-    /// If the context refuses, the `Async` ends with the refusal (law 1). Cancelling it does not undo the call.
+    /// If the context refuses, the `Async` fails with the refusal (law 1). Cancelling the `Async`
+    /// does not undo the call.
     @discardableResult
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (_ state: inout State) throws -> Value
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
-        turns.perform {
+        jobs.perform {
             promise.complete { try body(&self.state) }
         } refused: { refusal in
             promise.fail(refusal)
@@ -59,9 +63,11 @@ public final class Confined<State>: @unchecked Sendable {
         return promise.async
     }
 
-    /// Runs `body` with the value on the context, and returns what it returns or throws when it has.
+    /// Runs `body` with the value on the context, and returns or throws what `body` returns or
+    /// throws.
     ///
-    /// A task that is cancelled while it waits goes on with `CancellationError`; the call is not undone.
+    /// A task that is cancelled while it waits continues with `CancellationError`. The call is not
+    /// undone.
     public nonisolated(nonsending) func run<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (_ state: inout State) throws -> Value

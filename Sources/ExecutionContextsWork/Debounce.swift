@@ -1,7 +1,8 @@
 public import ExecutionContexts
 
 extension ExecutionContext {
-    /// A function that waits until it has not been called for `interval`, and then runs `action` with the last value.
+    /// Returns a function that runs `action` with its last value once it has not been called for
+    /// `interval`.
     ///
     /// ```swift
     /// let context = ManualContext()
@@ -10,17 +11,18 @@ extension ExecutionContext {
     /// search("wren")
     /// ```
     ///
-    /// `action` runs on this context, in its time: never early, once for each quiet time, with the last value (law 7). However often
-    /// it is called, one delay is set. A zero or negative interval waits for the context's next turn. If the context
-    /// lets go of the delay the value is lost, as all work is that a context loses.
+    /// `action` runs on this context, in its time: never early, once per quiet period, with the
+    /// last value (law 7). At most one delay is pending, however often the function is called. With
+    /// a zero or negative interval `action` runs in a later job of the context. If the context
+    /// drops the delay, the value is dropped with it, like any job that a context drops.
     ///
-    /// It is not for values of which each counts: all but the last are dropped. To slow down work without losing any is
-    /// for `RateLimiter`.
+    /// It is not for values that all count: it drops all but the last. To slow down jobs without
+    /// dropping any, use `RateLimiter`.
     public func debounced<Value: Sendable>(
         by interval: Duration, fileID: StaticString = #fileID, line: UInt = #line,
         _ action: @escaping @Sendable (Value) -> Void
     ) -> PacedCall<Value> {
-        let place = SourcePlace(fileID: fileID, line: line)
-        return PacedCall(core: DebounceCore(on: self, .quiet(max(interval, .zero)), from: place), action)
+        let location = AlarmLocation(fileID: fileID, line: line)
+        return PacedCall(core: DebounceCore(on: self, .quiet(max(interval, .zero)), from: location), action)
     }
 }

@@ -1,17 +1,20 @@
 internal import ExecutionContexts
 
-/// What a debounce or a throttle needs, kept alive by its alarm: it does what the machine says, after unlocking (law 9).
+/// The shared state of a debounce or a throttle, which performs the machine's effects after
+/// unlocking (law 9).
+///
+/// Its alarm keeps it alive.
 final class DebounceCore: @unchecked Sendable {
-    // Unchecked: `machine` is reached inside `section` only.
+    // Unchecked: `machine` is accessed inside `section` only.
     private let base: any ExecutionContext
-    private let place: SourcePlace
+    private let location: AlarmLocation
     private let section: CriticalSection
     private var machine: DebounceMachine
 
-    init(on base: some ExecutionContext, _ policy: DebounceMachine.Policy, from place: SourcePlace) {
+    init(on base: some ExecutionContext, _ policy: DebounceMachine.Policy, from location: AlarmLocation) {
         self.base = base
-        self.place = place
-        section = CriticalSection(name: "calls that wait for \(base.name)")
+        self.location = location
+        section = CriticalSection(name: "paced calls on \(base.name)")
         machine = DebounceMachine(policy)
     }
 
@@ -20,10 +23,10 @@ final class DebounceCore: @unchecked Sendable {
     func call(_ work: @escaping Work) {
         let now = base.time.now
         let work = bound(work)
-        take(section.execute { machine.call(work, at: now, in: section) })
+        perform(section.execute { machine.call(work, at: now, in: section) })
     }
 
-    /// The delay was set by another call, perhaps: what this one needs of its caller is bound to it now.
+    /// Binds the caller's context values to the job now, since another call may have set the delay.
     private func bound(_ work: @escaping Work) -> Work {
         guard let binding = base.binding else { return work }
         return binding(work)
@@ -31,34 +34,34 @@ final class DebounceCore: @unchecked Sendable {
 
     func flush() -> Bool {
         let now = base.time.now
-        let step = section.execute { machine.flush(at: now) }
-        take(step)
-        return step.work != nil
+        let effects = section.execute { machine.flush(at: now) }
+        perform(effects)
+        return effects.work != nil
     }
 
     func cancel() -> Bool {
-        let step = section.execute { machine.cancel() }
-        take(step)
-        return step.dropped != nil
+        let effects = section.execute { machine.cancel() }
+        perform(effects)
+        return effects.dropped != nil
     }
 
-    private func take(_ step: DebounceMachine.Step) {
-        step.old?.cancel()
-        if let (alarm, moment) = step.alarm { set(alarm, at: moment, on: base) }
-        if let work = step.work { base.execute(work) }
+    private func perform(_ effects: DebounceMachine.Effects) {
+        effects.oldAlarm?.cancel()
+        if let (alarm, moment) = effects.alarm { set(alarm, at: moment, on: base) }
+        if let work = effects.work { base.execute(work) }
     }
 
     private func set(_ alarm: Alarm, at moment: Moment, on base: some ExecutionContext) {
         alarm.set(
-            at: moment, on: base, from: place, rang: { self.ring($0) },
-            lost: { alarm in self.take(self.section.execute { self.machine.lose(alarm) }) })
+            at: moment, on: base, from: location, fired: { self.alarmFired($0) },
+            dropped: { alarm in self.perform(self.section.execute { self.machine.alarmDropped(alarm) }) })
     }
 
-    /// On the context, when the alarm is due: what waited runs here, or goes on waiting.
-    private func ring(_ alarm: Alarm) {
+    /// Handles the alarm, on the context: runs the kept job here, or sets the alarm again.
+    private func alarmFired(_ alarm: Alarm) {
         let now = base.time.now
-        let step = section.execute { machine.ring(alarm, at: now, in: section) }
-        if let (alarm, moment) = step.alarm { set(alarm, at: moment, on: base) }
-        step.work?()
+        let effects = section.execute { machine.alarmFired(alarm, at: now, in: section) }
+        if let (alarm, moment) = effects.alarm { set(alarm, at: moment, on: base) }
+        effects.work?()
     }
 }

@@ -1,29 +1,29 @@
 internal import ExecutionContexts
 
-/// What a debounce or a throttle knows, and what it decides: a state machine, for under a lock, that runs nothing.
+/// The state machine of a debounce or a throttle. It is used under a lock and runs nothing.
 struct DebounceMachine {
     enum Policy {
-        /// Each call begins the wait anew.
+        /// Each call restarts the quiet period.
         case quiet(Duration)
-        /// A call that finds no window begins one.
+        /// A call outside a window opens one.
         case windows(Duration, Throttling)
     }
 
-    /// What is to be done after unlocking.
-    struct Step {
-        /// The action with its value, to be run.
+    /// What the caller performs after unlocking.
+    struct Effects {
+        /// The action with its value, to run.
         var work: Work?
-        /// To be set, for this moment.
+        /// The alarm to set, and its deadline.
         var alarm: (Alarm, Moment)?
-        /// To be called off.
-        var old: Alarm?
-        /// What nobody wants any more, to be freed outside of the lock.
+        /// The alarm to cancel.
+        var oldAlarm: Alarm?
+        /// A job that will not run, to free outside the lock.
         var dropped: Work?
     }
 
     private let policy: Policy
     private var kept: Work?
-    /// Before this nothing may come: the end of the quiet time, or of the window.
+    /// The earliest time of the next action: the end of the quiet period or of the window.
     private var due: Moment?
     private var alarm: Alarm?
 
@@ -31,43 +31,43 @@ struct DebounceMachine {
 
     var isPending: Bool { kept != nil }
 
-    mutating func call(_ work: @escaping Work, at now: Moment, in section: CriticalSection) -> Step {
+    mutating func call(_ work: @escaping Work, at now: Moment, in section: CriticalSection) -> Effects {
         switch policy {
         case .quiet(let interval):
-            // A caller may have looked at the clock before another one, and come after it.
+            // A caller may read the clock before another caller, and take the lock after it.
             due = max(due ?? now, now.advanced(by: interval))
             return keep(work, in: section)
         case .windows(let interval, let choice):
             let isOpen = due.map { now < $0 } ?? false
             if isOpen || kept != nil {
-                if choice == .first { return Step(dropped: work) }
+                if choice == .first { return Effects(dropped: work) }
                 return keep(work, in: section)
             }
             due = now.advanced(by: interval)
-            return choice == .latest ? keep(work, in: section) : Step(work: work)
+            return choice == .latest ? keep(work, in: section) : Effects(work: work)
         }
     }
 
-    /// The alarm is due; only the one that was set last counts.
-    mutating func ring(_ alarm: Alarm, at now: Moment, in section: CriticalSection) -> Step {
-        guard end(alarm), kept != nil, let due else { return Step() }
+    /// Handles a due alarm. Only the alarm that was set last has an effect.
+    mutating func alarmFired(_ alarm: Alarm, at now: Moment, in section: CriticalSection) -> Effects {
+        guard end(alarm), kept != nil, let due else { return Effects() }
         guard now >= due else { return setAlarm(at: due, in: section) }
         return deliver(at: now, opensWindow: true)
     }
 
-    mutating func flush(at now: Moment) -> Step {
-        var step = kept == nil ? Step() : deliver(at: now, opensWindow: false)
-        step.old = alarm.take()
-        return step
+    mutating func flush(at now: Moment) -> Effects {
+        var effects = kept == nil ? Effects() : deliver(at: now, opensWindow: false)
+        effects.oldAlarm = alarm.take()
+        return effects
     }
 
-    /// Forgets what waits.
-    mutating func cancel() -> Step {
-        Step(old: alarm.take(), dropped: kept.take())
+    /// Drops the kept job.
+    mutating func cancel() -> Effects {
+        Effects(oldAlarm: alarm.take(), dropped: kept.take())
     }
 
-    /// The context has let go of the alarm, and what waited for it is lost.
-    mutating func lose(_ alarm: Alarm) -> Step { end(alarm) ? cancel() : Step() }
+    /// Handles an alarm that the context dropped: the job that waits for it is dropped too.
+    mutating func alarmDropped(_ alarm: Alarm) -> Effects { end(alarm) ? cancel() : Effects() }
 
     private mutating func end(_ alarm: Alarm) -> Bool {
         guard self.alarm === alarm else { return false }
@@ -75,28 +75,28 @@ struct DebounceMachine {
         return true
     }
 
-    private mutating func deliver(at now: Moment, opensWindow: Bool) -> Step {
+    private mutating func deliver(at now: Moment, opensWindow: Bool) -> Effects {
         let work = kept.take()
         switch policy {
         case .quiet: due = nil
-        // The last of one window is the first thing in the next, unless each window ends with its own.
+        // With `latest` the alarm's action opens no window. Every other action opens the next one.
         case .windows(let interval, let choice):
             due = choice == .latest && opensWindow ? nil : now.advanced(by: interval)
         }
-        return Step(work: work)
+        return Effects(work: work)
     }
 
-    private mutating func keep(_ work: @escaping Work, in section: CriticalSection) -> Step {
+    private mutating func keep(_ work: @escaping Work, in section: CriticalSection) -> Effects {
         let old = kept.take()
         kept = work
-        var step = alarm == nil ? setAlarm(at: due!, in: section) : Step()
-        step.dropped = old
-        return step
+        var effects = alarm == nil ? setAlarm(at: due!, in: section) : Effects()
+        effects.dropped = old
+        return effects
     }
 
-    private mutating func setAlarm(at moment: Moment, in section: CriticalSection) -> Step {
+    private mutating func setAlarm(at moment: Moment, in section: CriticalSection) -> Effects {
         let alarm = Alarm(in: section)
         self.alarm = alarm
-        return Step(alarm: (alarm, moment))
+        return Effects(alarm: (alarm, moment))
     }
 }

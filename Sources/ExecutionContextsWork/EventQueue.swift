@@ -1,20 +1,20 @@
-/// The events that wait for one receiver: at most one progress, one partial value and the end (law
-/// 31).
+/// The events that wait for one receiver: at most one progress, one partial value and the end
+/// (law 31).
 ///
-/// A newer progress replaces the one that waits, and so does a newer partial value. What is taken
-/// out comes in the order in which it was put in, and the end comes last. So it takes the same
-/// memory however slow the receiver is.
+/// A newer progress replaces the queued one, and so does a newer partial value. Events leave the
+/// queue in the order in which they entered it, and the end leaves last. A slow receiver therefore
+/// needs no more memory than a fast one.
 struct EventQueue<Value: Sendable> {
     private var progress: WorkProgress?
     private var partial: Value?
-    /// Of the two that wait, whether the progress is the newer one.
+    /// Whether the queued progress is newer than the queued partial value.
     private var isProgressNewer = false
     private var outcome: Result<Value, any Error>?
 
     var isEmpty: Bool { progress == nil && partial == nil && outcome == nil }
 
-    /// Adds an event, and returns the one that it replaces, which the caller frees outside of its
-    /// lock (law 9).
+    /// Adds an event, and returns the one that it replaces, for the caller to free outside its lock
+    /// (law 9).
     mutating func put(_ event: WorkEvent<Value>) -> WorkEvent<Value>? {
         switch event {
         case .progress(let new):
@@ -32,7 +32,7 @@ struct EventQueue<Value: Sendable> {
         }
     }
 
-    /// Takes out the oldest event; nil if none waits.
+    /// Removes and returns the oldest event; nil if the queue is empty.
     mutating func next() -> WorkEvent<Value>? {
         if let value = partial, progress == nil || isProgressNewer {
             partial = nil
@@ -45,14 +45,13 @@ struct EventQueue<Value: Sendable> {
         return outcome.take().map { .finished($0) }
     }
 
-    /// Takes out all events.
+    /// Removes and returns all events.
     mutating func takeAll() -> Self {
         defer { self = Self() }
         return self
     }
 
-    /// Drops what is not the end, and returns it for the caller to free outside of its lock; the
-    /// end stays.
+    /// Keeps the end and returns the other events, for the caller to free outside its lock.
     mutating func keepEnd() -> Self {
         var dropped = takeAll()
         outcome = dropped.outcome.take()

@@ -1,93 +1,94 @@
 internal import ExecutionContexts
 
-/// A work under way: its subscribers, and what they have been told.
+/// A work item in flight: its subscribers, and the events that they have received.
 final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
-    // Unchecked like the base: touched on the graph's context only, but for `arrived`, which is
-    // reached inside the graph's `events`.
-    private let place: WorkPlace<Value>
-    /// What begins it; nil from then on, so that the body lives no longer than those who can ask
-    /// for it (law 10).
+    // Unchecked like the base: accessed on the graph's context only, except for `pendingEvents` and
+    // `isNotifyPending`, which are accessed inside the graph's `events`.
+    private let entry: WorkEntry<Value>
+    /// What begins the work; nil from then on, so that the body lives only as long as it can be
+    /// requested (law 10).
     private var slot: WorkSlot<Value>?
     private var progress: WorkProgress?
     private var partial: Value?
-    /// What was said of it and has not had its turn.
-    private var arrived = EventQueue<Value>()
-    private var hasTurn = false
+    /// Events that were reported and that the subscribers have not received.
+    private var pendingEvents = EventQueue<Value>()
+    private var isNotifyPending = false
 
-    init(for slot: WorkSlot<Value>, at place: WorkPlace<Value>) {
+    init(for slot: WorkSlot<Value>, at entry: WorkEntry<Value>) {
         self.slot = slot
-        self.place = place
+        self.entry = entry
         super.init(in: slot.graph)
     }
 
-    override var name: String { place.name }
+    override var name: String { entry.name }
 
     override func retire() {
-        // Whoever does the work may keep its flight (law 10).
-        let dropped = graph.events.execute { arrived.takeAll() }
+        // The code that performs the work may keep its flight (law 10).
+        let dropped = graph.events.execute { pendingEvents.takeAll() }
         withExtendedLifetime(dropped) {}
         (progress, partial, slot) = (nil, nil, nil)
-        place.vacate(self)
+        entry.remove(self)
     }
 
-    /// Adds a subscriber, in a turn; the first one's turn is followed by the one in which the work
-    /// begins.
+    /// Adds a subscriber, in a job of the graph. For the first one the next job begins the work.
     func add(_ subscriber: Subscriber<Value>) {
         let isFirst = subscribers.isEmpty
         subscriber.join(self, as: subscribers.append(subscriber))
         wantsChanged()
-        // Or all have left while the end is under way: then there is nothing to begin.
-        if isFirst { return graph.turns.next { self.begin() } }
-        if let progress { subscriber.tell(.progress(progress)) }
-        if let partial { subscriber.tell(.partial(partial)) }
+        // All earlier subscribers may have left while the end is pending. Then `begin` does
+        // nothing.
+        if isFirst { return graph.jobs.runAfterCurrent { self.begin() } }
+        if let progress { subscriber.notify(.progress(progress)) }
+        if let partial { subscriber.notify(.partial(partial)) }
     }
 
     private func begin() {
-        // A subscriber that leaves before this turn leaves nothing to begin.
-        if isGoing, let slot = slot.take() { slot.begin(Flight(self)) }
+        // If the subscriber has left before this job, there is nothing to begin.
+        if isInFlight, let slot = slot.take() { slot.begin(Flight(self)) }
     }
 
-    /// Says a thing of it on any thread: one turn is asked for, however much is said until it comes
-    /// (law 31).
-    func announce(_ event: WorkEvent<Value>) {
+    /// Queues an event on any thread. At most one job is submitted for all events that are queued
+    /// until it runs (law 31).
+    func post(_ event: WorkEvent<Value>) {
         let (old, isFirst) = graph.events.execute { () -> (WorkEvent<Value>?, Bool) in
-            defer { hasTurn = true }
-            return (arrived.put(event), !hasTurn)
+            defer { isNotifyPending = true }
+            return (pendingEvents.put(event), !isNotifyPending)
         }
         withExtendedLifetime(old) {}
-        if isFirst { perform { self.tellArrived() } }
+        if isFirst { perform { self.notifyPending() } }
     }
 
-    private func tellArrived() {
+    private func notifyPending() {
         var events = graph.events.execute {
-            hasTurn = false
-            return arrived.takeAll()
+            isNotifyPending = false
+            return pendingEvents.takeAll()
         }
-        while let event = events.next() { tell(event) }
+        while let event = events.next() { notify(event) }
     }
 
-    /// Tells all who want it now, in a turn.
-    func tell(_ event: WorkEvent<Value>) {
+    /// Notifies all current subscribers, in a job of the graph.
+    func notify(_ event: WorkEvent<Value>) {
         if hasEnded { return }
         switch event {
         case .progress(let progress): self.progress = progress
         case .partial(let value): partial = value
         case .finished(let outcome): return finish(outcome)
         }
-        for subscriber in subscribers.all { typed(subscriber).tell(event) }
+        for subscriber in subscribers.all { typed(subscriber).notify(event) }
     }
 
-    /// Whoever asks from now on asks anew: the place is vacant before anybody is told (law 31).
+    /// Ends the work. Its entry is free before a subscriber is notified, so a later request begins
+    /// new work (law 31).
     private func finish(_ outcome: Result<Value, any Error>) {
         end()
         for subscriber in subscribers.removeAll() {
-            typed(subscriber).tell(.finished(outcome))
-            _ = subscriber.part()
+            typed(subscriber).notify(.finished(outcome))
+            _ = subscriber.detach()
         }
     }
 
     private func typed(_ subscriber: Subscription) -> Subscriber<Value> {
-        // Only `add` adds to the line, and it takes no others.
+        // Safe: only `add` appends to `subscribers`, and it takes this type only.
         unsafe unsafeDowncast(subscriber, to: Subscriber<Value>.self)
     }
 }

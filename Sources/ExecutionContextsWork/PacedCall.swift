@@ -1,8 +1,9 @@
-/// A function of whose calls some count, depending on when they come; made by `debounced(by:)` and `throttled(to:_:_:)`.
+/// A function that runs its action for some of its calls, depending on when they are made.
 ///
-/// It may be called from any thread, and from its own action. Let go of it, and a value that waits comes all the same
-/// (law 10). On a serial context one action runs at a time, in the order of submission; on a concurrent one an action that
-/// takes long may have the next beside it.
+/// Made by `debounced(by:)` and `throttled(to:_:_:)`. It may be called from any thread, and from
+/// its own action. When it is released, a kept value is still delivered (law 10). On a serial
+/// context one action runs at a time, in the order of submission. On a concurrent context the next
+/// action may start while a long one runs.
 public final class PacedCall<Value: Sendable>: Sendable {
     private let core: DebounceCore
     private let action: @Sendable (Value) -> Void
@@ -12,19 +13,23 @@ public final class PacedCall<Value: Sendable>: Sendable {
         self.action = action
     }
 
-    /// Runs the action with `value` at once, keeps it in place of the one before, or drops it.
+    /// Runs the action with `value` at once, keeps `value` in place of the previous one, or drops
+    /// it.
     public func callAsFunction(_ value: Value) { core.call { [action] in action(value) } }
 
-    /// Forgets the value that waits, with its delay: true if there was one, which then never comes.
+    /// Drops the kept value and cancels its delay; true if there was one, for which the action
+    /// never runs.
     ///
-    /// A time of a throttle that is under way goes on: what comes meanwhile is not let through any sooner.
+    /// The current window of a throttle continues: a cancel does not let the next value through
+    /// sooner.
     @discardableResult
     public func cancel() -> Bool { core.cancel() }
 
-    /// Submits the action with the value that waits, now: true if there was one. A throttle begins a time with it.
+    /// Submits the action with the kept value; true if there was one. A throttle opens a window
+    /// with it.
     @discardableResult
     public func flush() -> Bool { core.flush() }
 
-    /// Whether a value waits.
+    /// Whether a value is kept for later.
     public var isPending: Bool { core.isPending }
 }

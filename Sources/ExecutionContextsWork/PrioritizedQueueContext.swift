@@ -1,21 +1,22 @@
 public import ExecutionContexts
 
 extension PrioritizedQueue {
-    /// This queue as a context, for those who want one: what it is given waits in the line of `priority`.
+    /// Returns this queue as a context whose jobs wait in the queue with `priority`.
     ///
     /// ```swift
     /// let previews = PrioritizedQueue(on: .global, limit: 4).context(priority: .low)
     /// previews.execute { print("when nothing else waits") }
     /// ```
     ///
-    /// It has the time of the queue's context, and is neither serial nor a barrier context, whatever that one is: what is
-    /// more urgent overtakes (law 8). It keeps the queue. To change a priority, or to take work out of the line when it is
-    /// cancelled, use the queue's own `submit`.
+    /// The context has the time of the queue's context. It is neither serial nor a barrier context,
+    /// whatever that one is, since more urgent jobs overtake (law 8). It keeps the queue alive. To
+    /// change a priority, or to remove a job from the queue when it is cancelled, use the queue's
+    /// own `submit`.
     ///
-    /// A job that waits for another one of the queue, as by `sync` on a view of this context, keeps
-    /// its place meanwhile. Where all places are kept that way, the jobs hang in silence. No message
-    /// tells of it: somebody may raise the queue's limit at any moment, so the wait is not known to
-    /// be endless (law 27). Submit with `execute` or `run` instead.
+    /// A job that waits for another job of the queue, as by `sync` on a view of this context, holds
+    /// its permit meanwhile. If all permits are held that way, the jobs deadlock without a message:
+    /// the wait is not known to be endless, since another thread may raise the queue's limit at any
+    /// moment (law 27). Submit with `execute` or `run` instead.
     public func context(priority: WorkPriority = .medium) -> some ExecutionContext {
         PrioritizedQueueContext(queue: self, priority: priority)
     }
@@ -29,7 +30,7 @@ private struct PrioritizedQueueContext: ExecutionContext {
 
     func enqueue(_ work: consuming @escaping Work) {
         let core = queue.core
-        core.submit(PlainJob(core.bound(consume work), refused: nil, of: core, priority), elsewhere: true)
+        core.submit(PlainJob(core.bound(consume work), refused: nil, of: core, priority), neverInline: true)
     }
 
     func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
@@ -37,7 +38,8 @@ private struct PrioritizedQueueContext: ExecutionContext {
         core.submit(PlainJob(core.bound(consume work), refused: refused, of: core, priority))
     }
 
-    /// No where the base says no; that the base says yes is nothing yet, since it has other work too.
+    /// False where the base says false. The base's true proves nothing here, since the base has
+    /// other jobs too.
     var isCurrent: Bool? { queue.core.base.isCurrent == false ? false : nil }
 
     func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }

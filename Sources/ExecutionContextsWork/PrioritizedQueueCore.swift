@@ -1,88 +1,87 @@
 internal import ExecutionContexts
 
-/// What a queue's work needs, and keeps alive: the lines behind their lock, and the context.
+/// The state of a queue behind its lock, and the context. The queue's jobs keep it alive.
 ///
-/// Whatever changes under the lock says who is next, and that one is handed over after unlocking
+/// A change under the lock yields the next job, which the caller hands over after unlocking
 /// (law 9).
 final class PrioritizedQueueCore: @unchecked Sendable {
-    // Unchecked: `lines`, and the slots, phases and marks of the jobs, are reached inside `section`
-    // only.
+    // Unchecked: `state`, and the slots, phases and marks of the jobs, are accessed inside
+    // `section` only.
     let base: any ExecutionContext
     let name: String
     private let section: CriticalSection
-    private var lines: PrioritizedQueueLines
+    private var state: PrioritizedQueueState
 
     init(on base: some ExecutionContext, limit: Int, name: String) {
         self.base = base
         self.name = name
-        section = CriticalSection(name: "lines of \(name)")
-        lines = PrioritizedQueueLines(limit: limit)
+        section = CriticalSection(name: "queue \(name)")
+        state = PrioritizedQueueState(limit: limit)
     }
 
-    /// The work with what it needs of its submitter, for it may be handed over by somebody else.
+    /// Binds the submitter's context values to the job, since another thread may hand it over.
     func bound(_ work: @escaping Work) -> Work {
-        // Not `??`: a closure that goes through a generic function comes back in a thunk, with its
-        // allocation.
+        // Not `??`: passing a closure through a generic function wraps it in an allocated thunk.
         guard let binding = base.binding else { return work }
         return binding(work)
     }
 
-    // MARK: What the queue is told
+    // MARK: Settings
 
     var limit: Int {
-        get { section.execute { lines.limit } }
+        get { section.execute { state.limit } }
         set { change { $0.limit = newValue } }
     }
 
     var isSuspended: Bool {
-        get { section.execute { lines.isSuspended } }
+        get { section.execute { state.isSuspended } }
         set { change { $0.isSuspended = newValue } }
     }
 
-    var pendingCount: Int { section.execute { lines.pendingCount } }
-    var runningCount: Int { section.execute { lines.runningCount } }
+    var pendingCount: Int { section.execute { state.pendingCount } }
+    var runningCount: Int { section.execute { state.runningCount } }
 
-    /// Nobody can resume it or raise its limit any more.
-    func letGo() {
+    /// Called when the queue is released, after which no caller can resume it or raise its limit.
+    func queueReleased() {
         change {
             $0.isSuspended = false
             $0.limit = max($0.limit, 1)
         }
     }
 
-    func submit(_ job: QueuedJob, elsewhere: Bool = false) {
-        change(elsewhere: elsewhere) { $0.append(job) }
+    func submit(_ job: QueuedJob, neverInline: Bool = false) {
+        change(neverInline: neverInline) { $0.append(job) }
     }
 
-    private func change(elsewhere: Bool = false, _ body: (inout PrioritizedQueueLines) -> Void) {
+    private func change(neverInline: Bool = false, _ body: (inout PrioritizedQueueState) -> Void) {
         let mark = ThreadMark.here
         let job = section.execute {
-            body(&lines)
+            body(&state)
             return next(by: mark)
         }
-        handOver(job, elsewhere: elsewhere)
+        handOver(job, neverInline: neverInline)
     }
 
     // MARK: Handing over
 
-    /// Who is next, for the calling thread to hand over; inside the section.
+    /// Returns the next job, for the calling thread to hand over; inside the section.
     private func next(by mark: ThreadMark) -> QueuedJob? {
-        let job = lines.next()
-        job?.hander = mark
+        let job = state.next()
+        job?.handingThread = mark
         return job
     }
 
-    /// Gives jobs to the base, one after the other, for as long as there are places.
+    /// Hands jobs to the base, one after the other, while there are permits.
     ///
-    /// A job that has ended before the base has returned - it ran on the spot, or was refused -
-    /// leaves the next to this loop: else each would nest in the one before.
-    private func handOver(_ first: QueuedJob?, elsewhere: Bool = false) {
+    /// A job that has ended before the base has returned - it ran inline, or was refused - leaves
+    /// the next one to this loop. Otherwise each job would nest in the previous one.
+    private func handOver(_ first: QueuedJob?, neverInline: Bool = false) {
         guard var job = first else { return }
         let mark = ThreadMark.here
         while true {
-            give(job, elsewhere: elsewhere)
+            submitToBase(job, neverInline: neverInline)
             let following = section.execute {
-                job.hander = nil
+                job.handingThread = nil
                 return next(by: mark)
             }
             guard let following else { return }
@@ -90,23 +89,23 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         }
     }
 
-    // Not inlined: a turn that the base has dropped ends when this returns, while the job is still
-    // marked.
+    // Not inlined: a guard that the base has dropped is freed when this returns, while the job is
+    // still marked.
     @inline(never)
-    private func give(_ job: QueuedJob, elsewhere: Bool) {
-        let turn = QueuedTurn(of: job)
-        if elsewhere { return base.enqueue { turn.run() } }
+    private func submitToBase(_ job: QueuedJob, neverInline: Bool) {
+        let completion = CompletionGuard(QueuedEntry(job: job))
+        if neverInline { return base.enqueue { completion.run() } }
         if job.mayBeRefused {
-            return base.execute({ turn.run() }, refused: { turn.refuse($0) })
+            return base.execute({ completion.run() }, refused: { completion.refuse($0) })
         }
-        // It was accepted: where there is no room for it, it enters all the same.
+        // The queue has accepted the job: a full base takes it above its capacity.
         let base = base
-        base.execute({ turn.run() }, refused: { _ in base.enqueue { turn.run() } })
+        base.execute({ completion.run() }, refused: { _ in base.enqueue { completion.run() } })
     }
 
-    // MARK: What becomes of a job
+    // MARK: Phases of a job
 
-    /// Whether a job that was handed over may begin: true once, and never if it was cancelled or
+    /// Whether a job that was handed over may begin: true once, and never after it was cancelled or
     /// refused.
     func begin(_ job: QueuedJob) -> Bool {
         section.execute {
@@ -116,78 +115,78 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         }
     }
 
-    /// One part of a job that has begun is over; with the last its place is free.
-    func end(_ job: QueuedJob, _ tell: () -> Void) {
+    /// Ends one part of a job that has begun. The last part frees the permit.
+    func end(_ job: QueuedJob, _ notify: () -> Void) {
         let mark = ThreadMark.here
         let following = section.execute { () -> QueuedJob? in
             job.parts -= 1
-            return job.parts == 0 ? leave(job, mark) : nil
+            return job.parts == 0 ? freePermit(job, mark) : nil
         }
-        // First the next: whoever is told may wait for it.
+        // The next job first: a notified caller may wait for it.
         handOver(following)
-        tell()
+        notify()
     }
 
-    /// The base does not run a job that it was given.
+    /// Drops a job that the base has refused or dropped.
     func refuse(_ job: QueuedJob, _ refusal: Refusal) {
         let mark = ThreadMark.here
-        let (isLost, following) = section.execute { () -> (Bool, QueuedJob?) in
-            job.phase == .handed ? (true, leave(job, mark)) : (false, nil)
+        let (isDropped, following) = section.execute { () -> (Bool, QueuedJob?) in
+            job.phase == .handed ? (true, freePermit(job, mark)) : (false, nil)
         }
-        if isLost { job.drop(refusal) }
+        if isDropped { job.drop(refusal) }
         handOver(following)
     }
 
-    /// Sees to it that a job never starts: true if it has not, and this call did it.
+    /// Cancels a job that has not started; true if this call did, and the job never starts.
     func cancel(_ job: QueuedJob) -> Bool {
         let mark = ThreadMark.here
-        let (hasWon, following) = section.execute { () -> (Bool, QueuedJob?) in
+        let (isCancelled, following) = section.execute { () -> (Bool, QueuedJob?) in
             switch job.phase {
             case .pending:
-                lines.withdraw(job)
+                state.withdraw(job)
                 return (true, nil)
-            case .handed: return (true, leave(job, mark))
+            case .handed: return (true, freePermit(job, mark))
             case .started, .over: return (false, nil)
             }
         }
-        if hasWon { job.drop(CancellationError()) }
+        if isCancelled { job.drop(CancellationError()) }
         handOver(following)
-        return hasWon
+        return isCancelled
     }
 
-    /// Frees the place of a job, and says who is to be handed over by the caller; inside the
+    /// Frees the permit of a job, and returns the next job for the caller to hand over; inside the
     /// section.
-    private func leave(_ job: QueuedJob, _ mark: ThreadMark) -> QueuedJob? {
-        lines.leave(job)
-        return job.hander === mark ? nil : next(by: mark)
+    private func freePermit(_ job: QueuedJob, _ mark: ThreadMark) -> QueuedJob? {
+        state.freePermit(job)
+        return job.handingThread === mark ? nil : next(by: mark)
     }
 
     func priority(of job: QueuedJob) -> WorkPriority { section.execute { job.priority } }
 
-    /// Moves a job that waits. One that has been handed over has had its turn, and keeps the
-    /// priority for its own use.
+    /// Moves a queued job to another priority. A job that was handed over keeps its order and
+    /// stores the priority for its own use.
     func setPriority(_ priority: WorkPriority, of job: QueuedJob) {
-        let hasTurn = section.execute {
+        let isHandedOver = section.execute {
             if job.phase == .pending {
-                lines.move(job, to: priority)
+                state.move(job, to: priority)
                 return false
             }
             job.priority = priority
             return true
         }
-        if hasTurn { job.priorityChanged() }
+        if isHandedOver { job.priorityChanged() }
     }
 
     func isPending(_ job: QueuedJob) -> Bool { section.execute { job.phase == .pending } }
 
-    /// Does something small with what is the lock's.
+    /// Runs `body` inside the section. It must be short and run no user code.
     func locked<Result>(_ body: () -> Result) -> Result { section.execute { body() } }
 }
 
-/// Tells one thread from another: who hands a job over from who ends it.
+/// Identifies a thread, to compare the thread that hands a job over with the one that ends it.
 final class ThreadMark: Sendable {
-    private static let local = Seam.making { ThreadLocalValue<ThreadMark> { _ in ThreadMark() } }
+    private static let local = SimulationHooks.making { ThreadLocalValue<ThreadMark> { _ in ThreadMark() } }
 
-    /// That of the calling thread.
+    /// The mark of the calling thread.
     static var here: ThreadMark { local.value() ?? ThreadMark() }
 }

@@ -1,17 +1,17 @@
 internal import ExecutionContexts
 
-/// Somebody who is told how much a work is wanted, and what they have been told.
+/// A handler of priority changes, with the priority that it last received.
 final class PriorityHandler: @unchecked Sendable {
-    // Unchecked: `told` is touched on the graph's context only.
+    // Unchecked: `lastPriority` is accessed on the graph's context only.
     private let body: @Sendable (WorkPriority) -> Void
-    private var told: WorkPriority?
+    private var lastPriority: WorkPriority?
 
     init(_ body: @escaping @Sendable (WorkPriority) -> Void) { self.body = body }
 
-    /// Tells a priority that is news.
-    func tell(_ priority: WorkPriority) {
-        if told == priority { return }
-        told = priority
+    /// Calls the handler if the priority has changed.
+    func notify(_ priority: WorkPriority) {
+        if lastPriority == priority { return }
+        lastPriority = priority
         body(priority)
     }
 }

@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 
-/// Something that waits to be made, or is being made.
-struct Making<Value: Sendable>: Sendable {
+/// A submitted transformation, which waits or runs.
+struct Transformation<Value: Sendable>: Sendable {
     let async: Async<Value>
     let setPriority: @Sendable (WorkPriority) -> Void
 
@@ -11,22 +11,22 @@ struct Making<Value: Sendable>: Sendable {
     }
 }
 
-/// What one work makes of another one's values: one at a time, and the last one waits for none.
+/// Transforms the values of another work item, one at a time; the final value waits for none.
 final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
-    // Unchecked: `current` and `isLast` are touched on the graph's context only.
+    // Unchecked: `current` and `isLast` are accessed on the graph's context only.
     private let flight: Flight<Value>
-    private let submit: @Sendable (Input, Bool) -> Making<Value>
-    /// What is waiting to be made or being made.
-    private var current: Making<Value>?
+    private let submit: @Sendable (Input, Bool) -> Transformation<Value>
+    /// The transformation that waits or runs.
+    private var current: Transformation<Value>?
     private var isLast = false
 
-    init(for flight: Flight<Value>, by submit: @escaping @Sendable (Input, Bool) -> Making<Value>) {
+    init(for flight: Flight<Value>, by submit: @escaping @Sendable (Input, Bool) -> Transformation<Value>) {
         self.flight = flight
         self.submit = submit
     }
 
-    /// Takes what the other work tells, in its turn.
-    func take(_ event: WorkEvent<Input>) {
+    /// Handles an event of the other work, in the job that notifies its subscribers.
+    func receive(_ event: WorkEvent<Input>) {
         switch event {
         case .progress(let progress): flight.report(progress)
         case .partial(let value): if current == nil { begin(value) }
@@ -40,24 +40,25 @@ final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Cancels what has not begun; what has is nobody's any more.
+    /// Cancels the current transformation. If it has begun, its result is discarded.
     func stop() { current.take()?.async.cancel() }
 
     func change(to priority: WorkPriority) { current?.setPriority(priority) }
 
     private func begin(_ value: Input) {
         let isLast = isLast
-        let making = submit(value, isLast)
-        current = making
-        // Made by then, perhaps; in any case told in a turn, behind this one.
-        making.async.onComplete { outcome in
-            self.flight.node.graph.turns.perform { self.end(outcome, isLast) }
+        let transformation = submit(value, isLast)
+        current = transformation
+        // The transformation may have ended already. Its result is handled in a job behind this
+        // one.
+        transformation.async.onComplete { outcome in
+            self.flight.node.graph.jobs.perform { self.end(outcome, isLast) }
         }
     }
 
     private func end(_ outcome: Result<Value, any Error>, _ wasLast: Bool) {
         if wasLast { return _ = flight.complete(outcome) }
-        // The last one has begun in the meantime, and nobody waits for this one.
+        // The final transformation has begun meanwhile, so this result is discarded.
         if isLast { return }
         current = nil
         if case .success(let value) = outcome { flight.yield(value) }

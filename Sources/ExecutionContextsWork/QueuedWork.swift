@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// Work that a queue has accepted: how it ends, how urgent it is, and a way to call it off.
+/// A job that a queue has accepted: its result, its priority, and a way to cancel it.
 ///
 /// ```swift
 /// let queue = PrioritizedQueue(on: .global, limit: 1)
@@ -9,41 +9,40 @@ public import ExecutionContexts
 /// if index.cancel() { print("it will never start") }
 /// ```
 ///
-/// A copy is the same work. Nobody has to keep it: the work runs all the same. It may be used from
-/// any thread.
+/// A copy refers to the same job. The job also runs if no copy is kept. Any thread may use it.
 public struct QueuedWork<Value: Sendable>: Sendable {
-    /// How it ends. To cancel this cancels the work.
+    /// The result. Cancelling it cancels the job.
     public let async: Async<Value>
 
-    private let job: AnswerJob<Value>
+    private let job: ResultJob<Value>
 
-    init(_ job: AnswerJob<Value>) {
+    init(_ job: ResultJob<Value>) {
         self.job = job
         async = job.promise.async
     }
 
-    /// How urgent it is.
+    /// The priority, which orders the job while it is queued.
     ///
-    /// Raised, the work waits behind all others of its new priority; lowered, before them, since it
-    /// stood before them until then; to set what it is already leaves it at its place. It takes as
-    /// long however much waits.
+    /// A raised job is placed behind all others of its new priority. A lowered job is placed before
+    /// them, since it was before them until then. Setting the current priority keeps its position.
+    /// The setter takes constant time, however many jobs are queued.
     ///
-    /// Once the work has been handed to the queue's context its turn has come. Then the priority is
-    /// kept and changes no order; the task of an async body is raised with it, where the system can
-    /// do that.
+    /// Once the job has been handed to the queue's context, its order is fixed. From then on the
+    /// priority is stored only, and the task of an async body is escalated with it, where the
+    /// system can do that.
     public var priority: WorkPriority {
         get { job.core.priority(of: job) }
         nonmutating set { job.core.setPriority(newValue, of: job) }
     }
 
-    /// Cancels the work: true if it never started and never will, false if it has started or ended
+    /// Cancels the job: true if it never started and never will, false if it has started or ended
     /// (law 32).
     ///
-    /// It can win until the body begins, also when the context has the work already. Then what the
-    /// body captured is freed before the call returns, and the `Async` ends with
+    /// It can succeed until the body begins, also when the context has the job already. Then the
+    /// body's captures are freed before the call returns, and the `Async` ends with
     /// `CancellationError`. A synchronous body that has begun runs to its end. The task of an async
-    /// one is cancelled, and an open piece is told, by `onCancel`; the `Async` of both ends at
-    /// once.
+    /// body is cancelled, and an ``OpenWork`` is notified by `onCancel`; the `Async` of both ends
+    /// at once.
     @discardableResult
     public func cancel() -> Bool {
         if job.core.cancel(job) { return true }
@@ -51,6 +50,6 @@ public struct QueuedWork<Value: Sendable>: Sendable {
         return false
     }
 
-    /// Whether it still waits for a place.
+    /// Whether the job still waits for a permit.
     public var isPending: Bool { job.core.isPending(job) }
 }

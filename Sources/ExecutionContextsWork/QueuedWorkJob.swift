@@ -1,23 +1,22 @@
 internal import ExecutionContexts
-internal import Synchronization
 
-/// A piece of work in a queue: its place in a line, and how far it has come.
+/// A job of a queue: its position in the queue, and its phase.
 class QueuedJob: @unchecked Sendable {
-    // Unchecked: slot, priority, phase, parts and hander are reached inside the queue's section
-    // only. `entry`, and what a kind of job has to run, belong to whoever has moved the phase from
-    // pending or handed, under that section.
+    // Unchecked: slot, priority, phase, parts and `handingThread` are accessed inside the queue's
+    // section only. `entry`, and what a subclass has to run, belong to the thread that has moved
+    // the phase from pending or handed, under that section.
     enum Phase { case pending, handed, started, over }
 
     final let core: PrioritizedQueueCore
     final var priority: WorkPriority
-    /// Where it stands, while it waits.
+    /// The slot in the queue, while the job is queued.
     final var slot: Int32 = 0
     final var phase = Phase.pending
-    /// How many things have to be over before its place is free.
+    /// How many parts have to end before the permit is free.
     final var parts = 1
-    /// The thread that is about to give it to the base, until the base has returned.
-    final var hander: ThreadMark?
-    /// How it is to be entered with what is bound to it, where that is anything.
+    /// The thread that is handing the job to the base, until the base has returned.
+    final var handingThread: ThreadMark?
+    /// Runs the job with what is bound to it; nil if nothing is bound.
     final var entry: Work?
 
     init(of core: PrioritizedQueueCore, _ priority: WorkPriority) {
@@ -25,16 +24,16 @@ class QueuedJob: @unchecked Sendable {
         self.priority = priority
     }
 
-    /// Whether somebody is told if the base refuses it.
+    /// Whether the base's refusal is reported to the submitter.
     var mayBeRefused: Bool { true }
 
-    /// Runs it and ends it; called once, on the base, after it has begun.
-    func perform() { fatalError("Each kind of job says how it runs.") }
+    /// Runs the job and ends it; called once, on the base, after the job has begun.
+    func perform() { fatalError("A subclass of QueuedJob overrides perform().") }
 
-    /// Its priority was set after it was handed to the base; outside of the section.
+    /// Called outside the section when the priority was set after the hand-over to the base.
     func priorityChanged() {}
 
-    /// It never starts: frees what it captured, and says why.
+    /// Called for a job that never starts: frees its captures, and reports the error.
     func drop(_ error: any Error) { entry = nil }
 
     fileprivate final func enter() {
@@ -43,26 +42,20 @@ class QueuedJob: @unchecked Sendable {
     }
 }
 
-/// What the base holds: if it dies unused, the base has let go of the work.
-final class QueuedTurn: Sendable {
-    private let job: QueuedJob
-    private let isSpent = Atomic<Bool>(false)
+/// A queued job as the base holds it.
+struct QueuedEntry: GuardedJob {
+    let job: QueuedJob
 
-    init(of job: QueuedJob) { self.job = job }
+    func run() { job.enter() }
 
-    deinit { refuse(Refusal(.abandoned, by: job.core.base.name)) }
+    func refuse(_ refusal: Refusal) { job.core.refuse(job, refusal) }
 
-    func run() { if spend() { job.enter() } }
-
-    func refuse(_ refusal: Refusal) { if spend() { job.core.refuse(job, refusal) } }
-
-    // Relaxed: what the job needs to see it sees by the queue's lock.
-    private func spend() -> Bool { !isSpent.exchange(true, ordering: .relaxed) }
+    func drop() { refuse(Refusal(.abandoned, by: job.core.base.name)) }
 }
 
-/// Work that nobody waits for; at most somebody is told if it is refused.
+/// A job without a result, which reports at most its refusal.
 final class PlainJob: QueuedJob, @unchecked Sendable {
-    // Unchecked: as for every job, `work` belongs to whoever has moved the phase.
+    // Unchecked: as for every job, `work` belongs to the thread that has moved the phase.
     private var work: Work?
     private var refused: (@Sendable (Refusal) -> Void)?
 
@@ -82,7 +75,7 @@ final class PlainJob: QueuedJob, @unchecked Sendable {
         core.end(self) {}
     }
 
-    /// A function of its own, so that what the work captured is freed before the place is.
+    /// A separate function, so that the captures of the work are freed before the permit is.
     private func runWork() {
         refused = nil
         work.take()?()
@@ -95,8 +88,8 @@ final class PlainJob: QueuedJob, @unchecked Sendable {
     }
 }
 
-/// Work that owes an answer.
-class AnswerJob<Value: Sendable>: QueuedJob, @unchecked Sendable {
+/// A job with a result.
+class ResultJob<Value: Sendable>: QueuedJob, @unchecked Sendable {
     // Unchecked: the promise never changes; the rest as for every job.
     final let promise: Promise<Value>
 
@@ -110,16 +103,16 @@ class AnswerJob<Value: Sendable>: QueuedJob, @unchecked Sendable {
         promise.fail(error)
     }
 
-    /// Whoever holds the work does not want it any more, and it has started.
+    /// Called when a caller cancels a job that has started.
     func stop() {}
 
-    /// Nobody will hear its answer.
+    /// Called when the `Async` is cancelled, so that the result has no receiver.
     func asyncWasCancelled() { _ = core.cancel(self) }
 }
 
-/// Work whose answer a synchronous body brings.
-final class BodyJob<Value: Sendable>: AnswerJob<Value>, @unchecked Sendable {
-    // Unchecked: as for every job, `body` belongs to whoever has moved the phase.
+/// A job whose result a synchronous body returns.
+final class BodyJob<Value: Sendable>: ResultJob<Value>, @unchecked Sendable {
+    // Unchecked: as for every job, `body` belongs to the thread that has moved the phase.
     private var body: (@Sendable () throws -> Value)?
 
     init(
@@ -135,7 +128,7 @@ final class BodyJob<Value: Sendable>: AnswerJob<Value>, @unchecked Sendable {
         core.end(self) { promise.complete(result) }
     }
 
-    /// A function of its own, so that what the body captured is freed before the place is.
+    /// A separate function, so that the captures of the body are freed before the permit is.
     private func runBody() -> Result<Value, any Error> {
         let body = body.take()!
         return Result { try body() }

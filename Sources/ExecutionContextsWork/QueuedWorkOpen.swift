@@ -1,7 +1,7 @@
 public import ExecutionContexts
 internal import Synchronization
 
-/// Work of a queue that ends later: whoever holds it ends it, once.
+/// Work of a queue that its owner ends, once, perhaps after its body has returned.
 ///
 /// ```swift
 /// let queue = PrioritizedQueue(on: .global, limit: 2)
@@ -11,57 +11,63 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Its place in the queue is taken until it has been ended. If it is dropped before, its place is free all the same and
-/// its `Async` ends with an error that says so (law 26). It may be ended on any thread, inside the body too.
+/// The work holds a permit of the queue until it has been ended. If it is released before, the
+/// permit is freed too, and its `Async` ends with an error that says so (law 26). Any thread may
+/// end it, also inside the body.
 public final class OpenWork<Value: Sendable>: Sendable {
-    private let job: AnswerJob<Value>
-    private let origin: String
+    private let job: ResultJob<Value>
+    private let location: String
     private let isEnded = Atomic<Bool>(false)
 
-    init(_ job: AnswerJob<Value>, origin: String) {
+    init(_ job: ResultJob<Value>, location: String) {
         self.job = job
-        self.origin = origin
+        self.location = location
     }
 
-    deinit { fail(AsyncError.abandoned(promise: origin)) }
+    deinit { fail(AsyncError.abandoned(promise: location)) }
 
-    /// Ends it with a value; false if it had been ended before, which changes nothing (law 24).
+    /// Ends the work with a value; false if it had been ended before, which changes nothing
+    /// (law 24).
     @discardableResult
     public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
 
-    /// Ends it with an error; false if it had been ended before, which changes nothing (law 24).
+    /// Ends the work with an error; false if it had been ended before, which changes nothing
+    /// (law 24).
     @discardableResult
     public func fail(_ error: any Error) -> Bool { complete(.failure(error)) }
 
-    /// Ends it with an outcome; false if it had been ended before, which changes nothing (law 24).
+    /// Ends the work with an outcome; false if it had been ended before, which changes nothing
+    /// (law 24).
     @discardableResult
     public func complete(_ outcome: Result<Value, any Error>) -> Bool {
-        // Acquiring and releasing: who comes late sees what the first has done before.
+        // Acquiring and releasing: a later caller sees what the first caller did before.
         guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return false }
         job.core.end(job) { job.promise.complete(outcome) }
         return true
     }
 
-    /// Runs `body` when the work is cancelled, once, at once if it has been; never after it was ended otherwise.
+    /// Runs `body` once when the work is cancelled, at once if it has been; never after it was
+    /// ended otherwise.
     ///
-    /// By then its `Async` has ended. Its place is not free before what it started has stopped, and the work is ended.
+    /// By then its `Async` has ended. The permit stays in use until what the body started has
+    /// stopped and ends the work.
     public func onCancel(_ body: @escaping Work) { job.promise.onCancel(body) }
 }
 
-/// Work that goes on after its body has returned.
-final class OpenJob<Value: Sendable>: AnswerJob<Value>, @unchecked Sendable {
-    // Unchecked: as for every job, `body` belongs to whoever has moved the phase.
+/// A job that continues after its body has returned.
+final class OpenJob<Value: Sendable>: ResultJob<Value>, @unchecked Sendable {
+    // Unchecked: as for every job, `body` belongs to the thread that has moved the phase.
     private var body: (@Sendable (OpenWork<Value>) -> Void)?
-    private let origin: String
+    private let location: String
 
     init(
-        _ body: @escaping @Sendable (OpenWork<Value>) -> Void, _ origin: String, _ promise: Promise<Value>,
+        _ body: @escaping @Sendable (OpenWork<Value>) -> Void, _ location: String, _ promise: Promise<Value>,
         of core: PrioritizedQueueCore, _ priority: WorkPriority
     ) {
         self.body = body
-        self.origin = origin
+        self.location = location
         super.init(promise, of: core, priority)
-        // The body, and what it was given.
+        // The body, and the `OpenWork` that it receives.
         parts = 2
     }
 
@@ -70,7 +76,7 @@ final class OpenJob<Value: Sendable>: AnswerJob<Value>, @unchecked Sendable {
         core.end(self) {}
     }
 
-    private func runBody() { body.take()!(OpenWork(self, origin: origin)) }
+    private func runBody() { body.take()!(OpenWork(self, location: location)) }
 
     override func drop(_ error: any Error) {
         body = nil

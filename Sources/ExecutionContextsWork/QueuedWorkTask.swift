@@ -1,9 +1,9 @@
 internal import ExecutionContexts
 
-/// Work whose answer a task brings.
-final class TaskJob<Value: Sendable>: AnswerJob<Value>, @unchecked Sendable {
-    // Unchecked: as for every job, `body` belongs to whoever has moved the phase; `task` and
-    // `isStopped` are reached under the queue's lock only.
+/// A job whose result a task returns.
+final class TaskJob<Value: Sendable>: ResultJob<Value>, @unchecked Sendable {
+    // Unchecked: as for every job, `body` belongs to the thread that has moved the phase; `task`
+    // and `isStopped` are accessed under the queue's lock only.
     private var body: (@Sendable () async throws -> Value)?
     private var task: Task<Void, Never>?
     private var isStopped = false
@@ -26,7 +26,7 @@ final class TaskJob<Value: Sendable>: AnswerJob<Value>, @unchecked Sendable {
         priorityChanged()
     }
 
-    /// The task is raised with its work, where the system can do that; no task is ever lowered.
+    /// Escalates the task with its job, where the system can do that. No task is ever lowered.
     override func priorityChanged() {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         let (task, priority) = core.locked { (self.task, self.priority) }

@@ -1,29 +1,32 @@
 public import ExecutionContexts
 
-/// Lets work begin only so often, on a serial context, in the order in which it came.
+/// Limits how often jobs begin on a serial context, in the order of submission.
 ///
 /// ```swift
 /// let limiter = RateLimiter(on: ManualContext(), rate: 10, per: .seconds(1), burst: 3)
 /// limiter.submit { "a request" }.onSuccess { print("sent: \($0)") }
 /// ```
 ///
-/// Three pieces begin at once after a quiet time, then one each tenth of a second. It is a bucket of tokens: it holds `burst` of them
-/// at the most, a new one comes each `per / rate`, and a piece takes one where it begins, on the context. So however late the
-/// context is, no more than `burst` begin at one moment, and never one early (law 7). What is cancelled, refused or
-/// abandoned takes none.
+/// After a quiet period three jobs begin at once, then one every tenth of a second. It is a token
+/// bucket: it holds at most `burst` tokens, gains one every `per / rate`, and a job takes a token
+/// where it begins, on the context. So however late the context is, at most `burst` jobs begin at
+/// one moment, and none begins early (law 7). A job that is cancelled, refused or dropped takes no
+/// token.
 ///
-/// Nothing overtakes what waits. Time is the context's, also a virtual one, and at most one delay is set at a time. It may
-/// be used from any thread, and from its own work, which then waits behind what came before. Work that waits keeps what it
-/// needs; the limiter itself may be let go of (law 10).
+/// Nothing overtakes a waiting job. Time is the context's, also a virtual one, and at most one
+/// delay is pending at a time. Any thread may use the limiter, and so may its own jobs, whose
+/// submissions then wait behind earlier ones. Waiting jobs keep alive what they need, so the
+/// limiter itself may be released (law 10).
 ///
-/// It is not for how many may be at work at a time: that is what `PrioritizedQueue` limits.
+/// It does not limit how many jobs run at a time: that is what `PrioritizedQueue` limits.
 public final class RateLimiter: Sendable {
     private let core: RateLimiterCore
 
-    /// Makes a limiter whose work runs on `context`, `rate` pieces in each `period`, and after a quiet time `burst` at once.
+    /// Creates a limiter on `context` for `rate` jobs in each `period`, and `burst` at once after a
+    /// quiet period.
     ///
-    /// A rate that is not above zero or not finite, a period that is not above zero and a burst below 1 stop the program. The time
-    /// between two pieces is rounded up to whole nanoseconds.
+    /// It traps if the rate is not finite or not above zero, if the period is not above zero, and
+    /// if the burst is below 1. The time between two jobs is rounded up to whole nanoseconds.
     public init(
         on context: some SerialContext, rate: Double, per period: Duration = .seconds(1), burst: Int = 1,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -31,34 +34,37 @@ public final class RateLimiter: Sendable {
         let name = context.name
         require(
             rate.isFinite && rate > 0,
-            "A rate of \(rate) on '\(name)' would never let anything begin, or means nothing (law 32). "
+            "The rate limiter on '\(name)' was given a rate of \(rate) (law 32). "
                 + "Pass a finite number above zero.")
         require(
             period > .zero,
-            "A rate of \(rate) per \(period) on '\(name)' means nothing (law 32). Pass a period above zero.")
+            "The rate limiter on '\(name)' was given a period of \(period) (law 32). "
+                + "Pass a period above zero.")
         require(
             burst >= 1,
-            "A burst of \(burst) on '\(name)' would never let anything begin (law 32). Pass 1 or more.")
+            "The rate limiter on '\(name)' was given a burst of \(burst) (law 32). "
+                + "Pass 1 or more.")
         core = RateLimiterCore(
             on: context, RateLimiterBucket(rate: rate, per: period, burst: burst),
-            from: SourcePlace(fileID: fileID, line: line))
+            from: AlarmLocation(fileID: fileID, line: line))
     }
 
-    /// How many pieces wait to begin.
+    /// How many jobs wait to begin.
     public var pendingCount: Int { core.pendingCount }
 
-    /// Runs `work` on the context when a token is free, and tells nobody.
+    /// Runs `work` on the context when a token is available, and reports no result.
     ///
-    /// If the context refuses it, it is sent once more as what has been accepted.
+    /// If the context refuses it, it is submitted once more as an accepted job.
     public func execute(_ work: consuming @escaping Work) {
-        core.submit(RateLimiterPiece(core.bound(consume work), dropped: nil))
+        core.submit(RateLimitedJob(core.bound(consume work), dropped: nil))
     }
 
-    /// Runs `body` on the context when a token is free, and gives its value, or its error, as an `Async`.
+    /// Runs `body` on the context when a token is available, and returns its value or its error as
+    /// an `Async`.
     ///
-    /// Cancelling the `Async` before the body has begun frees what it captured at once, and it never runs. Later the `Async`
-    /// ends all the same, and nobody hears of the body's value. If the context refuses or abandons the work, it ends with
-    /// a `Refusal` (law 1).
+    /// Cancelling the `Async` before the body has begun frees the body's captures at once, and the
+    /// body never runs. Later the `Async` ends all the same, and the body's value is discarded. If
+    /// the context refuses or drops the job, the `Async` ends with a `Refusal` (law 1).
     @discardableResult
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line, _ body: @escaping @Sendable () throws -> Value
@@ -68,9 +74,9 @@ public final class RateLimiter: Sendable {
             let outcome = Result { try body() }
             promise.complete(outcome)
         }
-        let piece = RateLimiterPiece(work, dropped: { promise.fail($0) })
-        promise.onCancel { [core] in core.cancel(piece) }
-        core.submit(piece)
+        let job = RateLimitedJob(work, dropped: { promise.fail($0) })
+        promise.onCancel { [core] in core.cancel(job) }
+        core.submit(job)
         return promise.async
     }
 }

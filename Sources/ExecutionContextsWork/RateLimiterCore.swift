@@ -1,73 +1,74 @@
 internal import ExecutionContexts
-internal import Synchronization
 
-/// What waits behind a limiter, and what it needs: kept alive by the turns and the alarm.
+/// The queue of a limiter and its context. Serving jobs and the alarm keep it alive.
 ///
-/// Work runs, and takes its token, in turns of the context. There is one for each submission, so that work which need not wait
-/// has the place among the context's other work that its submission has; what has waited gets one more at a time.
+/// A serving job on the context takes a token and runs the first waiting job. Each submission
+/// submits one serving job, so a job that need not wait keeps the position in the context's queue
+/// that its submission has. Jobs that had to wait get one further serving job at a time.
 final class RateLimiterCore: @unchecked Sendable {
-    // Unchecked: `line` is reached inside `section` only.
+    // Unchecked: `queue` is accessed inside `section` only.
     private let base: any SerialContext
-    private let place: SourcePlace
+    private let location: AlarmLocation
     private let section: CriticalSection
-    private var line: RateLimiterLine
+    private var queue: RateLimiterQueue
 
-    init(on base: some SerialContext, _ bucket: RateLimiterBucket, from place: SourcePlace) {
+    init(on base: some SerialContext, _ bucket: RateLimiterBucket, from location: AlarmLocation) {
         self.base = base
-        self.place = place
+        self.location = location
         section = CriticalSection(name: "rate limiter on \(base.name)")
-        line = RateLimiterLine(bucket)
+        queue = RateLimiterQueue(bucket)
     }
 
-    /// The work with what it needs of its submitter, since it may run in a turn of somebody else's.
+    /// Binds the submitter's context values to the job, since another caller's serving job may run
+    /// it.
     func bound(_ work: @escaping Work) -> Work {
-        // Not `??`: a closure that goes through a generic function comes back in a thunk, with its allocation.
+        // Not `??`: passing a closure through a generic function wraps it in an allocated thunk.
         guard let binding = base.binding else { return work }
         return binding(work)
     }
 
-    var pendingCount: Int { section.execute { line.count } }
+    var pendingCount: Int { section.execute { queue.count } }
 
-    func submit(_ piece: RateLimiterPiece) {
-        section.execute { line.append(piece) }
-        let turn = Turn(of: self, for: piece)
-        if piece.isAwaited { return base.execute({ turn.run() }, refused: { turn.lose($0) }) }
-        // It was accepted: where there is no room for it, it enters all the same.
+    func submit(_ job: RateLimitedJob) {
+        section.execute { queue.append(job) }
+        let completion = CompletionGuard(ServingJob(core: self, job: job))
+        if job.isAwaited { return base.execute({ completion.run() }, refused: { completion.refuse($0) }) }
+        // The limiter has accepted the job: a full base takes it above its capacity.
         let base = base
-        base.execute({ turn.run() }, refused: { _ in base.enqueue { turn.run() } })
+        base.execute({ completion.run() }, refused: { _ in base.enqueue { completion.run() } })
     }
 
-    func cancel(_ piece: RateLimiterPiece) {
+    func cancel(_ job: RateLimitedJob) {
         let now = base.time.now
-        let (isOurs, step) = section.execute { (line.remove(piece), line.arrange(at: now, in: section)) }
-        if isOurs { piece.drop(CancellationError()) }
-        take(step)
+        let (wasQueued, effect) = section.execute { (queue.remove(job), queue.arrange(at: now, in: section)) }
+        if wasQueued { job.drop(CancellationError()) }
+        perform(effect)
     }
 
-    /// Runs who is first, if there is a token; on the context.
-    private func serve(_ change: (inout RateLimiterLine) -> Bool) {
+    /// Runs the first waiting job, if there is a token; on the context.
+    private func serve(_ change: (inout RateLimiterQueue) -> Bool) {
         let now = base.time.now
-        let (piece, isSettled) = section.execute { () -> (RateLimiterPiece?, Bool) in
-            guard change(&line) else { return (nil, true) }
-            return (line.begin(at: now), line.isSettled)
+        let (job, isArranged) = section.execute { () -> (RateLimitedJob?, Bool) in
+            guard change(&queue) else { return (nil, true) }
+            return (queue.begin(at: now), queue.isArranged)
         }
-        piece?.run()
-        // Looked at again, since the work took its time and may have submitted.
-        if !isSettled { arrange() }
+        job?.run()
+        // Checked again, since the job took time and may have submitted others.
+        if !isArranged { arrange() }
     }
 
     private func arrange() {
         let now = base.time.now
-        take(section.execute { line.arrange(at: now, in: section) })
+        perform(section.execute { queue.arrange(at: now, in: section) })
     }
 
-    private func take(_ step: RateLimiterLine.Step) {
-        switch step {
+    private func perform(_ effect: RateLimiterQueue.Effect) {
+        switch effect {
         case .nothing: break
-        case .takeTurn:
-            let turn = Turn(of: self, for: nil)
-            // Never on the spot: many that may begin would nest.
-            base.enqueue { turn.run() }
+        case .submitServingJob:
+            let completion = CompletionGuard(ServingJob(core: self, job: nil))
+            // Never inline: many jobs that may begin would nest.
+            base.enqueue { completion.run() }
         case .set(let alarm, let moment): set(alarm, at: moment, on: base)
         case .cancel(let alarm): alarm.cancel()
         }
@@ -75,54 +76,43 @@ final class RateLimiterCore: @unchecked Sendable {
 
     private func set(_ alarm: Alarm, at moment: Moment, on base: some SerialContext) {
         alarm.set(
-            at: moment, on: base, from: place, rang: { alarm in self.serve { $0.end(alarm) } },
-            lost: { alarm in if self.section.execute({ self.line.end(alarm) }) { self.abandonAll() } })
+            at: moment, on: base, from: location, fired: { alarm in self.serve { $0.end(alarm) } },
+            dropped: { alarm in if self.section.execute({ self.queue.end(alarm) }) { self.abandonAll() } })
     }
 
-    /// The context has let go of what was to begin those who wait.
+    /// Drops all waiting jobs, since the context dropped what was to begin them.
     private func abandonAll() {
-        let pieces = section.execute { line.takeAll() }
-        for piece in pieces { piece.drop(Refusal(.abandoned, by: base.name)) }
+        let jobs = section.execute { queue.takeAll() }
+        for job in jobs { job.drop(Refusal(.abandoned, by: base.name)) }
         arrange()
     }
 
-    /// What the context holds: if it dies unused, the context has let go of it.
-    private final class Turn: Sendable {
-        private let core: RateLimiterCore
-        /// Who came with it; nil if it is for those who have waited.
-        private let piece: RateLimiterPiece?
-        private let isSpent = Atomic<Bool>(false)
-
-        init(of core: RateLimiterCore, for piece: RateLimiterPiece?) {
-            self.core = core
-            self.piece = piece
-        }
-
-        deinit { lose(Refusal(.abandoned, by: core.base.name)) }
+    /// A serving job, which begins the jobs that have a token.
+    private struct ServingJob: GuardedJob {
+        let core: RateLimiterCore
+        /// The job submitted with this serving job; nil if it serves jobs that have waited.
+        let job: RateLimitedJob?
 
         func run() {
-            guard spend() else { return }
             core.serve {
-                $0.endTurn()
+                $0.endServingJob()
                 return true
             }
         }
 
-        func lose(_ refusal: Refusal) {
-            guard spend() else { return }
-            guard let piece else {
-                core.section.execute { core.line.endTurn() }
+        func refuse(_ refusal: Refusal) {
+            guard let job else {
+                core.section.execute { core.queue.endServingJob() }
                 return core.abandonAll()
             }
-            let isOurs = core.section.execute {
-                core.line.endTurn()
-                return core.line.remove(piece)
+            let wasQueued = core.section.execute {
+                core.queue.endServingJob()
+                return core.queue.remove(job)
             }
-            if isOurs { piece.drop(refusal) }
+            if wasQueued { job.drop(refusal) }
             core.arrange()
         }
 
-        // Relaxed: what the work needs to see it sees by the limiter's lock.
-        private func spend() -> Bool { !isSpent.exchange(true, ordering: .relaxed) }
+        func drop() { refuse(Refusal(.abandoned, by: core.base.name)) }
     }
 }

@@ -1,25 +1,25 @@
 public import ExecutionContexts
 
-/// A work that any number of subscribers share: a place in a graph, where it begins when the first
-/// one comes.
+/// Work that any number of subscribers share. It is part of a graph, and begins when the first one
+/// subscribes.
 ///
-/// It is a description and costs nothing until somebody subscribes. After its end it begins anew
-/// for who asks again.
+/// It is a description and costs nothing until a caller subscribes. A subscription after its end
+/// begins it anew.
 public struct SharedWork<Value: Sendable>: Sendable {
     let slot: WorkSlot<Value>
 
-    /// The graph that it is part of.
+    /// The graph that the work is part of.
     public var graph: WorkGraph { slot.graph }
 
-    /// Tells `handler` what becomes of the work, on `context`, until its end or until the
+    /// Calls `handler` on `context` with the events of the work, until its end or until the
     /// subscription is cancelled.
     ///
-    /// The handler is called with one event at a time, in order, and the end last, on a concurrent
-    /// context, too (law 31). While it is busy, at most one progress and one partial value wait for
-    /// it: a newer one replaces the one that waits. The end is never dropped.
+    /// The handler is called with one event at a time, in order, and with the end last, also on a
+    /// concurrent context (law 31). While it is busy, at most one progress and one partial value
+    /// are queued for it: a newer one replaces the queued one. The end is never dropped.
     ///
-    /// A late subscriber is told the last progress and the last partial value at once, if there are
-    /// any. On the graph's own context, or on one that the handler's caller is on already, no
+    /// A late subscriber receives the last progress and the last partial value at once, if there
+    /// are any. On the graph's own context, or on one that the handler's caller is on already, no
     /// submission is made (law 6). If the graph's context refuses the subscription, the end is the
     /// refusal (law 1).
     @discardableResult
@@ -31,7 +31,8 @@ public struct SharedWork<Value: Sendable>: Sendable {
         subscribe(priority, on: context.inlineIfCurrent(), handler)
     }
 
-    /// Tells `handler` what becomes of the work, on the graph's context, in the work's own turn.
+    /// Calls `handler` with the events of the work, on the graph's context, in the job that reports
+    /// them.
     @discardableResult
     public func subscribe(
         priority: WorkPriority = .medium, _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
@@ -39,7 +40,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
         subscribe(priority, on: nil, handler)
     }
 
-    /// Tells a closure of the main actor what becomes of the work, on the main queue.
+    /// Calls a closure of the main actor with the events of the work, on the main queue.
     @discardableResult
     public func subscribe(
         priority: WorkPriority = .medium, on main: MainContext,
@@ -49,9 +50,10 @@ public struct SharedWork<Value: Sendable>: Sendable {
         }
     }
 
-    /// The work's end, as an `Async` of the caller's own; cancelling that leaves the work.
+    /// Returns the end of the work as an `Async` of the caller's own; cancelling it unsubscribes.
     ///
-    /// A task that awaits it takes `getOrCancel()`, so that it leaves when it is cancelled: `get()` cancels nothing (law 26).
+    /// A task that awaits it uses `getOrCancel()`, to unsubscribe when the task is cancelled:
+    /// `get()` cancels nothing (law 26).
     public func value(
         priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line
     ) -> Async<Value> {
@@ -59,29 +61,29 @@ public struct SharedWork<Value: Sendable>: Sendable {
         let subscription = subscribe(priority: priority) { event in
             if let outcome = event.outcome { promise.complete(outcome) }
         }
-        // Not kept by what it would complete: a context that loses the question lets go of both
-        // (law 1).
+        // Weak, so that the promise does not keep what would complete it: a context that drops the
+        // subscribing job frees both (law 1).
         promise.onCancel { [weak subscription] in subscription?.cancel() }
         return promise.async
     }
 
     private func subscribe(
-        _ priority: WorkPriority, on place: (any ExecutionContext)?,
+        _ priority: WorkPriority, on context: (any ExecutionContext)?,
         _ handler: @escaping Subscriber<Value>.Handler
     ) -> Subscription {
-        let (slot, turns) = (slot, slot.graph.turns)
+        let (slot, jobs) = (slot, slot.graph.jobs)
         let subscriber =
-            if let place {
-                DistantSubscriber(priority, turns, on: place, slot.graph.events, handler)
+            if let context {
+                ContextSubscriber(priority, jobs, on: context, slot.graph.events, handler)
             } else {
-                Subscriber(priority, turns, handler)
+                Subscriber(priority, jobs, handler)
             }
-        turns.perform {
-            // Who has left before its turn begins nothing.
+        jobs.perform {
+            // A subscriber that has left before this job begins nothing.
             if subscriber.isActive { slot.node().add(subscriber) }
         } refused: { refusal in
-            subscriber.tell(.finished(.failure(refusal)))
-            _ = subscriber.part()
+            subscriber.notify(.finished(.failure(refusal)))
+            _ = subscriber.detach()
         }
         return subscriber
     }

@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// Work by key that is done once for all who want it at the same time.
+/// Work by key that is performed once for all callers that want it at the same time.
 ///
 /// ```swift
 /// let sizes = SingleFlight<String, Int>("size", on: .global.serial("sizes")) { path in
@@ -9,27 +9,29 @@ public import ExecutionContexts
 /// let size = sizes["birds/wren"].value()
 /// ```
 ///
-/// A body with a second parameter is given the ``Flight``: it can tell of progress, and say itself
-/// how it ends.
+/// A body with a second parameter receives the ``Flight``: it can report progress, and end the work
+/// itself.
 ///
-/// - The first who asks for a key begins its work, on the context; who asks while it is under way
-///   joins (law 31).
-/// - Each subscriber is told the end once, unless it left. When the last one leaves the work is
-///   cancelled, once.
-/// - The key is free before anybody is told: asking again after the end begins anew.
-/// - Work that ends while it begins was under way for nobody else: who asks behind the first begins
-///   it anew.
-/// - Threads: all of it may be used from any.
+/// - The first subscriber for a key begins its work, on the context. Later ones join while it is in
+///   flight (law 31).
+/// - Each subscriber receives the end once, unless it has left. When the last subscriber leaves,
+///   the work is cancelled, once.
+/// - The key is free before a subscriber is notified: a subscription after the end begins the work
+///   anew.
+/// - Work that ends while it begins is shared with no other subscriber: the next one begins it
+///   anew.
+/// - Any thread may use it.
 ///
-/// It is not a cache: it keeps no value after the end. Ask a cache first, and fill it where the
+/// It is not a cache: it keeps no value after the end. Query a cache first, and fill it where the
 /// work succeeds.
 public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The graph that the works are part of.
+    /// The graph that the work items are part of.
     public var graph: WorkGraph { flights.graph }
 
     private let flights: KeyedFlights<Key, Value>
 
-    /// Works in a graph that they share with others; `body` begins one, on the graph's context.
+    /// Creates a single flight in a graph that it may share; `body` begins an item, on the graph's
+    /// context.
     public init(
         _ name: String = "work", in graph: WorkGraph,
         _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
@@ -37,7 +39,7 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         flights = KeyedFlights(name, in: graph, body)
     }
 
-    /// Works in a graph of their own; `body` begins one, on `context`.
+    /// Creates a single flight in a graph of its own on `context`; `body` begins an item there.
     public init(
         _ name: String = "work", on context: some SerialContext,
         _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
@@ -45,16 +47,20 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         self.init(name, in: WorkGraph(on: context), body)
     }
 
-    /// Works in a graph that they share with others; each ends as the `Async` does that `body`
-    /// gives, and cancels it.
+    /// Creates a single flight in a graph that it may share; an item ends as the `Async` that
+    /// `body` returns.
+    ///
+    /// An item that ends first cancels the `Async`.
     public init(
         _ name: String = "work", in graph: WorkGraph, _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
     ) {
         self.init(name, in: graph) { key, flight in flight.follow(body(key)) }
     }
 
-    /// Works in a graph of their own; each ends as the `Async` does that `body` gives, and cancels
-    /// it.
+    /// Creates a single flight in a graph of its own on `context`; an item ends as the `Async` that
+    /// `body` returns.
+    ///
+    /// An item that ends first cancels the `Async`.
     public init(
         _ name: String = "work", on context: some SerialContext,
         _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
@@ -62,26 +68,26 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         self.init(name, in: WorkGraph(on: context), body)
     }
 
-    /// The work for `key`, to subscribe to or to depend on. Nothing begins by asking for it.
+    /// The work for `key`, to subscribe to or to depend on. The subscript begins nothing.
     public subscript(key: Key) -> SharedWork<Value> { SharedWork(slot: KeyedSlot(key, flights)) }
 }
 
-/// What begins the works of a `SingleFlight`, and where those under way are found.
+/// The body of a `SingleFlight`, and its items in flight.
 private final class KeyedFlights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    let book: KeyedBook<Key, Value>
+    let registry: KeyedRegistry<Key, Value>
     let graph: WorkGraph
     let body: @Sendable (Key, Flight<Value>) -> Void
 
     init(_ name: String, in graph: WorkGraph, _ body: @escaping @Sendable (Key, Flight<Value>) -> Void) {
-        book = KeyedBook(name)
+        registry = KeyedRegistry(name)
         self.graph = graph
         self.body = body
     }
 }
 
-/// The works under way, by key.
-private final class KeyedBook<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-    // Unchecked: `current` is touched on the graph's context only.
+/// The items in flight, by key.
+private final class KeyedRegistry<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+    // Unchecked: `current` is accessed on the graph's context only.
     var current: [Key: FlightNode<Value>] = [:]
     let name: String
 
@@ -91,7 +97,7 @@ private final class KeyedBook<Key: Hashable & Sendable, Value: Sendable>: @unche
 /// The slot of one key.
 private final class KeyedSlot<Key: Hashable & Sendable, Value: Sendable>: WorkSlot<Value>, @unchecked Sendable
 {
-    // Unchecked like the base: nothing changes here.
+    // Unchecked like the base: immutable.
     private let key: Key
     private let flights: KeyedFlights<Key, Value>
 
@@ -101,34 +107,34 @@ private final class KeyedSlot<Key: Hashable & Sendable, Value: Sendable>: WorkSl
         super.init(flights.graph)
     }
 
-    override var name: String { "\(flights.book.name)[\(key)]" }
+    override var name: String { "\(flights.registry.name)[\(key)]" }
 
     override func node() -> FlightNode<Value> {
-        if let node = flights.book.current[key] { return node }
-        let node = FlightNode(for: self, at: KeyedPlace(key, flights.book))
-        flights.book.current[key] = node
+        if let node = flights.registry.current[key] { return node }
+        let node = FlightNode(for: self, at: KeyedEntry(key, flights.registry))
+        flights.registry.current[key] = node
         return node
     }
 
     override func begin(_ flight: Flight<Value>) { flights.body(key, flight) }
 }
 
-/// The place of one key's work.
-private final class KeyedPlace<Key: Hashable & Sendable, Value: Sendable>: WorkPlace<Value>,
+/// The entry of one key.
+private final class KeyedEntry<Key: Hashable & Sendable, Value: Sendable>: WorkEntry<Value>,
     @unchecked Sendable
 {
-    // Unchecked like the base: nothing changes here.
+    // Unchecked like the base: immutable.
     private let key: Key
-    private let book: KeyedBook<Key, Value>
+    private let registry: KeyedRegistry<Key, Value>
 
-    init(_ key: Key, _ book: KeyedBook<Key, Value>) {
+    init(_ key: Key, _ registry: KeyedRegistry<Key, Value>) {
         self.key = key
-        self.book = book
+        self.registry = registry
     }
 
-    override var name: String { "\(book.name)[\(key)]" }
+    override var name: String { "\(registry.name)[\(key)]" }
 
-    override func vacate(_ node: FlightNode<Value>) {
-        if book.current[key] === node { book.current[key] = nil }
+    override func remove(_ node: FlightNode<Value>) {
+        if registry.current[key] === node { registry.current[key] = nil }
     }
 }

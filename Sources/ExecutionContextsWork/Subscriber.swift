@@ -1,19 +1,19 @@
 internal import ExecutionContexts
 
-/// A subscription with what its subscriber is told by, in the work's own turn.
+/// A subscription with its handler, which is called in the job that reports an event.
 class Subscriber<Value: Sendable>: Subscription, @unchecked Sendable {
-    // Unchecked like the base: `handler` is touched on the graph's context only.
+    // Unchecked like the base: `handler` is accessed on the graph's context only.
     typealias Handler = @Sendable (WorkEvent<Value>) -> Void
 
     private var handler: Handler?
 
-    init(_ priority: WorkPriority, _ turns: Turns, _ handler: @escaping Handler) {
+    init(_ priority: WorkPriority, _ jobs: ConfinedJobs, _ handler: @escaping Handler) {
         self.handler = handler
-        super.init(priority, turns)
+        super.init(priority, jobs)
     }
 
-    /// Tells the subscriber, where it wants to be told, unless it has left by then; in a turn.
-    func tell(_ event: WorkEvent<Value>) {
+    /// Notifies the subscriber, unless it has left by then; in a graph job.
+    func notify(_ event: WorkEvent<Value>) {
         if let handler { deliver(event, to: handler) }
     }
 
@@ -23,8 +23,8 @@ class Subscriber<Value: Sendable>: Subscription, @unchecked Sendable {
         handler(event)
     }
 
-    override func part() -> WorkNode? {
+    override func detach() -> WorkNode? {
         handler = nil
-        return super.part()
+        return super.detach()
     }
 }

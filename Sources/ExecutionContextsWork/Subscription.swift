@@ -1,115 +1,122 @@
 public import ExecutionContexts
 internal import Synchronization
 
-/// One subscriber's part in a work: how urgent it is to this one, and whether it still wants it.
+/// One subscriber's share in a work item: its priority, and whether it still wants the work.
 ///
-/// Keep it to be able to say so, or let it go: the work goes on all the same. Any thread may use
-/// it.
+/// Keep it to change the priority or to cancel. The work also continues if it is released. Any
+/// thread may use it.
 public class Subscription: @unchecked Sendable {
-    // Unchecked: what is not atomic is touched on the graph's context only.
-    /// The work, from when it has joined it until it has left or been told the end.
+    // Unchecked: all but the atomics is accessed on the graph's context only.
+    /// The work, from joining it until leaving or receiving the end.
     final var node: WorkNode?
-    /// Its place among the work's subscribers.
+    /// The number in the work's list of subscribers.
     final var number: UInt64 = 0
-    /// The work that needs this one, if it is a work's and not somebody's; and its place there.
+    /// The work that needs this one, if the subscriber is a work item; and the number in its list
+    /// of needs.
     private var parent: (node: WorkNode, number: UInt64)?
-    /// The priority that the work knows of.
+    /// The priority that the work has counted.
     private var counted: WorkPriority
-    private let turns: Turns
+    private let jobs: ConfinedJobs
 
-    /// Whether it waits for the end, has been told it or has left.
+    /// Whether the subscriber waits for the end, has received it or has left.
     private let state = Atomic<UInt8>(State.waiting)
-    private enum State { static let waiting: UInt8 = 0, told: UInt8 = 1, left: UInt8 = 2 }
-    /// The priority as it was last set.
+    private enum State { static let waiting: UInt8 = 0, notified: UInt8 = 1, left: UInt8 = 2 }
+    /// The priority that was set last.
     private let wanted: Atomic<Int>
-    /// Whether a turn will come that looks at it.
-    private let isChanging = Atomic<Bool>(false)
+    /// Whether a job is pending that counts the new priority.
+    private let isRecountPending = Atomic<Bool>(false)
 
-    init(_ priority: WorkPriority, _ turns: Turns) {
+    init(_ priority: WorkPriority, _ jobs: ConfinedJobs) {
         counted = priority
         wanted = Atomic(priority.rawValue)
-        self.turns = turns
+        self.jobs = jobs
     }
 
     // MARK: - For its subscriber
 
-    /// How urgent the work is to this subscriber.
+    /// The priority of the work for this subscriber.
     ///
     /// Set it at any time: the work's own priority is the highest of all its subscribers', and
     /// follows, also downwards (law 32). Of several changes in a row the last one counts.
-    // Relaxed: the turn that looks at it is ordered by `isChanging`.
+    // Relaxed: `isRecountPending` orders it for the job that reads it.
     public final var priority: WorkPriority {
         get { WorkPriority(rawValue: wanted.load(ordering: .relaxed)) ?? .medium }
         set {
-            Seam.point()
-            // What it is already is known, or about to be.
+            SimulationHooks.point()
+            // The work knows this priority, or a pending job will count it.
             if wanted.exchange(newValue.rawValue, ordering: .relaxed) == newValue.rawValue { return }
-            Seam.point()
-            // Acquiring and releasing: either that turn sees this priority, or a new one comes.
-            guard !isChanging.exchange(true, ordering: .acquiringAndReleasing) else { return }
-            turns.perform { self.recount() }
+            SimulationHooks.point()
+            // Acquiring and releasing: either the pending job sees this priority, or a new one is
+            // submitted.
+            guard !isRecountPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
+            jobs.perform { self.recount() }
         }
     }
 
-    /// Leaves: true if the end had not come, which then never comes, nor anything else (law 31).
+    /// Unsubscribes: true if the end had not come. Then no event follows, the end included
+    /// (law 31).
     ///
-    /// An event whose delivery has begun, on another thread, is delivered to its end. If nobody
-    /// else wants the work it is cancelled: first its own handlers are called, then what it needs
-    /// is let go of, in the order of asking, and so on down to what needs nothing.
+    /// An event whose delivery has begun on another thread is delivered to its end. If no other
+    /// subscriber wants the work, it is cancelled:
+    ///
+    /// 1. Its own handlers are called.
+    /// 2. It unsubscribes from what it needs, in the order of subscription.
+    /// 3. The same follows there, down to work that needs nothing.
     @discardableResult
     public final func cancel() -> Bool {
         guard move(to: State.left) else { return false }
-        turns.perform { self.leave() }
+        jobs.perform { self.leave() }
         return true
     }
 
     /// Whether the end may still come.
     public final var isActive: Bool { state.load(ordering: .acquiring) == State.waiting }
 
-    // MARK: - For the work, in its turns
+    // MARK: - For the work, in graph jobs
 
-    /// What `cancel` does, as a part of the turn under way.
-    final func cancelInTurn() { if move(to: State.left) { turns.next { self.leave() } } }
+    /// `cancel` for a caller in a graph job, which makes no submission.
+    final func cancelInJob() { if move(to: State.left) { jobs.runAfterCurrent { self.leave() } } }
 
-    /// What setting the priority does, as a part of the turn under way.
-    final func changeInTurn(to priority: WorkPriority) {
+    /// The priority's setter for a caller in a graph job, which makes no submission.
+    final func changeInJob(to priority: WorkPriority) {
         wanted.store(priority.rawValue, ordering: .relaxed)
-        turns.next { self.recount() }
+        jobs.runAfterCurrent { self.recount() }
     }
 
-    /// True for the one delivery that may tell the end.
-    final func claimEnd() -> Bool { move(to: State.told) }
+    /// True for the one delivery that may report the end.
+    final func claimEnd() -> Bool { move(to: State.notified) }
 
     private func move(to new: UInt8) -> Bool {
-        Seam.point()
-        // Acquiring and releasing: exactly one of end and leave, which sees what came before.
+        SimulationHooks.point()
+        // Acquiring and releasing: exactly one of end and leave succeeds, and sees what came before
+        // it.
         return state.compareExchange(expected: State.waiting, desired: new, ordering: .acquiringAndReleasing)
             .exchanged
     }
 
-    /// Joins a work: from now on it counts.
+    /// Joins a work item, which counts this subscriber from now on.
     final func join(_ node: WorkNode, as number: UInt64) {
         self.node = node
         self.number = number
-        // What was set in the meantime counts from the start.
+        // A priority set before the join counts from the start.
         counted = priority
         node.wants.add(counted)
-        if parent != nil { node.needers += 1 }
+        if parent != nil { node.dependentCount += 1 }
     }
 
-    /// Joins a work for the sake of another one.
+    /// Joins on behalf of another work item.
     final func join(for parent: WorkNode) {
         self.parent = (parent, parent.needs.append(self))
         parent.graph.countNeeds(1)
     }
 
-    /// The work for whose sake it has joined.
-    final var needer: WorkNode? { parent?.node }
+    /// The work item on whose behalf this subscription joined.
+    final var dependent: WorkNode? { parent?.node }
 
     private func recount() {
         // Acquiring and releasing, as in the setter.
-        _ = isChanging.exchange(false, ordering: .acquiringAndReleasing)
-        Seam.point()
+        _ = isRecountPending.exchange(false, ordering: .acquiringAndReleasing)
+        SimulationHooks.point()
         guard let node, priority != counted else { return }
         node.wants.remove(counted)
         counted = priority
@@ -118,21 +125,20 @@ public class Subscription: @unchecked Sendable {
     }
 
     private func leave() {
-        guard let node = part() else { return }
+        guard let node = detach() else { return }
         node.wants.remove(counted)
         node.wantsChanged()
     }
 
-    /// Lets go of the work and of what it would have been told by, and takes itself from the work's
-    /// line.
-    func part() -> WorkNode? {
+    /// Releases the work and the handler, and removes itself from the work's list of subscribers.
+    func detach() -> WorkNode? {
         let parent = parent.take()
         if let (node, number) = parent {
             _ = node.needs.remove(number)
             node.graph.countNeeds(-1)
         }
         guard let node = node.take() else { return nil }
-        if parent != nil { node.needers -= 1 }
+        if parent != nil { node.dependentCount -= 1 }
         _ = node.subscribers.remove(number)
         return node
     }

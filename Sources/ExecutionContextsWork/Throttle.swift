@@ -1,17 +1,19 @@
 public import ExecutionContexts
 
-/// Which value of a time in which many come is the one that counts.
+/// Which of the values that arrive during a window reaches the action.
 public enum Throttling: Hashable, Sendable, CaseIterable {
-    /// The first, at once; those that come while its time lasts are dropped.
+    /// The first, at once; later ones in its window are dropped.
     case first
-    /// The last, when the time that the first began is over.
+    /// The last, when the window that the first one opened ends.
     case latest
-    /// The first, at once, and if others come while its time lasts the last of them, at the end, which begins the next.
+    /// The first, at once; and the last of any later ones, at the end of the window, which opens
+    /// the next.
     case firstAndLatest
 }
 
 extension ExecutionContext {
-    /// A function that runs `action` at most once in each `interval`, with the value that `choice` says.
+    /// Returns a function that runs `action` at most once per `interval`, with the value that
+    /// `choice` selects.
     ///
     /// ```swift
     /// let context = ManualContext()
@@ -20,16 +22,17 @@ extension ExecutionContext {
     /// save("a better draft")
     /// ```
     ///
-    /// `action` runs on this context, in its time. A time begins with a call that finds none under way; what waits for its
-    /// end is never early (law 7), and one delay is set at a time. With a zero or negative interval each call counts, with
-    /// `latest` in the context's next turn. If the context lets go of the delay the value is lost, as all work is that a
-    /// context loses. To wait until calls cease altogether is for `debounced(by:)`.
+    /// `action` runs on this context, in its time. A call outside a window opens one. A value that
+    /// is kept for the window's end is never early (law 7), and one delay is pending at a time.
+    /// With a zero or negative interval each call counts, with `latest` in a later job of the
+    /// context. If the context drops the delay, the value is dropped with it, like any job that a
+    /// context drops. To wait until calls cease altogether, use `debounced(by:)`.
     public func throttled<Value: Sendable>(
         to interval: Duration, _ choice: Throttling, fileID: StaticString = #fileID, line: UInt = #line,
         _ action: @escaping @Sendable (Value) -> Void
     ) -> PacedCall<Value> {
-        let place = SourcePlace(fileID: fileID, line: line)
+        let location = AlarmLocation(fileID: fileID, line: line)
         return PacedCall(
-            core: DebounceCore(on: self, .windows(max(interval, .zero), choice), from: place), action)
+            core: DebounceCore(on: self, .windows(max(interval, .zero), choice), from: location), action)
     }
 }

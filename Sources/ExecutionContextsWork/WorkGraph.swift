@@ -1,7 +1,7 @@
 public import ExecutionContexts
 internal import Synchronization
 
-/// Works that depend on each other, on one context that they share.
+/// Work items that depend on each other, on one context that they share.
 ///
 /// ```swift
 /// let graph = WorkGraph(on: .global.serial("images"))
@@ -16,49 +16,48 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// A work begins when the first subscriber comes, and equal work begins once, however many want it
-/// (law 31). What it needs it subscribes to itself: so two works share a third one, its priority is
-/// the highest of those who want it, all the way down (law 32), and when the last one leaves it is
-/// cancelled, and what only it had wanted after it.
+/// A work item begins when its first subscriber joins, and equal work begins once for all its
+/// subscribers (law 31). A work item subscribes to what it needs. So two items can share a third
+/// one, whose priority is the highest of all its subscribers', all the way down (law 32). When its
+/// last subscriber leaves, an item is cancelled, and after it the items that only it had needed.
 ///
-/// Everything in a graph happens on its context, one thing at a time; any thread may call. A call
-/// from the context itself is done on the spot where order allows, so components that share one
-/// context talk to each other without a submission (laws 4, 6). The context is given once and never
-/// changed.
+/// Everything in a graph runs on its context, one job at a time; any thread may call. A call from
+/// the context itself runs inline where order allows, so components that share one context call
+/// each other without a submission (laws 4, 6). The context is injected once and never changes.
 public final class WorkGraph: Sendable {
-    /// The context of all works of this graph.
-    public var context: any SerialContext { turns.context }
+    /// The context of all work items of this graph.
+    public var context: any SerialContext { jobs.context }
 
-    let turns: Turns
-    /// Held for moments, by threads that report and by threads that are told, while events change
-    /// hands.
+    let jobs: ConfinedJobs
+    /// Held briefly, by threads that report and by threads that notify, while events are handed
+    /// over.
     let events: CriticalSection
     private let live = Atomic<Int>(0)
     private let needs = Atomic<Int>(0)
 
-    /// Makes a graph without works on a context that it may share with others.
+    /// Creates an empty graph on a context that it may share with others.
     ///
-    /// The context must keep what it accepts: one that drops its oldest work for newer work may
-    /// drop an end.
+    /// The context must keep the jobs that it accepts. One that drops its oldest job for a newer
+    /// job may drop an end.
     public init(on context: some SerialContext) {
-        turns = Turns(on: context)
+        jobs = ConfinedJobs(on: context)
         events = CriticalSection(name: "events of \(context.name)")
     }
 
-    /// How many works have been asked for and have not ended.
-    // Relaxed: a number to look at, which orders nothing.
+    /// How many work items have been requested and have not ended.
+    // Relaxed: an informative count, which orders nothing.
     public var liveCount: Int { live.load(ordering: .relaxed) }
 
     func count(_ change: Int) { live.add(change, ordering: .relaxed) }
 
-    /// How many needs there are between works.
-    // Relaxed: it is touched on the context only, which orders it.
+    /// How many needs there are between work items.
+    // Relaxed: accessed on the context only, which orders it.
     var needCount: Int { needs.load(ordering: .relaxed) }
 
     func countNeeds(_ change: Int) { needs.add(change, ordering: .relaxed) }
 
-    /// A work without a key: `body` begins it when the first subscriber comes, and again for a
-    /// subscriber that comes after its end.
+    /// Returns work without a key: `body` begins it for its first subscriber, and again for one
+    /// that joins after its end.
     public func work<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable (Flight<Value>) -> Void
     ) -> SharedWork<Value> {

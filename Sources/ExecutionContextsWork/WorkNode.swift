@@ -1,116 +1,118 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-/// A work under way, without its type of value: who wants it, how much, and what it needs itself.
+/// A work item in flight, without its value type: its subscribers, its priority, and what it needs.
+///
+/// "In a graph job" below means inside a job of `graph.jobs`.
 class WorkNode: @unchecked Sendable {
-    // Unchecked: what is not atomic is touched on the graph's context only.
+    // Unchecked: all but the atomics is accessed on the graph's context only.
     final let graph: WorkGraph
-    /// Those who want it, in the order in which they came.
-    final var subscribers = Line()
-    /// How many of them want it how much.
-    final var wants = Wants()
-    /// How many of them are works that need it.
-    final var needers = 0
-    /// What it needs, each a subscription to another work.
-    final var needs = Line()
-    /// What it needs of other graphs, whose contexts know more of it.
-    private var elsewhere: [Subscription] = []
+    /// The subscribers, in the order of joining.
+    final var subscribers = SubscriptionList()
+    /// How many subscribers want the work at each priority.
+    final var wants = PriorityCounts()
+    /// How many subscribers are work items that need this one.
+    final var dependentCount = 0
+    /// The subscriptions to the work items that this one needs.
+    final var needs = SubscriptionList()
+    /// The subscriptions to work items of other graphs, which may be on other contexts.
+    private var foreignNeeds: [Subscription] = []
     final var hasEnded = false
-    /// No higher than the rank of anything that it needs; see `circle(through:)`.
+    /// No higher than the rank of any node that this one needs; see `cycle(through:)`.
     final var rank = 0
-    /// Called at its end, in the order of asking; some only if it was cancelled.
+    /// Called at the end, in the order of registration; some only if the work was cancelled.
     private var endHandlers: [(isForCancel: Bool, body: Work)] = []
     private var priorityHandlers: [PriorityHandler] = []
 
-    /// How it goes: who moves this away from `going` decides how the work ends.
-    private let fate = Atomic<UInt8>(Fate.going)
-    /// What `fate` may be.
-    private enum Fate { static let going: UInt8 = 0, finished: UInt8 = 1, cancelled: UInt8 = 2 }
-    /// The priority, for those who look from elsewhere.
+    /// The thread that moves this away from `inFlight` decides how the work ends.
+    private let state = Atomic<UInt8>(State.inFlight)
+    /// The values of `state`.
+    private enum State { static let inFlight: UInt8 = 0, finished: UInt8 = 1, cancelled: UInt8 = 2 }
+    /// The priority, for readers on other threads.
     private let level = Atomic<Int>(WorkPriority.medium.rawValue)
 
-    /// Whether something was said about it elsewhere than on the context, which may wait.
-    private let isToldFromElsewhere = Atomic<Bool>(false)
+    /// Whether a job about this work was submitted from off the context, and may be queued.
+    private let hasSubmittedJobs = Atomic<Bool>(false)
 
     init(in graph: WorkGraph) {
         self.graph = graph
         graph.count(1)
     }
 
-    /// What people call it.
-    var name: String { fatalError("Each kind of work has a name.") }
+    /// The name in messages.
+    var name: String { fatalError("A subclass of WorkNode overrides name.") }
 
-    /// Takes it out of where it could be found, once it ends.
+    /// Removes the work from where requests find it, when it ends.
     func retire() {}
 
-    // MARK: - Its turns
+    // MARK: - Jobs about this work
 
-    /// Takes a turn for what is said about this work: the order in which that is said is kept.
+    /// Runs a job about this work, in the order of the calls.
     ///
-    /// On the context it takes no submission, however much waits for others, unless something about
-    /// this work may wait, too.
-    final func perform(_ turn: @escaping Work) {
-        // Relaxed: only what happens before this call must be seen, and that is visible already
-        // (law 6).
-        if graph.turns.isHere {
-            if !isToldFromElsewhere.load(ordering: .relaxed) { return graph.turns.takeHere(turn) }
+    /// On the context it takes no submission, however many other jobs are queued, unless a job
+    /// about this work may be queued too.
+    final func perform(_ job: @escaping Work) {
+        // Relaxed: the load must see only stores that happen before this call, and those are
+        // visible already (law 6).
+        if graph.jobs.canRunHere {
+            if !hasSubmittedJobs.load(ordering: .relaxed) { return graph.jobs.runHere(job) }
         } else {
-            isToldFromElsewhere.store(true, ordering: .relaxed)
+            hasSubmittedJobs.store(true, ordering: .relaxed)
         }
-        graph.turns.perform(turn)
+        graph.jobs.perform(job)
     }
 
-    // MARK: - Whether it goes on
+    // MARK: - State
 
-    // Acquiring and releasing, here and below: who sees the end sees what came before it.
-    final var isGoing: Bool { fate.load(ordering: .acquiring) == Fate.going }
-    final var isCancelled: Bool { fate.load(ordering: .acquiring) == Fate.cancelled }
+    // Acquiring and releasing, here and below: a thread that sees the end sees what came before it.
+    final var isInFlight: Bool { state.load(ordering: .acquiring) == State.inFlight }
+    final var isCancelled: Bool { state.load(ordering: .acquiring) == State.cancelled }
 
-    /// True for the one who may say how it ended.
-    final func claimEnd() -> Bool { claim(Fate.finished) }
+    /// True for the one caller that may end the work as finished.
+    final func claimEnd() -> Bool { claim(State.finished) }
 
     private func claim(_ end: UInt8) -> Bool {
-        Seam.point()
-        return fate.compareExchange(expected: Fate.going, desired: end, ordering: .acquiringAndReleasing)
+        SimulationHooks.point()
+        return state.compareExchange(expected: State.inFlight, desired: end, ordering: .acquiringAndReleasing)
             .exchanged
     }
 
-    /// Ends it, in a turn: it cannot be found any more, and wants nothing any more.
+    /// Ends the work, in a graph job: requests find it no more, and it needs nothing more.
     final func end() {
         hasEnded = true
         retire()
         graph.count(-1)
         priorityHandlers = []
         let isCancelled = isCancelled
-        // Their turns come before those in which what it needs loses a subscriber.
+        // The handlers' jobs run before those that unsubscribe from what this work needs.
         for handler in endHandlers where isCancelled || !handler.isForCancel {
-            graph.turns.next(handler.body)
+            graph.jobs.runAfterCurrent(handler.body)
         }
         endHandlers = []
-        for need in needs.removeAll() { need.cancelInTurn() }
-        for need in elsewhere { graph.turns.next { need.cancel() } }
-        elsewhere = []
+        for need in needs.removeAll() { need.cancelInJob() }
+        for need in foreignNeeds { graph.jobs.runAfterCurrent { need.cancel() } }
+        foreignNeeds = []
     }
 
-    /// Cancels it, in a turn, unless its end is under way: its own handlers come first, then what
-    /// it needs, in order.
+    /// Cancels the work, in a graph job, unless its end is pending: first its handlers, then its
+    /// needs, in order.
     private func cancel() {
-        if claim(Fate.cancelled) { end() }
+        if claim(State.cancelled) { end() }
     }
 
-    /// Runs `body` when it is cancelled, at once if it has been; in a turn.
+    /// Runs `body` when the work is cancelled, at once if it has been; in a graph job.
     final func onCancel(_ body: @escaping Work) {
-        if isCancelled { return graph.turns.next(body) }
+        if isCancelled { return graph.jobs.runAfterCurrent(body) }
         if !hasEnded { endHandlers.append((true, body)) }
     }
 
-    /// Runs `body` when it has ended, at once if it has; in a turn.
+    /// Runs `body` when the work has ended, at once if it has; in a graph job.
     final func onEnd(_ body: @escaping Work) {
-        if hasEnded { return graph.turns.next(body) }
+        if hasEnded { return graph.jobs.runAfterCurrent(body) }
         endHandlers.append((false, body))
     }
 
-    // MARK: - How much it is wanted
+    // MARK: - Priority
 
     // Relaxed: a priority orders no memory.
     final var priority: WorkPriority { WorkPriority(rawValue: level.load(ordering: .relaxed)) ?? .medium }
@@ -119,26 +121,28 @@ class WorkNode: @unchecked Sendable {
         if hasEnded { return }
         let handler = PriorityHandler(body)
         priorityHandlers.append(handler)
-        graph.turns.next { self.tell(handler) }
+        graph.jobs.runAfterCurrent { self.notify(handler) }
     }
 
-    /// By its turn it may be another priority, which is told now and not once more, or none.
-    private func tell(_ handler: PriorityHandler) { if !hasEnded { handler.tell(priority) } }
+    /// Reports the priority as it is when this job runs, unless the work has ended or it was
+    /// reported already.
+    private func notify(_ handler: PriorityHandler) { if !hasEnded { handler.notify(priority) } }
 
-    /// Sees to what follows when those who want it have changed; in a turn.
+    /// Updates the priority after a change of the subscribers, or cancels the work if none is left;
+    /// in a graph job.
     final func wantsChanged() {
         if hasEnded { return }
         guard let highest = wants.highest else { return cancel() }
         guard highest != priority else { return }
         level.store(highest.rawValue, ordering: .relaxed)
-        for handler in priorityHandlers { graph.turns.next { self.tell(handler) } }
-        for need in needs.all { need.changeInTurn(to: highest) }
-        for need in elsewhere { graph.turns.next { need.priority = highest } }
+        for handler in priorityHandlers { graph.jobs.runAfterCurrent { self.notify(handler) } }
+        for need in needs.all { need.changeInJob(to: highest) }
+        for need in foreignNeeds { graph.jobs.runAfterCurrent { need.priority = highest } }
     }
 
-    /// Needs something of another graph for as long as it lasts; in a turn.
-    final func need(elsewhere need: Subscription) {
-        // Asking may have been enough for it to end, where both share a context.
-        if hasEnded { _ = need.cancel() } else { elsewhere.append(need) }
+    /// Adds a need of another graph, which lasts until the work ends; in a graph job.
+    final func addForeignNeed(_ need: Subscription) {
+        // If both graphs share a context, subscribing may have ended this work.
+        if hasEnded { _ = need.cancel() } else { foreignNeeds.append(need) }
     }
 }

@@ -2,14 +2,14 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 
-/// Functions that end in `Never`, as command line tools do.
+/// Functions that return `Never`, as command line tools have.
 ///
-/// In such a function the optimizer drops a promise without its `deinit`, and releases early what the promise refers to.
-/// So no link between futures may rest on either.
+/// In such a function the optimizer drops a promise without its `deinit`, and releases early what
+/// the promise refers to. So no link between futures may depend on either.
 let endings: [(name: String, body: @Sendable () -> Never)] = [
     ("timeout", timeoutRunsOut), ("timeout of an extended promise", timeoutOfExtendedPromise),
     ("delay", delayIsDue),
-    ("chain", chainIsCancelled), ("joined", joinedAreCancelled), ("token", tokenIsInvalidated),
+    ("chain", chainIsCancelled), ("combinators", combinatorsAreCancelled), ("token", tokenIsInvalidated),
     ("followed", followedIsCancelled), ("retry", retryIsDue), ("described", describedAndAwaited),
     ("context", contextIsDropped), ("dispatch main", servesMain),
 ]
@@ -56,7 +56,7 @@ private func chainIsCancelled() -> Never {
 }
 
 @inline(never)
-private func joinedAreCancelled() -> Never {
+private func combinatorsAreCancelled() -> Never {
     let first = Promise<Int>(), second = Promise<Int>()
     let fastest = Async.first(of: [first.async.map { $0 }, second.async])
     let all = Async.all([first.async.map { $0 }, second.async.map { $0 }])

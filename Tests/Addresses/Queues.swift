@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 
-/// Fills each queue of the library past its segments and its size while others take from it.
+/// Fills each queue of the library past its segments and its size while other threads dequeue.
 let stresses: [(name: String, body: @Sendable () -> Void)] = [
     ("serial view", { fill(GlobalContext().serial("view")) }),
     ("serial view of a serial queue", { fill(SerialQueueContext(label: "queue").serial("view")) }),

@@ -1,4 +1,4 @@
-// Programs for the address sanitizer, in release: `list` prints their names, and a name runs that one.
+// Programs for the address sanitizer, in release: `list` prints their names, and a name runs one.
 import Foundation
 
 let argument = CommandLine.arguments.dropFirst().joined(separator: " ")

@@ -4,11 +4,11 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// The functions on their own contexts.
+/// The functions on their real contexts.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncFunctionsTests {
     @Test(arguments: Way.allCases, Way.allCases)
-    func `Law 1: work runs, also when work submits it, and is let go of`(_ outer: Way, _ inner: Way) async {
+    func `Law 1: jobs run and are released, also those that a job submits`(_ outer: Way, _ inner: Way) async {
         let log = Log()
         await untilFreed { end in
             outer.submit {
@@ -22,7 +22,7 @@ struct AsyncFunctionsTests {
         #expect(log.entries == ["outer", "inner"])
     }
 
-    @Test func `Pieces of async run beside each other`() async {
+    @Test func `Jobs of async run concurrently`() async {
         let first = DispatchSemaphore(value: 0)
         let second = DispatchSemaphore(value: 0)
         await untilFreed { end in
@@ -39,7 +39,7 @@ struct AsyncFunctionsTests {
         }
     }
 
-    @Test func `Law 3: a barrier is behind earlier work and before later work`() async {
+    @Test func `Law 3: a barrier runs after earlier jobs and before later jobs`() async {
         let log = Log()
         let mayEnd = DispatchSemaphore(value: 0)
         await untilFreed { end in
@@ -52,44 +52,44 @@ struct AsyncFunctionsTests {
             asyncBarrier { log.add("barrier") }
             for _ in 0..<50 { async { log.add("after") } }
             asyncBarrier { _ = end }
-            // Time enough for what does not wait for its turn.
+            // Time enough for any job that wrongly does not wait.
             GlobalContext().schedule(after: 0.01) { for _ in 0..<4 { mayEnd.signal() } }
         }
         let after = Array(repeating: "after", count: 50)
         #expect(log.entries == ["before", "before", "before", "before", "barrier"] + after)
     }
 
-    @Test func `Law 3: nothing runs beside a barrier`() async {
+    @Test func `Law 3: no job runs beside a barrier`() async {
         let inside = Box(0)
-        let crowds = Box<[Int]>([])
-        /// Stays inside for a while, and says how many were there.
+        let counts = Box<[Int]>([])
+        /// Stays inside for a while; returns how many jobs were inside.
         @Sendable func visit() -> Int {
             inside.withValue { $0 += 1 }
             for _ in 0..<20 { sched_yield() }
-            let crowd = inside.value
+            let count = inside.value
             inside.withValue { $0 -= 1 }
-            return crowd
+            return count
         }
         await untilFreed { end in
             for _ in 0..<100 {
                 for _ in 0..<5 { async { _ = visit() } }
                 asyncBarrier {
-                    let crowd = visit()
-                    crowds.withValue { $0.append(crowd) }
+                    let count = visit()
+                    counts.withValue { $0.append(count) }
                     _ = end
                 }
             }
         }
-        #expect(crowds.value == Array(repeating: 1, count: 100))
+        #expect(counts.value == Array(repeating: 1, count: 100))
     }
 
-    @Test func `Law 3: a barrier does not wait for work that is not due`() async {
+    @Test func `Law 3: a barrier does not wait for a delayed job that is not due`() async {
         let delay = async(delay: 3_600) { Issue.record("It was cancelled.") }
         await untilFreed { end in asyncBarrier { _ = end } }
         #expect(delay.cancel())
     }
 
-    @Test func `Law 3: work that becomes due during a barrier starts after it`() async {
+    @Test func `Law 3: a delayed job that becomes due during a barrier starts after it`() async {
         let log = Log()
         await untilFreed { end in
             asyncBarrier {
@@ -97,7 +97,7 @@ struct AsyncFunctionsTests {
                     log.add("delayed")
                     _ = end
                 }
-                // A later delay elsewhere: when it fires, the first has been submitted.
+                // A longer delay elsewhere: when it fires, the first job has been submitted.
                 let fired = DispatchSemaphore(value: 0)
                 GlobalContext().schedule(after: 0.005) { fired.signal() }
                 fired.wait()
@@ -107,14 +107,14 @@ struct AsyncFunctionsTests {
         #expect(log.entries == ["the barrier's end", "delayed"])
     }
 
-    @Test func `Inside a type with a method called async the module's name leads to the function`() async {
+    @Test func `In a type with a method named async, the module's name selects the function`() async {
         await untilFreed { end in Shadowing().start(end) }
     }
 }
 
-/// Has an `async` of its own, which hides the function.
+/// A type with an `async` method, which hides the function.
 private struct Shadowing {
-    func async(_ work: () -> Void) { Issue.record("This one was not meant.") }
+    func async(_ work: () -> Void) { Issue.record("The method was called in place of the function.") }
 
     func start(_ end: Farewell) {
         AsyncFunctions.async { _ = end }

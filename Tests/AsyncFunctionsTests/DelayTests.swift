@@ -2,11 +2,11 @@ import AsyncFunctions
 import ExecutionContexts
 import Testing
 
-/// Delays, on the real clock.
+/// Delays on the real clock.
 @Suite(.timeLimit(.minutes(30)))
 struct DelayTests {
     @Test(arguments: Way.delayed)
-    func `Law 7: a delay is a minimum`(_ way: Way) async {
+    func `Law 7: a delay is never shorter than asked for`(_ way: Way) async {
         let clock = ContinuousClock()
         let start = clock.now
         await untilFreed { end in way.submit(milliseconds: 10) { _ = end } }
@@ -31,7 +31,8 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.inSeconds, [1e10, 1e300, Double.greatestFiniteMagnitude, Double.infinity])
-    func `Law 7: huge seconds saturate and infinity never comes`(_ way: Way, _ seconds: Double) async {
+    func `Law 7: huge seconds saturate, and an infinite delay never ends`(_ way: Way, _ seconds: Double) async
+    {
         await untilFreed { end in
             expectNever(way.submit(seconds: seconds) { [end] in Issue.record("It came, \(end)") })
         }
@@ -51,8 +52,7 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.delayed)
-    func `Law 7: what is cancelled never runs, is let go of at once, and is cancelled once`(_ way: Way) throws
-    {
+    func `Law 7: a cancelled job never runs, is released at once, and is cancelled once`(_ way: Way) throws {
         weak var capture: Log?
         let delay: DelayedWork
         do {
@@ -68,11 +68,11 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.delayed)
-    func `Law 7: what has started cannot be cancelled, also from within`(_ way: Way) async {
+    func `Law 7: a job that has started cannot be cancelled, not even by itself`(_ way: Way) async {
         let handle = Box<DelayedWork?>(nil)
         let answers = Box<[Bool?]>([])
         await untilFreed { end in
-            // Under the lock until it is stored, so that the work finds it.
+            // Under the lock until it is stored, so that the job finds it.
             handle.withValue { stored in
                 stored = way.submit {
                     let answer = handle.withValue { $0 }?.cancel()
@@ -87,8 +87,8 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.delayed)
-    func `Where it was scheduled is where the caller wrote it`(_ way: Way) throws {
-        // Through the helper, which stands in another file, and here.
+    func `The origin of a delay is the source location of its caller`(_ way: Way) throws {
+        // Once through the helper, which is in another file, and once from here.
         let helped = try #require(way.submit(milliseconds: 3_600_000) {})
         #expect(helped.origin.contains("/Ways.swift:"))
         let line = #line + 1
@@ -97,17 +97,17 @@ struct DelayTests {
         #expect(helped.cancel() && direct.cancel())
     }
 
-    @Test func `Law 7: not-a-number seconds stop the program`() async throws {
+    @Test func `Law 7: NaN seconds trap`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             async(delay: .nan) {}
         }
-        try expectSentence(result, "not-a-number", "law 7", "DelayTests.swift", "infinity for never")
+        try expectTrap(result, "NaN", "law 7", "DelayTests.swift", "infinity for never")
     }
 
-    @Test func `Law 7: not-a-number seconds stop the program, on main too`() async throws {
+    @Test func `Law 7: NaN seconds trap, on main too`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             mainThread(delay: .nan) {}
         }
-        try expectSentence(result, "not-a-number", "law 7", "DelayTests.swift", "infinity for never")
+        try expectTrap(result, "NaN", "law 7", "DelayTests.swift", "infinity for never")
     }
 }

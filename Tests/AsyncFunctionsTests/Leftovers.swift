@@ -2,7 +2,7 @@ import AsyncFunctions
 import ExecutionContextsTesting
 import Testing
 
-/// Runs `scenario` with a manual context and expects that it leaves nothing pending and nothing alive.
+/// Runs `scenario` with a manual context; expects it to leave no job pending and no object alive.
 @MainActor func leavingNothing(
     sourceLocation: SourceLocation = #_sourceLocation, _ scenario: (ManualContext) throws -> Void
 ) rethrows {
@@ -27,7 +27,8 @@ import Testing
         try await scenario(context)
         expectIdle(context, sourceLocation)
     }
-    // Work that has told the test that it ran may still have to let go of what it held: the barrier is behind that.
+    // A job that has reported its run may not have released its captures yet. The barrier runs
+    // after it has.
     await untilFreed { end in asyncBarrier { _ = end } }
     #expect(left == nil, "something keeps the context", sourceLocation: sourceLocation)
 }
@@ -37,12 +38,12 @@ private func expectIdle(_ context: ManualContext, _ sourceLocation: SourceLocati
     #expect(context.delayedCount == 0, sourceLocation: sourceLocation)
 }
 
-/// Runs `scenario` and returns when the object that it was given has died: when nothing keeps its closures.
+/// Runs `scenario` and returns when its argument is freed, so when no object keeps its closures.
 nonisolated(nonsending) func untilFreed(_ scenario: (Farewell) -> Void) async {
     await withCheckedContinuation { done in scenario(Farewell { done.resume() }) }
 }
 
-/// Does something at its end.
+/// Calls its action when it is freed.
 final class Farewell: Sendable {
     private let action: @Sendable () -> Void
     init(_ action: @escaping @Sendable () -> Void) { self.action = action }

@@ -1,4 +1,4 @@
-/// What has happened, in order.
+/// Entries, in the order in which they were added.
 final class Log: Sendable {
     private let stored = Box<[String]>([])
     var entries: [String] { stored.value }

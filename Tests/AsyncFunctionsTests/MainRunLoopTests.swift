@@ -39,7 +39,7 @@ final class MainRunLoopTests: XCTestCase {
         let context = ManualContext()
         let ran = expectation(description: "ran")
         ran.expectedFulfillmentCount = 3
-        // Not substituted, and run by the run loop below, in the middle of it.
+        // Not substituted; the run loop of the `wait` below runs it.
         mainThread { async { mainThread { ran.fulfill() } } }
         mainThread(delay: 0) { mainThread { ran.fulfill() } }
         mainThread(delay: .zero) { mainThread(delay: 0.001) { ran.fulfill() } }

@@ -2,7 +2,7 @@ import AsyncFunctions
 import ExecutionContexts
 import Testing
 
-/// Main, as Swift Testing has it.
+/// Main in a process of Swift Testing.
 @Suite(.timeLimit(.minutes(30)))
 struct MainThreadTests {
     @Test(arguments: Way.allCases.filter(\.isMain))
@@ -16,7 +16,7 @@ struct MainThreadTests {
         }
     }
 
-    @Test func `Closures of the main actor use what is isolated to it`() async {
+    @Test func `Closures given to mainThread use state that is isolated to the main actor`() async {
         let screen = Screen()
         await untilFreed { end in
             mainThread { screen.changes.append("now") }
@@ -29,7 +29,7 @@ struct MainThreadTests {
         #expect(await screen.changes == ["now", "after seconds", "after a duration"])
     }
 
-    @Test func `Law 2: main runs one piece at a time, in the order of submission`() async {
+    @Test func `Law 2: main runs one job at a time, in the order of submission`() async {
         let screen = Screen()
         await untilFreed { end in
             for index in 0..<200 { mainThread { screen.changes.append("\(index)") } }
@@ -38,7 +38,7 @@ struct MainThreadTests {
         #expect(await screen.changes == (0..<200).map(String.init))
     }
 
-    @Test func `Law 7: due work of main runs in the order of deadline and submission`() async {
+    @Test func `Law 7: delayed jobs of main run in the order of deadline and submission`() async {
         let screen = Screen()
         await untilFreed { end in
             for index in 0..<200 { mainThread(delay: 0) { screen.changes.append("\(index)") } }
@@ -59,17 +59,17 @@ struct MainThreadTests {
         #expect(log.entries == ["returned", "ran"])
     }
 
-    @Test func `A barrier does not hold up main`() async {
+    @Test func `A barrier does not block main`() async {
         await untilFreed { end in
             asyncBarrier {
-                // It would wait for itself if main were behind the barrier.
+                // If main had to wait for the barrier, this would deadlock.
                 MainContext().sync { mainThread { _ = end } }
             }
         }
     }
 }
 
-/// What only the main actor may change.
+/// State that only the main actor may change.
 @MainActor private final class Screen {
     var changes: [String] = []
 }

@@ -3,14 +3,16 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Law 12: for whom substitutes hold, and for whom they do not.
+/// Law 12: which jobs and tasks substitutes apply to.
 @MainActor
 @Suite(.timeLimit(.minutes(30)))
 struct SubstituteScopeTests {
-    // MARK: One of the two
+    // MARK: One substitute
 
     @Test(arguments: Way.allCases.filter(\.isMain))
-    func `With the background replaced, main is main, and what its closures submit is replaced`(_ way: Way)
+    func `With the background replaced, main is real, and the jobs that it submits are substituted`(
+        _ way: Way
+    )
         async
     {
         await leavingNothing { context in
@@ -31,7 +33,7 @@ struct SubstituteScopeTests {
     }
 
     @Test(arguments: Way.allCases.filter { !$0.isMain })
-    func `With main replaced, the background is real, and what its work gives to main is replaced`(_ way: Way)
+    func `With main replaced, the background is real, and its jobs for main are substituted`(_ way: Way)
         async
     {
         await leavingNothing { context in
@@ -54,7 +56,7 @@ struct SubstituteScopeTests {
     // MARK: Nesting
 
     @Test(arguments: Way.allCases)
-    func `An inner call replaces what it names, and leaves the rest`(_ way: Way) {
+    func `An inner call replaces the contexts that it names, and no others`(_ way: Way) {
         leavingNothing { outer in
             leavingNothing { background in
                 leavingNothing { main in
@@ -74,7 +76,7 @@ struct SubstituteScopeTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `Work keeps the substitutes under which it was submitted, whoever runs it`(_ way: Way) {
+    func `A job keeps the substitutes under which it was submitted, on any thread`(_ way: Way) {
         leavingNothing { first in
             leavingNothing { second in
                 let log = Log()
@@ -91,16 +93,17 @@ struct SubstituteScopeTests {
         }
     }
 
-    // MARK: Others
+    // MARK: Outside of the scope
 
-    @Test func `After the call the functions are the real ones again`() async {
+    @Test func `After the call the functions use the real contexts again`() async {
         await leavingNothing { context in
             withAsyncFunctions(on: context, main: context) {}
             await untilFreed { end in async { mainThread { asyncBarrier { _ = end } } } }
         }
     }
 
-    @Test func `After a throw the functions are the real ones again, and the error's type is kept`() async {
+    @Test func `After a throw the functions use the real contexts again, and the error keeps its type`() async
+    {
         await leavingNothing { context in
             do throws(Trouble) {
                 try withAsyncFunctions(on: context, main: context) { () throws(Trouble) in throw Trouble() }
@@ -121,7 +124,7 @@ struct SubstituteScopeTests {
         }
     }
 
-    @Test func `Values come through, also those that cannot be sent`() async {
+    @Test func `The scope returns values, also those that are not Sendable`() async {
         await leavingNothing { context in
             let value = Unsendable()
             #expect(withAsyncFunctions(on: context) { value } === value)
@@ -133,30 +136,30 @@ struct SubstituteScopeTests {
         }
     }
 
-    @Test func `Work of the substitute that was not submitted under it is not touched`() async {
+    @Test func `A job of the substitute that was submitted outside of the scope is not substituted`() async {
         await leavingNothing { context in
             await untilFreed { end in
                 withAsyncFunctions(on: context, main: context) { async {} }
-                // Real, though it stands in the same line: nothing was replaced when it was submitted.
+                // Real, though in the same queue: no substitute applied when it was submitted.
                 context.execute { async { mainThread { _ = end } } }
                 context.runReady()
             }
         }
     }
 
-    @Test func `Law 12: two tests at the same time do not see each other's substitutes`() async {
+    @Test func `Law 12: concurrent tests do not see each other's substitutes`() async {
         await withTaskGroup { group in
             for _ in 0..<8 {
-                group.addTask { await testWithItsOwn() }
+                group.addTask { await testWithOwnSubstitutes() }
                 group.addTask {
-                    // Without any.
+                    // A test without substitutes.
                     for _ in 0..<10 { await untilFreed { end in async { mainThread { _ = end } } } }
                 }
             }
         }
     }
 
-    @Test func `Child tasks and unstructured ones have the substitutes, detached ones do not`() async {
+    @Test func `Child tasks and unstructured tasks have the substitutes, detached tasks do not`() async {
         await leavingNothing { context in
             let log = Log()
             await withAsyncFunctions(on: context, main: context) {
@@ -172,7 +175,7 @@ struct SubstituteScopeTests {
         }
     }
 
-    @Test func `An actor may replace them, too, and stays isolated`() async {
+    @Test func `An actor may open a scope, too, and stays isolated in it`() async {
         await leavingNothing { context in
             let host = Host()
             await host.visit(context)
@@ -203,8 +206,8 @@ private actor Host {
     }
 }
 
-/// What a test does that others run beside.
-@MainActor private func testWithItsOwn() async {
+/// The body of a test that runs beside other tests.
+@MainActor private func testWithOwnSubstitutes() async {
     await leavingNothing { context in
         let log = Log()
         await withAsyncFunctions(on: context, main: context) {

@@ -3,11 +3,11 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// What a user writes who tests code that calls the functions.
+/// Tests as a user writes them for code that calls the functions.
 @MainActor
 @Suite(.timeLimit(.minutes(30)))
 struct SubstituteTests {
-    @Test func `A search starts after a pause in typing, and shows on main what it found`() {
+    @Test func `A search starts after a pause in typing, and shows its results on main`() {
         leavingNothing { context in
             withAsyncFunctions(on: context, main: context) {
                 let search = Search()
@@ -22,7 +22,7 @@ struct SubstituteTests {
         }
     }
 
-    @Test func `The work of a test that awaits is run when the test says so`() async {
+    @Test func `A test that awaits decides when its jobs run`() async {
         await leavingNothing { context in
             let search = Search()
             await withAsyncFunctions(on: context, main: context) {
@@ -37,7 +37,7 @@ struct SubstituteTests {
     }
 
     @Test(arguments: Way.allCases, Way.allCases)
-    func `Law 12: work submitted by work is substituted, too`(_ outer: Way, _ inner: Way) {
+    func `Law 12: the jobs that a job submits are substituted, too`(_ outer: Way, _ inner: Way) {
         leavingNothing { context in
             let log = Log()
             withAsyncFunctions(on: context, main: context) {
@@ -49,14 +49,15 @@ struct SubstituteTests {
                     }
                 }
             }
-            // Bound to the work, not to who runs it: the call has returned. A real context would not have run it by now.
+            // The substitutes are bound to the job, not to its runner: the call has returned.
+            // A real context would not have run the inner jobs by now.
             context.advance(by: .milliseconds(3))
             #expect(log.entries == ["outer", "inner", "innermost"])
         }
     }
 
     @Test(arguments: Way.allCases)
-    func `Each function submits to the context that stands in for its own`(_ way: Way) {
+    func `Each function submits to the substitute of its own context`(_ way: Way) {
         leavingNothing { background in
             leavingNothing { main in
                 let log = Log()
@@ -71,7 +72,7 @@ struct SubstituteTests {
     }
 
     @Test(arguments: Way.delayed)
-    func `Law 7: under a manual context delays are virtual, exact, and ordered`(_ way: Way) {
+    func `Law 7: delays on a manual context are virtual, exact and ordered`(_ way: Way) {
         leavingNothing { context in
             let log = Log()
             withAsyncFunctions(on: context, main: context) {
@@ -89,7 +90,7 @@ struct SubstituteTests {
     }
 
     @Test(arguments: Way.delayed)
-    func `Law 7: delayed work that is cancelled leaves its substitute at once`(_ way: Way) throws {
+    func `Law 7: a cancelled delayed job leaves its substitute at once`(_ way: Way) throws {
         try leavingNothing { context in
             let delay = try withAsyncFunctions(on: context, main: context) {
                 try #require(way.submit { Issue.record("It was cancelled.") })
@@ -103,7 +104,8 @@ struct SubstituteTests {
     }
 
     @Test(arguments: Way.inSeconds, [-Double.infinity, -1, 0])
-    func `Law 7: a delay that has passed runs without a step in time`(_ way: Way, _ seconds: Double) {
+    func `Law 7: a job with a zero or negative delay runs before time advances`(_ way: Way, _ seconds: Double)
+    {
         leavingNothing { context in
             let log = Log()
             withAsyncFunctions(on: context, main: context) {
@@ -115,7 +117,7 @@ struct SubstituteTests {
     }
 
     @Test(arguments: Way.inSeconds)
-    func `Law 7: a delay that never comes is not kept by its substitute`(_ way: Way) {
+    func `Law 7: a substitute does not keep a job whose delay never ends`(_ way: Way) {
         leavingNothing { context in
             withAsyncFunctions(on: context, main: context) {
                 way.submit(seconds: .infinity) { [context] in Issue.record("It came on \(context.name).") }
@@ -129,14 +131,14 @@ struct SubstituteTests {
 
     @Test func `Law 3: only asyncBarrier submits barriers`() {
         let log = Log()
-        let noting = NotingContext(log: log)
-        for way in Way.allCases { withAsyncFunctions(on: noting, main: ManualContext()) { way.submit {} } }
+        let logging = LoggingContext(log: log)
+        for way in Way.allCases { withAsyncFunctions(on: logging, main: ManualContext()) { way.submit {} } }
         #expect(log.entries.filter { $0 == "barrier" }.count == 1)
-        withAsyncFunctions(on: noting) { asyncBarrier {} }
+        withAsyncFunctions(on: logging) { asyncBarrier {} }
         #expect(log.entries.last == "barrier")
     }
 
-    @Test func `A failing context shows that nothing is submitted`() {
+    @Test func `A failing context reports each submission`() {
         let log = Log()
         let failing = FailingContext(name: "failing") { log.add($0) }
         withAsyncFunctions(on: failing, main: failing) {
@@ -148,14 +150,14 @@ struct SubstituteTests {
     }
 
     @Test(arguments: Way.allCases.filter { !Way.delayed.contains($0) })
-    func `Over contexts that run on the caller all is done when the call returns`(_ way: Way) {
+    func `On contexts that run on the caller the job has run when the call returns`(_ way: Way) {
         let log = Log()
         let inline = ImmediateContext().serial()
         withAsyncFunctions(on: inline, main: inline) { way.submit { log.add("ran") } }
         #expect(log.entries == ["ran"])
     }
 
-    @Test func `Substitutes can be named like any context`() async {
+    @Test func `Substitutes can be written in the short form of any context`() async {
         await untilFreed { end in
             withAsyncFunctions(on: .barrier(label: "background"), main: .main) {
                 async { mainThread { _ = end } }
@@ -164,8 +166,8 @@ struct SubstituteTests {
     }
 }
 
-/// Notes what comes, and runs nothing.
-private struct NotingContext: BarrierContext {
+/// Logs the kind of each submission, and runs no job.
+private struct LoggingContext: BarrierContext {
     let log: Log
     func execute(_ work: @escaping Work) { log.add("plain") }
     func executeBarrier(_ work: @escaping Work) { log.add("barrier") }

@@ -1,2 +1,2 @@
-// So that each file need not import what all of them use.
+// Spares each file the import that all of them need.
 @_exported import TestSupport

@@ -3,9 +3,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// The functions in virtual time, several contexts under one time.
+/// The functions in virtual time, with several contexts that share one time source.
 struct VirtualTimeTests {
-    @Test @MainActor func `Background and main share a time, and keep its order`() throws {
+    @Test @MainActor func `Background and main that share a time source run their jobs in its order`() throws
+    {
         let time = ManualTime()
         let background = ManualContext(name: "background", time: time)
         let main = ManualContext(name: "main", time: time)
@@ -24,7 +25,7 @@ struct VirtualTimeTests {
         #expect(log.entries == ["barrier", "one", "two", "main, one later", "main, two"])
     }
 
-    @Test func `An async body that is driven uses them too`() throws {
+    @Test func `An async body that a context drives uses the substitutes, too`() throws {
         let context = ManualContext()
         let log = Log()
         try withAsyncFunctions(on: context) {

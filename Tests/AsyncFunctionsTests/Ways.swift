@@ -1,19 +1,19 @@
 import AsyncFunctions
 import ExecutionContexts
 
-/// A way to give work to the functions.
+/// A way to submit a job through the functions.
 enum Way: String, CaseIterable, Sendable {
     case async, asyncBarrier, mainThread
     case asyncAfterSeconds, asyncAfterDuration, mainThreadAfterSeconds, mainThreadAfterDuration
 
-    /// Those that wait for their time and can be cancelled.
+    /// The delayed ways, whose jobs can be cancelled.
     static let delayed: [Way] = [
         .asyncAfterSeconds, .asyncAfterDuration, .mainThreadAfterSeconds, .mainThreadAfterDuration,
     ]
 
     static let inSeconds: [Way] = [.asyncAfterSeconds, .mainThreadAfterSeconds]
 
-    /// Submits `work`, after so many milliseconds where it is delayed.
+    /// Submits `work`; a delayed way delays it by so many milliseconds.
     @discardableResult
     func submit(milliseconds: Int = 1, _ work: @escaping Work) -> DelayedWork? {
         switch self {

@@ -6,14 +6,14 @@ import Testing
 struct MarkersTests {
     private let block = Markers.Block(name: "serial", title: "Serial views", text: "new\ntable")
 
-    @Test func `What stands between the markers is replaced, and the prose around them is kept`() throws {
+    @Test func `The text between the markers is replaced, and the prose around them is kept`() throws {
         let page = "# P\n\nbefore\n\n<!-- table serial -->\nold\n\nolder\n<!-- end -->\n\nafter\n"
         let filled = try Markers.filled(page, with: [block])
         #expect(filled == "# P\n\nbefore\n\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n\nafter\n")
         #expect(try Markers.filled(filled, with: [block]) == filled)
     }
 
-    @Test func `Other suites' tables are left as they are`() throws {
+    @Test func `The tables of other suites stay unchanged`() throws {
         let page = "<!-- table async -->\nkept\n<!-- end -->\n<!-- table serial -->\n<!-- end -->\n"
         let filled = try Markers.filled(page, with: [block])
         #expect(
@@ -22,7 +22,7 @@ struct MarkersTests {
         )
     }
 
-    @Test func `A suite that the page does not have yet comes last, under its title`() throws {
+    @Test func `A suite that the page does not have yet is appended under its title`() throws {
         let filled = try Markers.filled("# P\n", with: [block])
         #expect(filled == "# P\n\n## Serial views\n\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n")
     }
@@ -36,7 +36,7 @@ struct MarkersTests {
         "<!-- table serial -->\nold\n<!-- table async -->\n<!-- end -->\n",
         "<!-- table serial -->\n<!-- end -->\n<!-- table serial -->\n<!-- end -->\n",
     ])
-    func `Markers that do not come in one pair are refused with a sentence`(page: String) {
+    func `Markers that do not form exactly one pair are rejected with a message`(page: String) {
         let fault = #expect(throws: Markers.Fault.self) { try Markers.filled(page, with: [block]) }
         #expect(fault?.description.contains("'<!-- table serial -->'") == true)
     }
@@ -46,7 +46,7 @@ struct ReportTests {
     private let machine = Machine(
         system: "Linux", cores: 2, swift: "6.3.1", date: "2026-01-02", rounds: 9, only: nil)
 
-    @Test func `The machine's line says where, by what, when and how`() {
+    @Test func `The machine's line names system, cores, compiler, date and rounds`() {
         #expect(machine.line == "Linux, 2 cores, Swift 6.3.1, 2026-01-02, 9 rounds")
         let other = Machine(system: "L", cores: 1, swift: nil, date: "d", rounds: 1, isQuick: true, only: "x")
         #expect(other.line == "L, 1 core, d, 1 round, quick, only lines with \"x\"")
@@ -56,7 +56,7 @@ struct ReportTests {
         ("Swift version 6.3.1 (swift-6.3.1-RELEASE)\nTarget: x86_64", "6.3.1"),
         ("Apple Swift version 6.2 (swiftlang)", "6.2"), ("swift: not found", nil), ("Swift version ", nil),
     ])
-    func `The version is found in what the compiler says of itself`(text: String, version: String?) {
+    func `The version is parsed from the compiler's output`(text: String, version: String?) {
         #expect(Machine.version(in: text) == version)
     }
 
@@ -71,7 +71,7 @@ struct ReportTests {
         #expect(!serial.contains("bytes"))
     }
 
-    @Test func `A report makes its folder, and a second one only replaces what was measured again`() throws {
+    @Test func `A report makes its folder, and a second one replaces only what was measured again`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         try Report(machine: machine, lines: [compared("a view", 6)]).write(to: folder.path())
@@ -93,7 +93,7 @@ struct ReportTests {
         let blocks = Suite.allCases.compactMap(Report(machine: machine, lines: lines).block)
         #expect(blocks.count == Suite.allCases.count)
         let filled = try Markers.filled(page, with: blocks)
-        // Nothing had to be added at the end.
+        // Nothing was appended.
         #expect(filled.split(separator: "\n").last == page.split(separator: "\n").last)
         for suite in Suite.allCases { #expect(page.contains(Markers.begin(suite.rawValue))) }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Benchmarks
 
-/// The lines of these tests.
+/// A result line with a ratio, for these tests.
 func compared(
     _ name: String, _ ratio: Double, bar: String = "", suite: Benchmarks.Suite = .serial
 ) -> ResultLine {
@@ -12,7 +12,7 @@ func compared(
 }
 
 struct TableTests {
-    @Test func `One line that reaches its bar is one row that says so`() {
+    @Test func `A line that reaches its bar is a row that says so`() {
         #expect(
             Table.markdown([compared("a view", 6.04, bar: ">= 5")]) == """
                 |  | ours ns | theirs ns | ratio | rounds | bar |
@@ -21,13 +21,13 @@ struct TableTests {
                 """)
     }
 
-    @Test func `A bar that is not reached stands out, and no bar is an empty cell`() {
+    @Test func `A bar that is not reached is bold, and a missing bar is an empty cell`() {
         let table = Table.markdown([compared("slow", 1.5, bar: ">= 2"), compared("any", 0.33)])
         #expect(table.contains("| 1.50 | 0.75 to 3.00 | **>= 2, not reached** |"))
         #expect(table.contains("| 0.33 | 0.17 to 0.66 |  |"))
     }
 
-    @Test func `Figures without a ratio have a table of their own, behind the others`() {
+    @Test func `Figures without a ratio have a table of their own, after the others`() {
         let figure = ResultLine(
             suite: "s", name: "bytes", bar: "<= 70", figure: "        64        192")
         let table = Table.markdown([figure, compared("a view", 6)])
@@ -43,11 +43,11 @@ struct TableTests {
                 """))
     }
 
-    @Test func `No lines are no table`() {
+    @Test func `Without lines there is no table`() {
         #expect(Table.markdown([]) == "")
     }
 
-    @Test func `What would end a cell or a row, or begin a tag, is escaped`() {
+    @Test func `Characters that would end a cell or a row, or begin a tag, are escaped`() {
         let row = Table.markdown([compared("a | b <b>\nc \\ d", 2)]).split(separator: "\n").last!
         #expect(row.hasPrefix("| a \\| b &lt;b> c \\\\ d | "))
     }
@@ -57,7 +57,7 @@ struct TableTests {
         (9.994, "9.99"),
         (28.61, "28.6"), (128_000, "128000"), (5e9, "5.0e+09"), (0, "0"), (.infinity, "-"), (.nan, "-"),
     ])
-    func `Ratios have the digits that count, huge and tiny ones, too`(ratio: Double, text: String) {
+    func `Ratios show their significant digits, also huge and tiny ones`(ratio: Double, text: String) {
         #expect(ratio.asRatio == text)
     }
 }
@@ -73,19 +73,19 @@ struct BarTests {
     }
 
     @Test(arguments: ["", "about 1", ">= 0, median <= 300", ">=", "<= fast"])
-    func `What only people can read is no bar`(text: String) {
+    func `A text that is not one relation to one number is no bar`(text: String) {
         #expect(Bar(text) == nil)
         #expect(compared("x", 1, bar: text).isReached == nil)
     }
 
     @Test(arguments: [("3.2 ms", true), ("  64  192", true), ("10,200 schedules/s", false), ("none", nil)])
-    func `The number that a figure begins with is the one that counts`(figure: String, isReached: Bool?) {
+    func `A figure is compared by the number that it begins with`(figure: String, isReached: Bool?) {
         let line = ResultLine(suite: "s", name: "n", bar: "<= 100", figure: figure)
         #expect(line.isReached == isReached)
     }
 
     @Test(arguments: [("<= 200 ms", true), ("<= 100 ms", false), (">= 2", false), ("<= 1 s", true)])
-    func `Beside a ratio a bar with a unit of time is one for the time of ours`(bar: String, isReached: Bool)
+    func `Beside a ratio, a bar with a unit of time applies to the time of ours`(bar: String, isReached: Bool)
     {
         let line = ResultLine(
             suite: "s", name: "n", bar: bar, oursNanoseconds: 113e6, theirsNanoseconds: 113e6, ratio: 1)

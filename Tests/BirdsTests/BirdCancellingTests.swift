@@ -4,16 +4,16 @@ import Testing
 
 @testable import Birds
 
-/// What cancelling reaches, and that nothing is left: nothing alive, nothing pending.
+/// What cancelling reaches, and that it leaves nothing alive and nothing pending.
 struct BirdCancellingTests {
     let work = ManualContext(name: "work")
     let callbacks = ManualContext(name: "callbacks")
 
-    /// How far the service has got.
+    /// The stages of a request for birds.
     enum Stage: CaseIterable {
         case asking, list, decoding, pictures
 
-        /// What is under way at the transport.
+        /// The requests in progress at the transport.
         var requests: [String] {
             switch self {
             case .asking, .decoding: []
@@ -23,7 +23,7 @@ struct BirdCancellingTests {
         }
     }
 
-    /// Takes the service from its beginning to a stage.
+    /// Advances the service from its start to a stage.
     private func go(to stage: Stage, _ transport: FakeTransport?) {
         if stage == .asking { return }
         work.runReady()
@@ -37,8 +37,8 @@ struct BirdCancellingTests {
         BirdDataSource(transport: PersistentTransport(base: transport, context: work), workingOn: work)
     }
 
-    private func patientTransport() -> FakeTransport {
-        FakeTransport(FakeTransport.ofSite(), isPatient: true)
+    private func manualTransport() -> FakeTransport {
+        FakeTransport(FakeTransport.ofSite(), isManual: true)
     }
 
     private func expectNothingPending() {
@@ -49,8 +49,8 @@ struct BirdCancellingTests {
     }
 
     @Test(arguments: Stage.allCases)
-    func `Law 26: cancelling ends the requests that are under way`(_ stage: Stage) {
-        let transport = patientTransport()
+    func `Law 26: cancelling ends the requests in progress`(_ stage: Stage) {
+        let transport = manualTransport()
         let birds = dataSource(transport).getBirds()
         go(to: stage, transport)
         let count = transport.asked.count
@@ -62,8 +62,8 @@ struct BirdCancellingTests {
     }
 
     @Test(arguments: Stage.allCases)
-    func `Law 26: cancelling one of two ends nothing`(_ stage: Stage) throws {
-        let transport = patientTransport()
+    func `Law 26: cancelling one of two subscribers ends no request`(_ stage: Stage) throws {
+        let transport = manualTransport()
         let birds = dataSource(transport).getBirds()
         let (count, names) = (birds.map(\.count), birds.map { $0.map(\.name) })
         go(to: stage, transport)
@@ -77,8 +77,8 @@ struct BirdCancellingTests {
         #expect(try names.outcome?.get() == BirdSite().names)
     }
 
-    @Test func `Law 25: after its token was invalidated, a screen hears nothing and ends the requests`() {
-        let (transport, token, results) = (patientTransport(), InvalidationToken(), Results())
+    @Test func `Law 25: invalidating a screen's token ends its callbacks and the requests`() {
+        let (transport, token, results) = (manualTransport(), InvalidationToken(), Results())
         dataSource(transport).getBirds().onComplete(on: callbacks, while: token) { results.add($0) }
         go(to: .pictures, transport)
         token.invalidate()
@@ -88,13 +88,13 @@ struct BirdCancellingTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `Law 10: when the birds have come, nothing is alive and nothing pending`(_ form: Form) throws {
+    func `Law 10: after the birds have come, nothing is alive and nothing pending`(_ form: Form) throws {
         let results = Results()
         weak var transport: FakeTransport?
         weak var service: BirdDataSource?
         weak var screen: Results?
         do {
-            let (base, shown) = (patientTransport(), Results())
+            let (base, shown) = (manualTransport(), Results())
             let dataSource = dataSource(base)
             form.getBirds(from: dataSource, on: callbacks) { birds in
                 shown.add(birds)
@@ -102,7 +102,7 @@ struct BirdCancellingTests {
             }
             (transport, service, screen) = (base, dataSource, shown)
         }
-        // What is pending keeps what it needs, though nobody else holds it.
+        // Pending work keeps what it needs alive, without any other reference.
         for _ in 1...3 {
             work.runReady()
             transport?.answer()
@@ -117,11 +117,11 @@ struct BirdCancellingTests {
     }
 
     @Test(arguments: Stage.allCases)
-    func `Law 10: when it was cancelled, nothing is alive and nothing pending`(_ stage: Stage) {
+    func `Law 10: after a cancel, nothing is alive and nothing pending`(_ stage: Stage) {
         weak var transport: FakeTransport?
         weak var service: BirdDataSource?
         do {
-            let base = patientTransport()
+            let base = manualTransport()
             let dataSource = dataSource(base)
             (transport, service) = (base, dataSource)
             let birds = dataSource.getBirds()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Birds
 
-/// The service without a network: what comes, when, and on which context, in both forms.
+/// The service without a network: its results, when they come and on which context, in both forms.
 struct BirdDataSourceTests {
     let results = Results()
     let names = ["wren", "robin", "dipper"]
@@ -27,11 +27,11 @@ struct BirdDataSourceTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `On manual contexts each step waits until its context is told to go on`(_ form: Form) throws {
+    func `On manual contexts each step waits until the test runs its context`(_ form: Form) throws {
         let (work, callbacks) = (ManualContext(name: "work"), ManualContext(name: "callbacks"))
-        let transport = FakeTransport(FakeTransport.ofSite(names), isPatient: true)
+        let transport = FakeTransport(FakeTransport.ofSite(names), isManual: true)
         form.getBirds(from: dataSource(transport, work), on: callbacks) { [results] in
-            results.add($0, isInPlace: callbacks.isCurrent)
+            results.add($0, isOnContext: callbacks.isCurrent)
         }
         transport.answer()
         #expect(transport.asked == ["/birds.json"])
@@ -43,22 +43,22 @@ struct BirdDataSourceTests {
         #expect(results.all.isEmpty)
         #expect(callbacks.runReady() == 1)
         #expect(try results.only.get() == BirdSite.birds(names))
-        #expect(results.wereInPlace == [true])
+        #expect(results.wereOnContext == [true])
     }
 
-    @Test func `Law 6: what a transport answers on the working context is used on the spot`() {
+    @Test func `Law 6: an answer that comes on the working context is used inline`() {
         let work = ManualContext()
         let transport = SharingTransport(
             base: FakeTransport(FakeTransport.ofSite(names)), context: work)
         let birds = dataSource(transport, work).getBirds()
-        // The list, then three pictures: no other turn of the context is needed.
+        // The list, then three pictures: the context runs no other job.
         #expect(work.runReady() == 4)
         #expect(birds.isCompleted)
     }
 
-    @Test(arguments: Place.allCases, Form.allCases)
-    func `The same birds come on every context`(_ place: Place, _ form: Form) async throws {
-        let (context, transport) = (place.context, FakeTransport(FakeTransport.ofSite(names)))
+    @Test(arguments: ContextKind.allCases, Form.allCases)
+    func `The same birds come on every context`(_ kind: ContextKind, _ form: Form) async throws {
+        let (context, transport) = (kind.context, FakeTransport(FakeTransport.ofSite(names)))
         let birds = try await Async.fromCallback { done in
             form.getBirds(from: dataSource(transport, context), on: context, done)
         }.get()
@@ -66,7 +66,7 @@ struct BirdDataSourceTests {
     }
 
     @Test func `No more than four pictures are fetched at a time`() {
-        let transport = FakeTransport(FakeTransport.ofSite(), isPatient: true)
+        let transport = FakeTransport(FakeTransport.ofSite(), isManual: true)
         let birds = dataSource(transport).getBirds()
         transport.answer()
         #expect(transport.pendingCount == 4)
@@ -76,10 +76,10 @@ struct BirdDataSourceTests {
         #expect(birds.isCompleted)
     }
 
-    // MARK: What comes
+    // MARK: Results
 
     @Test func `The birds come in the order of the list, whichever picture comes first`() throws {
-        let transport = FakeTransport(FakeTransport.ofSite(names), isPatient: true)
+        let transport = FakeTransport(FakeTransport.ofSite(names), isManual: true)
         let birds = dataSource(transport).getBirds()
         transport.answer()
         transport.answer(lastFirst: true)
@@ -87,7 +87,7 @@ struct BirdDataSourceTests {
     }
 
     @Test(arguments: [nil, Data(), Data("P5 8 8 255\nshort".utf8)])
-    func `A bird whose picture cannot be had comes without`(_ answer: Data?) throws {
+    func `A bird whose picture cannot be loaded comes without one`(_ answer: Data?) throws {
         var answers = FakeTransport.ofSite(names)
         answers["/images/robin"] = answer.map { .success($0) }
         let birds = try #require(try dataSource(FakeTransport(answers)).getBirds().outcome?.get())
@@ -96,7 +96,7 @@ struct BirdDataSourceTests {
     }
 
     @Test(arguments: ["", "{}", "[{\"name\": \"wren\"}]"])
-    func `A list that cannot be read is one error and no birds`(_ list: String) {
+    func `An unreadable list is one error and no birds`(_ list: String) {
         let transport = FakeTransport(["/birds.json": .success(Data(list.utf8))])
         let birds = dataSource(transport).getBirds()
         #expect(throws: BirdError.unreadable("the list of birds")) { try birds.outcome?.get() }
@@ -104,15 +104,15 @@ struct BirdDataSourceTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `The error of the transport comes through, where the caller wants it`(_ form: Form) {
+    func `The transport's error reaches the caller, on the caller's context`(_ form: Form) {
         let callbacks = ManualContext()
         form.getBirds(from: dataSource(FakeTransport()), on: callbacks) { [results] in
-            results.add($0, isInPlace: callbacks.isCurrent)
+            results.add($0, isOnContext: callbacks.isCurrent)
         }
         #expect(results.all.isEmpty)
         callbacks.runReady()
         #expect(throws: FakeTransport.Missing(path: "/birds.json")) { try results.only.get() }
-        #expect(results.wereInPlace == [true])
+        #expect(results.wereOnContext == [true])
     }
 
     @Test(arguments: Form.allCases)
@@ -123,8 +123,8 @@ struct BirdDataSourceTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `Two calls at a time do not mix their birds`(_ form: Form) throws {
-        let transport = FakeTransport(FakeTransport.ofSite(names), isPatient: true)
+    func `Two concurrent calls do not mix their birds`(_ form: Form) throws {
+        let transport = FakeTransport(FakeTransport.ofSite(names), isManual: true)
         let dataSource = dataSource(transport)
         for _ in 1...2 { form.getBirds(from: dataSource, on: .immediate) { [results] in results.add($0) } }
         for _ in 1...2 { transport.answer(lastFirst: true) }

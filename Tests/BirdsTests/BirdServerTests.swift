@@ -12,7 +12,7 @@ struct BirdServerTests {
     private let clock = ManualContext()
     private let context: any SerialContext = GlobalContext().serial("session")
 
-    /// Runs `body` with a server that is stopped after it.
+    /// Runs `body` with a server, and stops the server afterwards.
     private func withServer(limit: Int = 32, _ body: (BirdServer) async throws -> Void) async throws {
         let hour = Duration.seconds(3_600)
         let server = try BirdServer(limit: limit, patience: hour, slowness: hour, clock: clock) { [log] in
@@ -26,28 +26,28 @@ struct BirdServerTests {
     }
 
     private func transport(_ server: BirdServer) -> URLSessionTransport {
-        // On a busy machine a test may wait long for its turn, while the session counts.
+        // On a busy machine a test may be delayed for long, while the session's time limit runs.
         URLSessionTransport(base: server.url, on: context, patience: .seconds(900))
     }
 
     @Test(arguments: Form.allCases)
-    func `The birds come over the network, where the caller wants them`(_ form: Form) async throws {
+    func `The birds come over the network, on the caller's context`(_ form: Form) async throws {
         try await withServer { server in
             let callbacks = GlobalContext().serial("callbacks")
             let dataSource = BirdDataSource(transport: transport(server), workingOn: context)
-            let (result, isInPlace) = try await Async.fromCallback { done in
+            let (result, isOnContext) = try await Async.fromCallback { done in
                 form.getBirds(from: dataSource, on: callbacks) { done(($0, callbacks.isCurrent)) }
             }.get()
             let birds = try result.get()
             #expect(birds == BirdSite.birds(BirdSite().names))
-            #expect(isInPlace == true)
+            #expect(isOnContext == true)
         }
         #expect(log.events.count == 7)
     }
 
     @Test func `A session answers on the context whose operation queue it has`() async throws {
         try await withServer { server in
-            // Long enough for the callback to be registered first.
+            // Slow, so that the callback is registered before the answer comes.
             let answer = transport(server).get("/slow").map { [context] _ in context.isCurrent }
             try await log.wait(for: .parked(path: "/slow")).get()
             clock.advance(by: .seconds(3_600))
@@ -55,7 +55,7 @@ struct BirdServerTests {
         }
     }
 
-    @Test func `What is not there is an error with the server's status`() async throws {
+    @Test func `A missing path is an error with the server's status`() async throws {
         try await withServer { server in
             await #expect(throws: BirdError.status(404, path: "/nowhere")) {
                 try await transport(server).get("/nowhere").get()
@@ -64,16 +64,14 @@ struct BirdServerTests {
         #expect(log.events == [.answered(path: "/nowhere", status: 404)])
     }
 
-    @Test func `An answer that breaks off is an error, not half an answer`() async throws {
+    @Test func `A truncated answer is an error`() async throws {
         try await withServer { server in
             await #expect(throws: (any Error).self) { try await transport(server).get("/broken").get() }
         }
         #expect(log.events == [.brokeOff(path: "/broken")])
     }
 
-    @Test func `Law 7: a slow answer takes as long as the server's clock says, and holds up nobody`()
-        async throws
-    {
+    @Test func `Law 7: a slow answer follows the server's clock, and delays no other answer`() async throws {
         try await withServer { server in
             let transport = transport(server)
             let slow = transport.get("/slow")
@@ -84,11 +82,11 @@ struct BirdServerTests {
         }
     }
 
-    /// The last one who wants an answer stops wanting it.
+    /// How the last subscriber of an answer leaves.
     enum Leaving: CaseIterable { case itself, lastOfTwo, waitingTask, timeLimit }
 
     @Test(arguments: Leaving.allCases)
-    func `Law 26: when nobody wants an answer any more, the request ends at the server`(_ leaving: Leaving)
+    func `Law 26: when the last subscriber leaves, the request ends at the server`(_ leaving: Leaving)
         async throws
     {
         try await withServer { server in
@@ -113,7 +111,7 @@ struct BirdServerTests {
         #expect(log.events == [.parked(path: "/slow"), .left(path: "/slow")])
     }
 
-    @Test func `Law 26: when one of two stops wanting an answer, the request goes on`() async throws {
+    @Test func `Law 26: when one of two subscribers leaves, the request continues`() async throws {
         try await withServer { server in
             let transport = transport(server)
             let slow = transport.get("/slow")
@@ -127,7 +125,7 @@ struct BirdServerTests {
         #expect(log.count(of: .left(path: "/slow")) == 0)
     }
 
-    @Test func `A server that is busy is asked as often as was agreed`() async throws {
+    @Test func `A busy server is asked three times`() async throws {
         try await withServer { server in
             let persistent = PersistentTransport(
                 base: transport(server), context: GlobalContext(), backoff: .none)
@@ -138,8 +136,7 @@ struct BirdServerTests {
         #expect(log.count(of: .answered(path: "/busy", status: 503)) == 3)
     }
 
-    @Test func `Stopping ends who waits for an answer and who says nothing, and leaves nothing`() async throws
-    {
+    @Test func `Stopping ends waiting and silent connections, and leaves no delay pending`() async throws {
         try await withServer { server in
             let silent = try await BlockingContext().run { try Socket.connected(to: server.port) }
             defer { silent.free() }
@@ -152,7 +149,7 @@ struct BirdServerTests {
         }
     }
 
-    @Test func `Who comes when there are enough is turned away`() async throws {
+    @Test func `A connection above the limit is turned away`() async throws {
         try await withServer(limit: 1) { server in
             let answer = try await BlockingContext().run {
                 let first = try Socket.connected(to: server.port)
@@ -165,7 +162,9 @@ struct BirdServerTests {
     }
 
     @Test(arguments: [("POST /birds.json HTTP/1.1", 405), ("Good day", 400)])
-    func `What the server does not understand it says so`(line: String, status: Int) async throws {
+    func `A request that the server does not understand is answered with a status`(line: String, status: Int)
+        async throws
+    {
         try await withServer { server in
             let answer = try await BlockingContext().run {
                 try Self.conversation("\(line)\r\n\r\n", with: server)
@@ -174,7 +173,7 @@ struct BirdServerTests {
         }
     }
 
-    /// Says something to the server and returns all that it answers. It blocks its thread.
+    /// Sends `text` to the server and returns the whole answer. It blocks its thread.
     private static func conversation(_ text: String, with server: BirdServer) throws(SystemError) -> String {
         let socket = try Socket.connected(to: server.port)
         defer { socket.free() }

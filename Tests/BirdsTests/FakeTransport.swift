@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Birds
 
-/// Answers what a test has prepared, at once on the caller or when it is told to.
+/// Gives prepared answers, at once on the caller or when the test calls `answer`.
 final class FakeTransport: Transport {
     typealias Answer = Result<Data, any Error>
 
@@ -11,23 +11,23 @@ final class FakeTransport: Transport {
         var answers: [String: Answer]
         var asked: [String] = []
         var cancelled: [String] = []
-        /// By their number.
+        /// The pending requests, by number.
         var pending: [Int: (path: String, done: @Sendable (Answer) -> Void)] = [:]
     }
 
-    private let isPatient: Bool
+    private let isManual: Bool
     private let state: LockedResource<State>
 
-    /// A transport with answers by path; what is missing is answered by an error.
-    init(_ answers: [String: Answer] = [:], isPatient: Bool = false) {
+    /// A transport with answers by path; a path without an answer is an error.
+    init(_ answers: [String: Answer] = [:], isManual: Bool = false) {
         state = LockedResource(State(answers: answers), lockedBy: .section)
-        self.isPatient = isPatient
+        self.isManual = isManual
     }
 
-    /// All paths that it was asked for.
+    /// The paths of all requests.
     var asked: [String] { state.read { $0.asked } }
 
-    /// The paths whose requests were ended by who had asked for them.
+    /// The paths of the cancelled requests.
     var cancelled: [String] { state.read { $0.cancelled } }
 
     var pendingCount: Int { state.read { $0.pending.count } }
@@ -40,12 +40,12 @@ final class FakeTransport: Transport {
                 return state.asked.count
             }
             onCancel { [weak self] in self?.forget(number) }
-            if !isPatient { answer() }
+            if !isManual { answer() }
         }
     }
 
     private func forget(_ number: Int) {
-        // What comes out is freed here, outside the lock (law 9).
+        // The removed closure is freed here, outside the lock (law 9).
         _ = state.write { state in
             let request = state.pending.removeValue(forKey: number)
             state.cancelled += [request?.path].compactMap(\.self)
@@ -53,7 +53,7 @@ final class FakeTransport: Transport {
         }
     }
 
-    /// Answers what it was asked for so far, the last one first if so wanted.
+    /// Answers all pending requests, the last one first if `lastFirst` is true.
     func answer(lastFirst: Bool = false) {
         let pending = state.write { state in
             defer { state.pending = [:] }
@@ -64,14 +64,14 @@ final class FakeTransport: Transport {
         }
     }
 
-    /// Changes what it answers from now on.
+    /// Changes the answer for `path` from now on.
     func prepare(_ answer: Answer, at path: String) { state.write { $0.answers[path] = answer } }
 
     struct Missing: Error, Equatable { let path: String }
 }
 
 extension FakeTransport {
-    /// Answers as the bird server does.
+    /// The answers of the bird server.
     static func ofSite(_ names: [String] = BirdSite().names) -> [String: Answer] {
         let entries = names.map { BirdEntry(name: $0, image: "/images/\($0)") }
         var answers: [String: Answer] = ["/birds.json": Answer { try JSONEncoder().encode(entries) }]
@@ -80,7 +80,7 @@ extension FakeTransport {
     }
 }
 
-/// Answers on a context that it shares with others, as a session does.
+/// Answers on a context that other code also uses, as a session does.
 struct SharingTransport: Transport {
     let base: FakeTransport
     let context: any ExecutionContext

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Birds
 
-/// Time limits and repeated attempts, in a time that is moved on by hand.
+/// Time limits and repeated attempts, in virtual time.
 struct PersistentTransportTests {
     let clock = ManualContext(name: "clock")
     let refused = BirdError.status(503, path: "/birds.json")
@@ -15,7 +15,7 @@ struct PersistentTransportTests {
         PersistentTransport(base: base, context: clock, backoff: .exponential(from: .seconds(1)))
     }
 
-    /// Nobody waits for anything any more.
+    /// Expects that no job, delay or request is pending.
     private func expectNothingPending(_ transport: FakeTransport) {
         #expect(clock.readyCount == 0)
         #expect(clock.delayedCount == 0)
@@ -52,7 +52,7 @@ struct PersistentTransportTests {
     @Test(arguments: [
         BirdError.status(404, path: "/birds.json"), .unreadable("/birds.json"), .badPath("/birds.json"),
     ])
-    func `Where the answer would be the same, nobody asks again`(_ error: BirdError) {
+    func `An error that would recur is not retried`(_ error: BirdError) {
         let transport = FakeTransport(["/birds.json": .failure(error)])
         let answer = persistent(transport).get("/birds.json")
         clock.runReady()
@@ -61,8 +61,8 @@ struct PersistentTransportTests {
         expectNothingPending(transport)
     }
 
-    @Test func `An attempt that takes too long is cancelled, and the next one made`() throws {
-        let transport = FakeTransport(FakeTransport.ofSite([]), isPatient: true)
+    @Test func `An attempt that takes too long is cancelled, and the next one starts`() throws {
+        let transport = FakeTransport(FakeTransport.ofSite([]), isManual: true)
         let answer = persistent(transport).get("/birds.json")
         clock.runReady()
         clock.advance(by: .milliseconds(9_999))
@@ -77,7 +77,7 @@ struct PersistentTransportTests {
     }
 
     @Test func `A server that never answers is an error in the end`() {
-        let transport = FakeTransport(isPatient: true)
+        let transport = FakeTransport(isManual: true)
         let answer = persistent(transport).get("/birds.json")
         // Three times ten seconds, and between them one and two.
         clock.advance(by: .seconds(33) - .milliseconds(1))
@@ -89,8 +89,8 @@ struct PersistentTransportTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(5), .seconds(10) + .milliseconds(500), .seconds(12)])
-    func `Law 26: cancelled in an attempt or between two, it makes no other`(after time: Duration) {
-        let transport = FakeTransport(isPatient: true)
+    func `Law 26: a cancel in an attempt, or between two, prevents further attempts`(after time: Duration) {
+        let transport = FakeTransport(isManual: true)
         let answer = persistent(transport).get("/birds.json")
         clock.advance(by: time)
         let count = transport.asked.count

@@ -11,7 +11,7 @@ struct PictureTests {
         #expect(try Picture(pgm: picture.pgm) == picture)
     }
 
-    @Test func `Shades that look like blanks are shades`() throws {
+    @Test func `A shade that is also the code of a blank is read as a shade`() throws {
         let picture = Picture(width: 2, height: 2) { _, _ in 0x20 }
         #expect(try Picture(pgm: picture.pgm) == picture)
     }
@@ -20,11 +20,11 @@ struct PictureTests {
         "", "P5", "P6 1 1 255\nx", "P5 1 1 15\nx", "P5 0 0 255\n", "P5 -1 -1 255\nx", "P5 2 2 255\nx",
         "P5 1 1 255\nxx", "P5 1001 1 255\nx", "P5 one 1 255\nx",
     ])
-    func `What is no picture is refused`(_ text: String) {
+    func `Malformed data is refused`(_ text: String) {
         #expect(throws: BirdError.unreadable("a picture")) { try Picture(pgm: Data(text.utf8)) }
     }
 
-    @Test func `Birds differ, and the same bird looks always the same`() {
+    @Test func `Birds differ, and the same bird always looks the same`() {
         let pictures = BirdSite().names.map(BirdSite.picture)
         #expect(Set(pictures).count == pictures.count)
         #expect(pictures == BirdSite().names.map(BirdSite.picture))

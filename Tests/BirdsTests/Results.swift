@@ -5,18 +5,20 @@ import Testing
 
 @testable import Birds
 
-/// What a data source has called back with.
+/// The outcomes that a data source has called back with.
 final class Results: Sendable {
     typealias Outcome = Result<[Bird], any Error>
 
-    private let calls = LockedResource<[(outcome: Outcome, isInPlace: Bool?)]>([], lockedBy: .section)
+    private let calls = LockedResource<[(outcome: Outcome, isOnContext: Bool?)]>([], lockedBy: .section)
 
-    func add(_ outcome: Outcome, isInPlace: Bool? = nil) { calls.write { $0.append((outcome, isInPlace)) } }
+    func add(_ outcome: Outcome, isOnContext: Bool? = nil) {
+        calls.write { $0.append((outcome, isOnContext)) }
+    }
 
     var all: [Outcome] { calls.read { $0.map(\.outcome) } }
 
-    /// Whether each call came where it should, as far as it was said.
-    var wereInPlace: [Bool?] { calls.read { $0.map(\.isInPlace) } }
+    /// Whether each call came on the expected context, as far as that was recorded.
+    var wereOnContext: [Bool?] { calls.read { $0.map(\.isOnContext) } }
 
     /// The outcome of the only call.
     var only: Outcome {
@@ -27,7 +29,7 @@ final class Results: Sendable {
     }
 }
 
-/// The two ways to ask for birds, which are to come to the same.
+/// The two ways to request birds, which must give the same result.
 enum Form: CaseIterable {
     case async, handler
 
@@ -43,7 +45,7 @@ enum Form: CaseIterable {
 }
 
 /// Contexts of every kind.
-enum Place: CaseIterable, CustomTestStringConvertible {
+enum ContextKind: CaseIterable, CustomTestStringConvertible {
     case immediate, trampoline, global, serial, queue, blocking, thread
 
     var testDescription: String { context.name }
@@ -62,7 +64,7 @@ enum Place: CaseIterable, CustomTestStringConvertible {
 }
 
 extension BirdSite {
-    /// The birds as they are to come.
+    /// The expected birds.
     static func birds(_ names: [String]) -> [Bird] {
         names.map { Bird(name: $0, picture: picture(of: $0)) }
     }

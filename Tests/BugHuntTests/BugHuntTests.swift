@@ -4,7 +4,7 @@ import Testing
 
 @testable import BugHunt
 
-/// What `Docs/Testing.md` says of the ticket office is what happens.
+/// The ticket office behaves as `Docs/Testing.md` says.
 @Suite(.timeLimit(.minutes(30)))
 struct BugHuntTests {
     private func page() throws -> String {
@@ -19,7 +19,7 @@ struct BugHuntTests {
         #expect(try page().contains("\n\(failure.description)\n"), "\(failure)")
     }
 
-    @Test func `Its token replays it, and the careful office passes`() throws {
+    @Test func `The token replays the failure, and the careful office passes`() throws {
         let token = try #require(throws: SimulationFailure.self) { try hunt(isMended: false) }.token
         let again = try #require(throws: SimulationFailure.self) { try hunt(isMended: false, replay: token) }
         #expect(try page().contains("\n\(again.description.split(separator: "\n").last!)\n"))

@@ -1,23 +1,23 @@
 import ExecutionContexts
 import SeededBugs
 
-/// All bugs, each from many seeds, and each twin under many schedules.
+/// Searches for each bug from many seeds, and runs each twin under many schedules.
 struct Measuring {
     let isQuick: Bool
 
-    /// Of the twins, each.
+    /// How many schedules each twin runs under.
     private let schedules = 10_000
-    /// How late one of the best-known bugs may be found, 99 times in 100.
-    private let mostForTheFirst = 30
+    /// The schedule in which one of the best-known bugs is found at the latest, 99 times in 100.
+    private let latestOfTheBestKnown = 30
 
-    /// Whether all is as it should be; prints a line for each bug.
+    /// Prints a row for each bug, and returns whether every requirement is met.
     func run() -> Bool {
         print(
             line(
                 "found in schedule, switches left, of the twin passed", "median", "99 %", "most", "least",
                 "twin", "s"))
         let known = Set(SeededBug.firstFour.map(\.name))
-        // A few at a time: a search that looks out for strangers mostly waits.
+        // A few at a time: a search that watches for foreign threads mostly waits.
         let workers = BlockingContext.blocking.limited(to: 4)
         let clock = ContinuousClock()
         let start = clock.now
@@ -31,10 +31,10 @@ struct Measuring {
         for trial in trials {
             guard let trial = try? trial.wait() else { return false }
             var complaints = trial.complaints
-            if known.contains(trial.bug.name) && trial.found.percentile(99) > mostForTheFirst {
-                complaints.append("99 % are to be found in \(mostForTheFirst) schedules")
+            if known.contains(trial.bug.name) && trial.found.percentile(99) > latestOfTheBestKnown {
+                complaints.append("99 % are to be found in \(latestOfTheBestKnown) schedules")
             }
-            tell(trial)
+            report(trial)
             for complaint in complaints { print("    \(complaint)") }
             isRight = isRight && complaints.isEmpty
             failures += trial.found.count
@@ -44,7 +44,7 @@ struct Measuring {
         return isRight
     }
 
-    private func tell(_ trial: Trial) {
+    private func report(_ trial: Trial) {
         print(
             line(
                 trial.bug.name, "\(trial.found.percentile(50))", "\(trial.found.percentile(99))",

@@ -1,7 +1,9 @@
 import ExecutionContextsTesting
 import SeededBugs
 
-/// Tokens that one build finds and another replays: a schedule is the same in a debug and in a release build.
+/// Tokens that one build finds and another replays.
+///
+/// A schedule is the same in a debug and in a release build.
 enum Tokens {
     private static let seeds: ClosedRange<UInt64> = 0...4
 
@@ -20,7 +22,7 @@ enum Tokens {
         return isRight
     }
 
-    /// Whether each line shows here what it showed there.
+    /// Whether each token shows in this build what it showed in the other one.
     static func replay(_ lines: String) -> Bool {
         var (all, exact) = (0, 0)
         for line in lines.split(separator: "\n") {
@@ -41,7 +43,7 @@ enum Tokens {
         return all == SeededBug.all.count * seeds.count && exact == all
     }
 
-    /// What happened, with all that led to it, on one line.
+    /// The failure with its story, on one line.
     private static func words(_ failure: SimulationFailure) -> String {
         ([failure.kind.rawValue, failure.happened] + failure.story).joined(separator: " | ")
     }

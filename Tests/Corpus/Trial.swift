@@ -1,19 +1,19 @@
 import ExecutionContextsTesting
 import SeededBugs
 
-/// What the simulator made of one bug and its twin.
+/// The results of the simulator for one bug and its twin.
 struct Trial: Sendable {
     let bug: SeededBug
     /// The schedule in which each seed showed it, in ascending order.
     private(set) var found: [Int] = []
-    /// How many switches each seed's schedule had at last.
+    /// How many switches the schedule of each seed has after shrinking.
     private(set) var switches: [Int] = []
     private(set) var exactReplays = 0
     private(set) var time = Duration.zero
-    /// What is not as it should be.
+    /// The requirements that are not met.
     private(set) var complaints: [String] = []
 
-    /// Searches from so many seeds, and runs the twin under so many schedules.
+    /// Searches from `seeds` seeds, and runs the twin under `schedules` schedules.
     init(_ bug: SeededBug, seeds: Int, schedules: Int) {
         self.bug = bug
         time = ContinuousClock().measure {
@@ -53,7 +53,7 @@ extension SimulationFailure {
 }
 
 extension [Int] {
-    /// The value that this part of them, which are sorted, does not exceed.
+    /// The value that `part` percent of these sorted values do not exceed.
     func percentile(_ part: Int) -> Int {
         isEmpty ? 0 : self[Swift.min((count * part + 99) / 100, count) - 1]
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-// Measures the simulator by the seeded bugs, and fails where it is not what Docs/Simulation.md promises.
+// Measures the simulator by the seeded bugs, and fails if it misses what Docs/Simulation.md says.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {

@@ -9,7 +9,7 @@ struct ManualContextTests {
 
     // MARK: Order
 
-    @Test func `Nothing runs until it is told to`() {
+    @Test func `No job runs until the test runs the context`() {
         context.execute { [log] in log.add(1) }
         #expect(log.entries.isEmpty)
         #expect(context.readyCount == 1)
@@ -18,7 +18,7 @@ struct ManualContextTests {
         #expect(context.readyCount == 0)
     }
 
-    @Test func `Work runs in the order of submission, one piece for each step`() {
+    @Test func `Jobs run in the order of submission, one for each step`() {
         for index in 1...3 { context.execute { [log] in log.add(index) } }
         #expect(context.step())
         #expect(log.entries == [1])
@@ -28,7 +28,7 @@ struct ManualContextTests {
         #expect(log.entries == [1, 2, 3])
     }
 
-    @Test func `Work submitted from work runs in the same runReady, after what was there`() {
+    @Test func `A job submitted by a job runs in the same runReady, after the jobs before it`() {
         context.execute { [context, log] in
             log.add(1)
             context.execute { log.add(3) }
@@ -38,7 +38,7 @@ struct ManualContextTests {
         #expect(log.entries == [1, 2, 3])
     }
 
-    @Test func `It is current in its own work only`() {
+    @Test func `It is current in its own jobs only`() {
         #expect(context.isCurrent == false)
         context.execute { [context, log] in log.add(context.isCurrent == true ? 1 : 0) }
         context.runReady()
@@ -71,7 +71,7 @@ struct ManualContextTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `A delay that is set by a delay runs in the same advance where it is due in it`() {
+    @Test func `A delay that is set by a delay runs in the same advance if it becomes due`() {
         context.schedule(after: .seconds(1)) { [context, log] in
             log.add(1)
             context.schedule(after: .seconds(1)) { log.add(2) }
@@ -81,7 +81,7 @@ struct ManualContextTests {
         #expect(log.entries == [1, 2])
     }
 
-    @Test func `Running what is due now does not move time`() {
+    @Test func `runReady does not move time`() {
         context.schedule(after: .zero) { [log] in log.add(1) }
         context.schedule(after: .nanoseconds(1)) { [log] in log.add(2) }
         let before = context.now
@@ -96,7 +96,7 @@ struct ManualContextTests {
         #expect(context.now == Moment(nanoseconds: 2_000_000_000))
     }
 
-    @Test func `A late start runs a repetition by its policy`() {
+    @Test func `A repetition runs once in each interval until it is cancelled`() {
         let repetition = context.repeat(every: .seconds(1), policy: .fixedDelay) { [log] in log.add(1) }
         context.advance(by: .seconds(5))
         #expect(log.entries.count == 5)
@@ -106,7 +106,7 @@ struct ManualContextTests {
         #expect(log.entries.count == 5)
     }
 
-    @Test func `A cancelled delay is gone at once`() {
+    @Test func `A cancelled delay is removed at once`() {
         let delay = context.schedule(after: .seconds(1)) { [log] in log.add(1) }
         #expect(context.delayedCount == 1)
         #expect(delay.cancel())
@@ -126,7 +126,7 @@ struct ManualContextTests {
 
     // MARK: Views and threads
 
-    @Test func `Views of it take its time with them`() {
+    @Test func `Views of it have its time`() {
         let view = context.serial("view").limited(to: 2).named("outer")
         view.schedule(after: .seconds(60)) { [log] in log.add(1) }
         #expect(context.delayedCount == 1)
@@ -134,7 +134,7 @@ struct ManualContextTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `Work may be submitted from other threads`() async {
+    @Test func `Other threads may submit jobs`() async {
         await withTaskGroup { group in
             for _ in 0..<8 {
                 group.addTask { [context, log] in
@@ -146,14 +146,14 @@ struct ManualContextTests {
         #expect(log.entries.count == 800)
     }
 
-    @Test func `What is submitted ends when the context is told to run it`() async throws {
+    @Test func `A submission completes when the test runs the context`() async throws {
         let answer = context.submit { 42 }
         #expect(answer.outcome == nil)
         context.runReady()
         #expect(try await answer.get() == 42)
     }
 
-    @Test func `Telling it to run from within its own work stops the program`() async {
+    @Test func `Running it from within its own job traps`() async {
         await #expect(processExitsWith: .failure) {
             let context = ManualContext()
             context.execute { context.runReady() }
@@ -163,7 +163,7 @@ struct ManualContextTests {
 }
 
 struct FailingContextTests {
-    @Test func `Every use of it is reported by its name, and nothing runs`() {
+    @Test func `Every use of it is reported with its name, and no job runs`() {
         let log = Log()
         let context = FailingContext(name: "disk") { message in
             if message.contains("'disk'") { log.add(1) }
@@ -174,7 +174,7 @@ struct FailingContextTests {
         #expect(log.entries == [1, 1, 1])
     }
 
-    @Test func `A delay on it is reported with its place, once`() {
+    @Test func `A delay on it is reported with its source location, once`() {
         let messages = Locked<[String]>([])
         let context = FailingContext(name: "disk") { message in messages.withLock { $0.append(message) } }
         context.serial("view").schedule(after: .seconds(1)) {}
@@ -190,7 +190,7 @@ struct FailingContextTests {
         #expect(!log.entries.contains(2))
     }
 
-    @Test func `Who awaits work on it is told that it will not run`() async {
+    @Test func `A caller that awaits a job on it receives a refusal`() async {
         let context = FailingContext(name: "disk") { _ in }
         let refusal = await #expect(throws: Refusal.self) { try await context.run {} }
         #expect(refusal?.reason == .abandoned)
@@ -201,14 +201,14 @@ struct FailingContextTests {
         #expect(FailingContext { _ in }.isCurrent == false)
     }
 
-    @Test func `By default its use stops the program`() async {
+    @Test func `By default its use traps`() async {
         await #expect(processExitsWith: .failure) {
             FailingContext().execute {}
         }
     }
 }
 
-/// What has happened, in order.
+/// A log of numbers, in order.
 final class Log: @unchecked Sendable {
     // Unchecked: `stored` is reached only under `lock`, which the thread sanitizer understands.
     private let lock = NSLock()

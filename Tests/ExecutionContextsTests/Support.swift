@@ -1,2 +1,2 @@
-// So that each file need not import what all of them use.
+// Saves each file the import of what all files use.
 @_exported import TestSupport

@@ -7,7 +7,7 @@ import Testing
 struct ConfinedTests {
     private struct Oops: Error {}
 
-    @Test func `Law 6: two values on one context call each other without a submission`() {
+    @Test func `Law 6: two confined values on one context call each other without a submission`() {
         let manual = ManualContext()
         let recorder = WorkRecorder()
         let context: any SerialContext = RecordingContext(manual, into: recorder)
@@ -26,7 +26,7 @@ struct ConfinedTests {
         #expect(seen.value == [10, 20, 30, 40])
     }
 
-    @Test func `A call within a call is done behind it, and enters nothing twice`() throws {
+    @Test func `A nested call runs after the outer call, so accesses never overlap`() throws {
         let manual = ManualContext()
         let log = Confined<[String]>([], to: manual)
         log.perform { entries in
@@ -39,20 +39,20 @@ struct ConfinedTests {
         #expect(try all.outcome?.get() == ["outer", "inner"])
     }
 
-    @Test func `Law 1: values, errors and refusals come through`() throws {
+    @Test func `Law 1: values and errors reach the caller, and a callback may call again`() throws {
         let manual = ManualContext()
         let number = Confined(1, to: manual)
         let (value, error) = (number.submit { $0 + 1 }, number.submit { _ -> Int in throw Oops() })
         manual.runReady()
         #expect(try value.outcome?.get() == 2)
         #expect(throws: Oops.self) { try error.outcome?.get() }
-        // A callback may call again: the value is free by then.
+        // A callback may call again, since the access has ended by then.
         let again = number.submit { $0 }.flatMap { _ in number.submit { $0 + 5 } }
         manual.runReady()
         #expect(try again.outcome?.get() == 6)
     }
 
-    @Test func `Law 2: of sixteen threads that change it no change is lost`() async throws {
+    @Test func `Law 2: no change made by sixteen threads is lost`() async throws {
         let counter = Confined(0, to: GlobalContext().serial("counter"))
         await offThePool {
             onThreads(16) { for _ in 0..<1_000 { counter.perform { $0 += 1 } } }
@@ -61,7 +61,7 @@ struct ConfinedTests {
         #expect(try await counter.run { $0 } == 16_000)
     }
 
-    @Test func `Law 10: what was submitted is done when the owner has gone`() {
+    @Test func `Law 10: a submitted call runs after the owner was released`() {
         let manual = ManualContext()
         let done = Box(0)
         var value: Confined<Int>? = Confined(3, to: manual)

@@ -9,14 +9,14 @@ struct DebounceTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])
 
-    /// An action that notes the value and the tenth of a second in which it came.
+    /// An action that logs the value and the time in tenths of a second.
     private var note: @Sendable (String) -> Void {
         { [log, manual] value in
             log.withValue { $0.append("\(value) \(manual.now.nanoseconds / 100_000_000)") }
         }
     }
 
-    @Test func `Law 7: the last value comes when it has been quiet, once and never early`() {
+    @Test func `Law 7: the last value is delivered after a quiet interval, once and never early`() {
         let search = manual.debounced(by: .milliseconds(300), note)
         search("w")
         manual.advance(by: .milliseconds(299))
@@ -36,7 +36,7 @@ struct DebounceTests {
         #expect(manual.delayedCount == 0)
     }
 
-    @Test func `However often it is called, one delay is set`() throws {
+    @Test func `However often the function is called, at most one delay is pending`() throws {
         let search = manual.debounced(by: .milliseconds(300), note)
         for index in 0..<1000 {
             search("\(index)")
@@ -47,7 +47,7 @@ struct DebounceTests {
         #expect(log.value == ["999 12"])
     }
 
-    @Test func `A value that comes while the alarm is late begins the quiet time anew`() throws {
+    @Test func `A call while the delay is overdue restarts the interval`() throws {
         let search = manual.debounced(by: .milliseconds(300), note)
         search("a")
         manual.stall(for: .milliseconds(400))
@@ -58,7 +58,7 @@ struct DebounceTests {
         #expect(log.value == ["b 7"])
     }
 
-    @Test func `Cancelling forgets the value, its captures and the delay`() {
+    @Test func `Cancelling releases the value and cancels the delay`() {
         let search = manual.debounced(by: .milliseconds(300)) { (value: Box<Int>) in value.value += 1 }
         weak var value: Box<Int>?
         do {
@@ -73,7 +73,7 @@ struct DebounceTests {
         #expect(manual.delayedCount == 0)
     }
 
-    @Test func `A value that is replaced is freed at once`() {
+    @Test func `A replaced value is released at once`() {
         let search = manual.debounced(by: .milliseconds(300)) { (value: Box<Int>) in value.value += 1 }
         weak var value: Box<Int>?
         do {
@@ -85,7 +85,7 @@ struct DebounceTests {
         #expect(value == nil)
     }
 
-    @Test func `Flushing brings the value that waits, and nothing else`() {
+    @Test func `Flushing delivers the kept value, and does nothing without one`() {
         let search = manual.debounced(by: .milliseconds(300), note)
         #expect(!search.flush())
         search("a")
@@ -99,7 +99,7 @@ struct DebounceTests {
         #expect(log.value == ["a 1", "b 4"])
     }
 
-    @Test func `Law 10: a value that waits comes although nobody keeps the function`() {
+    @Test func `Law 10: a kept value is delivered after the function was released`() {
         var search: PacedCall<String>? = manual.debounced(by: .milliseconds(300), note)
         search?("a")
         search = nil
@@ -107,25 +107,24 @@ struct DebounceTests {
         #expect(log.value == ["a 3"])
     }
 
-    @Test func `Law 9: the action, and what a dropped value does when it goes, may call the function`() throws
-    {
-        let own = Box<PacedCall<Lab.Farewell>?>(nil)
+    @Test func `Law 9: the action and the deinit of a dropped value may call the function`() throws {
+        let own = Box<PacedCall<Lab.DeinitAction>?>(nil)
         let count = Box(0)
         own.value = manual.debounced(by: .milliseconds(100)) { _ in
             let number = count.withValue { count in
                 count += 1
                 return count
             }
-            if number < 3 { own.value?(Lab.Farewell {}) }
+            if number < 3 { own.value?(Lab.DeinitAction {}) }
         }
-        own.value?(Lab.Farewell { own.value?.flush() })
-        own.value?(Lab.Farewell { _ = own.value?.isPending })
+        own.value?(Lab.DeinitAction { own.value?.flush() })
+        own.value?(Lab.DeinitAction { _ = own.value?.isPending })
         try manual.runUntilIdle()
         #expect(count.value == 3)
         own.value = nil
     }
 
-    @Test func `Law 8: the action sees what the last caller's context carries`() {
+    @Test func `Law 8: the action sees the task-local values of the last caller`() {
         let search = manual.propagating(Locals.$user).debounced(by: .milliseconds(1)) { [log] (_: Int) in
             log.withValue { $0.append(Locals.user) }
         }
@@ -135,7 +134,7 @@ struct DebounceTests {
         #expect(log.value == ["ben"])
     }
 
-    @Test func `A context that lets go of the delay loses the value, and the next one comes`() throws {
+    @Test func `A context that drops the delay drops the value, and the next value is delivered`() throws {
         let search = manual.debounced(by: .milliseconds(300), note)
         search("lost")
         #expect(throws: ManualFailure.self) { try manual.finish() }
@@ -146,7 +145,7 @@ struct DebounceTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func `Law 7: without an interval it waits for the next turn`(_ interval: Duration) {
+    func `Law 7: without an interval the action runs in a later job`(_ interval: Duration) {
         let search = manual.debounced(by: interval, note)
         search("a")
         search("b")
@@ -156,10 +155,8 @@ struct DebounceTests {
     }
 
     @Test(arguments: [0, 1, 2])
-    func
-        `Law 33: under every schedule the last value comes, once, whatever is flushed or cancelled meanwhile`(
-            _ kind: Int
-        ) async
+    func `Law 33: under every schedule the last value is delivered once, unless it is cancelled`(_ kind: Int)
+        async
     {
         await underEverySchedule("debounce") { sim, _ in
             let seen = Box<[Int]>([])
@@ -175,22 +172,22 @@ struct DebounceTests {
                 let values = seen.value.filter { $0 > 0 }
                 return values == values.sorted() && Set(values).count == values.count
             }
-            sim.finally("the last, or it was cancelled") {
+            sim.finally("the last value is delivered or cancelled") {
                 seen.value.contains(3) || seen.value.contains(0)
             }
-            sim.finally("nothing is left") { !search.isPending }
+            sim.finally("nothing is pending") { !search.isPending }
         }
     }
 
-    /// The time of a manual context, with something that happens to a caller right after it has looked at the clock.
-    private final class HeldUp: TimeSource {
+    /// A manual context's time that runs a closure right after a caller has read the clock.
+    private final class InterruptedTime: TimeSource {
         let base: any TimeSource
-        let happening = Box<Work?>(nil)
+        let interruption = Box<Work?>(nil)
         init(_ base: any TimeSource) { self.base = base }
 
         var now: Moment {
             let now = base.now
-            happening.withValue { $0.take() }?()
+            interruption.withValue { $0.take() }?()
             return now
         }
 
@@ -199,18 +196,19 @@ struct DebounceTests {
         func remove(_ delay: DelayedWork) { base.remove(delay) }
     }
 
-    private struct HeldUpContext: ContextDecorator {
+    private struct InterruptedContext: ContextDecorator {
         let base: ManualContext
-        let heldUp: HeldUp
-        var time: any TimeSource { heldUp }
+        let interrupted: InterruptedTime
+        var time: any TimeSource { interrupted }
     }
 
-    @Test func `Law 7: a call that was held up between the clock and its turn brings nothing forward`() {
-        let heldUp = HeldUp(manual.time)
-        let search = HeldUpContext(base: manual, heldUp: heldUp).debounced(by: .milliseconds(1000), note)
+    @Test func `Law 7: a caller that stalls after it has read the clock makes no value early`() {
+        let interrupted = InterruptedTime(manual.time)
+        let context = InterruptedContext(base: manual, interrupted: interrupted)
+        let search = context.debounced(by: .milliseconds(1000), note)
         search("w")
         manual.advance(by: .milliseconds(500))
-        heldUp.happening.value = { [manual] in
+        interrupted.interruption.value = { [manual] in
             manual.advance(by: .milliseconds(400))
             search("wren")
         }
@@ -222,7 +220,7 @@ struct DebounceTests {
     }
 
     @Test(arguments: [nil, Throttling.latest, .firstAndLatest])
-    func `Laws 7, 10: with an interval that never ends nothing is kept but by the function`(
+    func `Laws 7, 10: with an endless interval only the function keeps its captures alive`(
         _ throttling: Throttling?
     ) {
         weak let probe: Box<Int>?
@@ -242,6 +240,6 @@ struct DebounceTests {
     }
 
     private enum Locals {
-        @TaskLocal static var user = "nobody"
+        @TaskLocal static var user = "none"
     }
 }

@@ -4,25 +4,25 @@ import ExecutionContextsWork
 import Synchronization
 import Testing
 
-/// Law 31: what a subscriber is told on a context of its own, in which order, and how much may wait
-/// for it.
+/// Law 31: which events a subscriber receives on a context of its own, in which order, and how many
+/// are queued for it at most.
 @Suite(.timeLimit(.minutes(30)))
 struct EventOrderTests {
     private let context = ManualContext()
 
-    /// A work that begins when it is asked for, and its flight.
+    /// Returns a work item that begins with its first subscriber, and its flight.
     private func begun(on context: some SerialContext) -> (SharedWork<Int>, Box<Flight<Int>?>) {
         let flight = Box<Flight<Int>?>(nil)
         return (WorkGraph(on: context).work("work") { flight.value = $0 }, flight)
     }
 
-    /// What a subscriber is told, and whether two calls of its handler overlapped.
+    /// Logs the events of a subscriber, and counts calls of its handler that overlapped.
     private final class Listener: Sendable {
-        let told = Box<[String]>([])
+        let received = Box<[String]>([])
         let overlaps = Atomic(0)
         private let inside = Atomic(0)
 
-        func hear(_ event: WorkEvent<Int>) {
+        func receive(_ event: WorkEvent<Int>) {
             if inside.wrappingAdd(1, ordering: .relaxed).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
             let text =
                 switch event {
@@ -30,14 +30,12 @@ struct EventOrderTests {
                 case .partial(let value): "nearly \(value)"
                 case .finished: "end"
                 }
-            told.withValue { $0.append(text) }
+            received.withValue { $0.append(text) }
             inside.subtract(1, ordering: .relaxed)
         }
     }
 
-    @Test func `Law 31: on a concurrent context events come one at a time, in order, and the end last`()
-        async
-    {
+    @Test func `Law 31: a concurrent context delivers events one at a time, in order, the end last`() async {
         await offThePool {
             for _ in 0..<rounds(debug: 10, release: 100) {
                 let (work, flight) = begun(on: GlobalContext().serial("graph"))
@@ -45,7 +43,7 @@ struct EventOrderTests {
                 let ends = listeners.map { listener in
                     let end = Promise<Void>()
                     work.subscribe(on: .global) { event in
-                        listener.hear(event)
+                        listener.receive(event)
                         if event.outcome != nil { end.succeed(()) }
                     }
                     return end.async
@@ -55,10 +53,10 @@ struct EventOrderTests {
                 flight.value!.succeed(1)
                 for end in ends { try! end.wait() }
                 for listener in listeners {
-                    let told = listener.told.value
-                    #expect(told.last == "end")
-                    #expect(told.count { $0 == "end" } == 1)
-                    let numbers = told.dropLast().compactMap { Int($0) }
+                    let received = listener.received.value
+                    #expect(received.last == "end")
+                    #expect(received.count { $0 == "end" } == 1)
+                    let numbers = received.dropLast().compactMap { Int($0) }
                     #expect(numbers == numbers.sorted())
                     #expect(numbers.last == 1_000)
                     #expect(listener.overlaps.load(ordering: .relaxed) == 0)
@@ -67,10 +65,10 @@ struct EventOrderTests {
         }
     }
 
-    @Test func `Law 31: for a slow subscriber one progress and one partial value wait, and then the end`() {
+    @Test func `Law 31: a slow subscriber has one progress, one partial value and the end queued`() {
         let (work, flight) = begun(on: context)
         let (slow, listener) = (ManualContext(), Listener())
-        work.subscribe(on: slow) { listener.hear($0) }
+        work.subscribe(on: slow) { listener.receive($0) }
         context.runReady()
         for number in 1...1_000 {
             flight.value!.yield(number)
@@ -83,13 +81,13 @@ struct EventOrderTests {
         context.runReady()
         #expect(slow.readyCount == 1)
         slow.runReady()
-        #expect(listener.told.value == ["nearly 1000", "1000", "end"])
+        #expect(listener.received.value == ["nearly 1000", "1000", "end"])
     }
 
-    @Test func `Law 31: a reporter that is faster than the graph's context asks it for one turn`() {
+    @Test func `Law 31: reports that outpace the graph's context take one submission`() {
         let (work, flight) = begun(on: context)
         let listener = Listener()
-        work.subscribe { listener.hear($0) }
+        work.subscribe { listener.receive($0) }
         context.runReady()
         for number in 1...300_000 { flight.value!.report(WorkProgress(completed: Int64(number))) }
         flight.value!.yield(7)
@@ -97,27 +95,27 @@ struct EventOrderTests {
         flight.value!.succeed(1)
         #expect(context.readyCount == 2)
         context.runReady()
-        #expect(listener.told.value == ["300000", "nearly 7", "end"])
+        #expect(listener.received.value == ["300000", "nearly 7", "end"])
     }
 
-    @Test func `Law 31: so does one that reports in the middle of a turn, or through another graph`() {
+    @Test func `Law 31: reports made within a job and through another graph replace each other too`() {
         let (file, flight) = begun(on: context)
         let listener = Listener()
         let copy: SharedWork<Int> = WorkGraph(on: context).work("copy") { $0.follow(file) }
-        copy.subscribe { listener.hear($0) }
+        copy.subscribe { listener.receive($0) }
         context.runReady()
-        // In a turn of its own graph: what is said there has its turn behind that one.
+        // Within a job of its own graph: these reports are handled in a job behind that one.
         flight.value!.onPriority { _ in
             for number in 1...1_000 { flight.value!.report(WorkProgress(completed: Int64(number))) }
         }
         context.runReady()
         flight.value!.succeed(1)
         context.runReady()
-        #expect(listener.told.value == ["1000", "end"])
+        #expect(listener.received.value == ["1000", "end"])
         flight.value = nil
     }
 
-    @Test func `Law 10: a subscriber that leaves while events wait for it frees its handler at once`() {
+    @Test func `Law 10: a subscriber that leaves with events queued frees its handler at once`() {
         final class Witness: Sendable {}
         weak var seen: Witness?
         let (work, flight) = begun(on: context)
@@ -147,55 +145,53 @@ struct EventOrderTests {
 
         func execute(_ work: @escaping Work) { jobs.withValue { $0.append(work) } }
 
-        /// Runs one of those that wait; false if none does.
-        func step(_ dice: inout Dice) -> Bool {
-            let roll = (dice.roll(1 << 20), dice.roll(6))
-            let job = jobs.withValue { $0.isEmpty ? nil : $0.remove(at: roll.0 % $0.count) }
+        /// Runs one of the queued jobs; false if there is none.
+        func step(_ rng: inout SeededRNG) -> Bool {
+            let draw = (rng.roll(1 << 20), rng.roll(6))
+            let job = jobs.withValue { $0.isEmpty ? nil : $0.remove(at: draw.0 % $0.count) }
             guard let job else { return false }
-            if !drops || roll.1 > 0 { job() }
+            if !drops || draw.1 > 0 { job() }
             return true
         }
     }
 
     @Test(arguments: 1...40)
-    func `Law 31: on a context in any order, what is told is in order, and the end comes once and last`(
-        seed: UInt64
-    ) {
-        var dice = Dice(seed: seed << 32)
+    func `Law 31: on a context in any order events arrive in order, and the end once and last`(seed: UInt64) {
+        var rng = SeededRNG(seed: seed << 32)
         let (work, flight) = begun(on: context)
         let hostile = Hostile(drops: seed % 2 == 0)
         let listeners = (0..<3).map { _ in Listener() }
-        let subscriptions = listeners.map { listener in work.subscribe(on: hostile) { listener.hear($0) } }
+        let subscriptions = listeners.map { listener in work.subscribe(on: hostile) { listener.receive($0) } }
         context.runReady()
-        let leaver = dice.roll(6)
+        let leaver = rng.roll(6)
         for number in 1...60 {
-            if dice.roll(2) == 0 {
+            if rng.roll(2) == 0 {
                 flight.value!.report(WorkProgress(completed: Int64(number)))
             } else {
                 flight.value!.yield(number)
             }
-            if dice.roll(3) > 0 { context.runReady() }
-            for _ in 0..<dice.roll(3) { _ = hostile.step(&dice) }
+            if rng.roll(3) > 0 { context.runReady() }
+            for _ in 0..<rng.roll(3) { _ = hostile.step(&rng) }
             if number == 30, subscriptions.indices.contains(leaver) { subscriptions[leaver].cancel() }
         }
         flight.value!.succeed(0)
         context.runReady()
-        while hostile.step(&dice) {}
+        while hostile.step(&rng) {}
         for (index, listener) in listeners.enumerated() {
-            let told = listener.told.value
-            let numbers = told.compactMap { Int($0.split(separator: " ").last!) }
+            let received = listener.received.value
+            let numbers = received.compactMap { Int($0.split(separator: " ").last!) }
             #expect(numbers == numbers.sorted())
             #expect(Set(numbers).count == numbers.count)
-            let ends = told.count { $0 == "end" }
+            let ends = received.count { $0 == "end" }
             if index == leaver {
                 #expect(ends == 0)
             } else if !hostile.drops {
                 #expect(ends == 1)
-                #expect(told.last == "end")
+                #expect(received.last == "end")
             } else if ends > 0 {
-                // A context that drops the end twice over leaves nothing to tell it by.
+                // The end may be missing: its delivery is retried once, and both may be dropped.
                 #expect(ends == 1)
-                #expect(told.last == "end")
+                #expect(received.last == "end")
             }
         }
     }

@@ -4,8 +4,9 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Foundation
 
-/// Programs that use one public type each, from two simulated threads at once: for a process that
-/// does nothing before.
+/// Programs that each use one public type, from two simulated threads at once.
+///
+/// Each of them runs in a process that has done nothing before.
 enum FirstUse {
     typealias Program = @Sendable (SimulatedWorld) -> Void
 
@@ -16,7 +17,7 @@ enum FirstUse {
     private enum Local { @TaskLocal static var tag = 0 }
 
     private final class Ignorer: ContextObserver {
-        func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) {}
+        func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {}
     }
 
     static var names: [String] { programs.keys.sorted() }
@@ -64,11 +65,11 @@ enum FirstUse {
             },
             "Repetition": { sim in
                 twice(sim) {
-                    let turns = Tracked(0, "turns")
+                    let runs = Tracked(0, "runs")
                     let repetition = Box<Repetition?>(nil)
                     repetition.value = GlobalContext().repeat(every: .seconds(1)) {
-                        turns.value += 1
-                        if turns.value > 2 { repetition.value?.cancel() }
+                        runs.value += 1
+                        if runs.value > 2 { repetition.value?.cancel() }
                     }
                 }
             },
@@ -135,7 +136,7 @@ enum FirstUse {
                 twice(sim) { section.execute { sim.step() } }
             },
             "ReadWriteCoordinator": { sim in
-                let coordinator = ReadWriteCoordinator(carrier: GlobalContext().serial())
+                let coordinator = ReadWriteCoordinator(writesOn: GlobalContext().serial())
                 twice(sim) {
                     coordinator.enqueueWrite { sim.step() }
                     coordinator.read { sim.step() }

@@ -6,10 +6,10 @@ import Testing
 @Suite(.timeLimit(.minutes(30)), .serialized)
 struct FirstUseTests {
     @Test(arguments: FirstUse.names)
-    func `Law 33: as the first thing simulated in a process, every public type runs twice alike`(name: String)
+    func `Law 33: each public type replays exactly, also as the first one that a process uses`(name: String)
         async throws
     {
-        // The child always ends well, and says on its standard error what was found.
+        // The child always exits with success, and writes a failure to its standard error.
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [name] in
             let report = search(name, schedules: 12, strategy: .random, FirstUse.program(name))

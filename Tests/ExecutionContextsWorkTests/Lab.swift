@@ -1,35 +1,35 @@
 import ExecutionContexts
 import Foundation
 
-/// What the tests of queues, limiters, debounces and throttles have in common.
+/// Helpers that the tests of queues, limiters, debounces and throttles share.
 enum Lab {
-    /// Calls something when it goes.
-    final class Farewell: Sendable {
+    /// Runs a closure when it is deinitialized.
+    final class DeinitAction: Sendable {
         private let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
         deinit { body() }
     }
 
-    /// A base that does not run all that it is given, until it is mended.
+    /// A base that refuses or drops its jobs until it is repaired.
     final class BadBase: ExecutionContext {
         enum Fault: CaseIterable, Sendable { case refuses, drops, dropsLate }
 
         private let fault: Fault
         private let kept = Box<[Work]>([])
-        private let mended = Box(false)
+        private let isRepaired = Box(false)
 
         init(_ fault: Fault) { self.fault = fault }
 
-        func mend() { mended.value = true }
+        func repair() { isRepaired.value = true }
 
-        /// Lets go of what was kept, outside of the lock.
-        func letGo() {
-            let works = kept.withValue { works -> [Work] in
-                defer { works = [] }
-                return works
+        /// Drops the kept jobs, outside of the lock.
+        func dropKept() {
+            let jobs = kept.withValue { jobs -> [Work] in
+                defer { jobs = [] }
+                return jobs
             }
-            // Or an optimised build lets go of them inside, as soon as nobody needs them.
-            withExtendedLifetime(works) {}
+            // Without this an optimized build releases them inside the lock, after their last use.
+            withExtendedLifetime(jobs) {}
         }
 
         var name: String { "bad" }
@@ -39,7 +39,7 @@ enum Lab {
         func enqueue(_ work: @escaping Work) { execute(work, refused: { _ in }) }
 
         func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-            if mended.value { return work() }
+            if isRepaired.value { return work() }
             switch fault {
             case .refuses: refused(Refusal(.full(capacity: 0), by: name))
             case .drops: return

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)))
 struct OnceTests {
-    @Test func `The first wins, and nobody else`() {
+    @Test func `Only the first caller claims it`() {
         let once = Once()
         #expect(!once.isClaimed)
         var ran = 0
@@ -16,14 +16,14 @@ struct OnceTests {
         #expect(ran == 1)
     }
 
-    @Test func `A body that throws has won all the same`() {
+    @Test func `A body that throws keeps the claim`() {
         struct Failure: Error {}
         let once = Once()
         #expect(throws: Failure.self) { try once { () throws(Failure) in throw Failure() } }
         #expect(!once.claim())
     }
 
-    @Test func `Of sixteen threads exactly one is the first`() async {
+    @Test func `Exactly one of sixteen threads is the first`() async {
         await offThePool {
             for _ in 0..<rounds(debug: 300, release: 3000) {
                 let once = Once()
@@ -35,10 +35,7 @@ struct OnceTests {
         }
     }
 
-    @Test
-    func `Law 33: under every schedule exactly one is the first, and the others see what was done before`()
-        async
-    {
+    @Test func `Law 33: under every schedule exactly one caller is the first, and all see the claim`() async {
         await underEverySchedule("once") { sim, _ in
             let once = Once()
             let winners = Box(0)

@@ -3,12 +3,12 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// Calling work off: before it waits, while it waits, when it was handed over, and against its start.
+/// Cancelling work while it is queued, after its hand-over, and concurrently with its start.
 @Suite(.timeLimit(.minutes(30)))
 struct PrioritizedQueueCancelTests {
     private let manual = ManualContext()
 
-    @Test func `Law 32: work that is cancelled while it waits never starts, and its captures go at once`() {
+    @Test func `Law 32: queued work that is cancelled never starts and frees its captures at once`() {
         let queue = PrioritizedQueue(on: manual, limit: 0)
         let ran = Box(0)
         weak var capture: Box<Int>?
@@ -30,8 +30,8 @@ struct PrioritizedQueueCancelTests {
         #expect(ran.value == 0)
     }
 
-    @Test
-    func `Law 32: work that was handed over and has not begun is cancelled, and frees its place at once`() {
+    @Test func `Law 32: work that is cancelled between its hand-over and its start frees its permit at once`()
+    {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let ran = Box<[Int]>([])
         let first = queue.submit { ran.withValue { $0.append(1) } }
@@ -44,7 +44,7 @@ struct PrioritizedQueueCancelTests {
         #expect(ran.value == [2])
     }
 
-    @Test func `Cancelling the Async takes the work out of the line`() {
+    @Test func `Cancelling the Async removes the work from the queue`() {
         let queue = PrioritizedQueue(on: manual, limit: 0)
         let works = (0..<5).map { index in queue.submit { index } }
         works[0].async.cancel()
@@ -56,7 +56,7 @@ struct PrioritizedQueueCancelTests {
         #expect(works.map { try? $0.async.outcome?.get() } == [nil, 1, nil, 3, nil])
     }
 
-    @Test func `Work that has begun is not cancelled, and its value comes`() throws {
+    @Test func `Work that has begun is not cancelled, and completes with its value`() throws {
         let queue = PrioritizedQueue(on: .immediate, limit: 1)
         let own = Box<QueuedWork<Int>?>(nil)
         let answer = Box<Bool?>(nil)
@@ -71,16 +71,16 @@ struct PrioritizedQueueCancelTests {
         own.value = nil
     }
 
-    @Test func `Law 9: what cancelled work captured may use the queue when it goes`() {
+    @Test func `Law 9: the deinit of what cancelled work captured may use the queue`() {
         let queue = PrioritizedQueue(on: manual, limit: 0)
-        let farewell = Lab.Farewell { queue.execute(priority: .high) {} }
-        let work = queue.submit { [farewell] in _ = farewell }
-        _ = consume farewell
+        let deinitAction = Lab.DeinitAction { queue.execute(priority: .high) {} }
+        let work = queue.submit { [deinitAction] in _ = deinitAction }
+        _ = consume deinitAction
         #expect(work.cancel())
         #expect(queue.pendingCount == 1)
     }
 
-    @Test func `Law 32: of sixteen threads that cancel and a start exactly one wins`() async {
+    @Test func `Law 32: of sixteen threads that cancel and one start exactly one wins`() async {
         await offThePool {
             for round in 0..<rounds(debug: 200, release: 2000) {
                 let queue = PrioritizedQueue(on: .global, limit: round % 3)
@@ -97,10 +97,7 @@ struct PrioritizedQueueCancelTests {
         }
     }
 
-    @Test
-    func `Laws 32, 33: under every schedule work runs or is cancelled, and all else runs within the limit`()
-        async
-    {
+    @Test func `Laws 32, 33: under every schedule work runs or is cancelled, and the limit holds`() async {
         await underEverySchedule("cancel beside start") { sim, _ in
             let queue = PrioritizedQueue(on: sim.global, limit: 1)
             let state = Box((ran: 0, cancelled: 0, others: 0, inside: 0, most: 0))
@@ -138,9 +135,7 @@ struct PrioritizedQueueCancelTests {
         }
     }
 
-    @Test func `Laws 32, 33: under every schedule a limit that changes and a suspension forget nothing`()
-        async
-    {
+    @Test func `Laws 32, 33: under every schedule a changed limit and a suspension lose no job`() async {
         await underEverySchedule("limit and suspension") { sim, _ in
             let queue = PrioritizedQueue(on: sim.global, limit: 0)
             let ran = Box(0)

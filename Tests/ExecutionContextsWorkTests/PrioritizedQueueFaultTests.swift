@@ -3,17 +3,17 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// A queue over contexts that refuse work or let go of it, and as a context itself.
+/// A queue over contexts that refuse or drop jobs, and a queue as a context itself.
 @Suite(.timeLimit(.minutes(30)))
 struct PrioritizedQueueFaultTests {
     @Test(arguments: Lab.BadBase.Fault.allCases)
-    func `Laws 1, 32: what the context does not run is answered, and frees its place`(
+    func `Laws 1, 32: a job that the context does not run ends with a refusal and frees its permit`(
         _ fault: Lab.BadBase.Fault
     ) {
         let base = Lab.BadBase(fault)
         let queue = PrioritizedQueue(on: base, limit: 2)
         let works = (0..<100).map { index in queue.submit { index } }
-        for _ in 0..<100 { base.letGo() }
+        for _ in 0..<100 { base.dropKept() }
         let reason: Refusal.Reason = fault == .refuses ? .full(capacity: 0) : .abandoned
         for work in works {
             #expect(throws: Refusal(reason, by: "bad")) { try work.async.outcome?.get() }
@@ -21,13 +21,13 @@ struct PrioritizedQueueFaultTests {
         }
         #expect(queue.runningCount == 0)
         #expect(queue.pendingCount == 0)
-        base.mend()
+        base.repair()
         let last = queue.submit { 42 }
         #expect((try? last.async.outcome?.get()) == 42)
     }
 
     @Test(arguments: [Lab.BadBase.Fault.refuses, .drops])
-    func `Law 5: a context that takes nothing does not make the stack grow`(_ fault: Lab.BadBase.Fault) {
+    func `Law 5: a context that runs no job does not make the stack grow`(_ fault: Lab.BadBase.Fault) {
         let queue = PrioritizedQueue(on: Lab.BadBase(fault), limit: 1)
         queue.suspend()
         let works = (0..<50_000).map { index in queue.submit { index } }
@@ -36,7 +36,7 @@ struct PrioritizedQueueFaultTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Law 32: plain work that was accepted enters a full context all the same`() {
+    @Test func `Law 32: a plain job that the queue accepted enters a full context`() {
         let manual = ManualContext()
         let queue = PrioritizedQueue(on: manual.bounded(1, overflow: .refuse), limit: 3)
         let ran = Box(0)
@@ -46,7 +46,7 @@ struct PrioritizedQueueFaultTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Law 10: what a context has dropped is freed`() {
+    @Test func `Law 10: a job that the context has dropped is freed`() {
         let queue = PrioritizedQueue(on: Lab.BadBase(.drops), limit: 1)
         weak var capture: Box<Int>?
         do {
@@ -65,7 +65,7 @@ struct PrioritizedQueueFaultTests {
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
-    @Test func `Law 8: a queue as a context has the time and the name, and drops what it cannot keep`() {
+    @Test func `Law 8: a queue as a context has its base's time, its own name and no barriers`() {
         let manual = ManualContext()
         let context: any ExecutionContext = PrioritizedQueue(on: manual, limit: 1, name: "mail").context()
         let hasRun = Box(false)
@@ -79,7 +79,7 @@ struct PrioritizedQueueFaultTests {
         #expect(hasRun.value)
     }
 
-    @Test func `Law 8: work sees the values that its submitter's context carries, whoever hands it over`() {
+    @Test func `Law 8: a job sees its submitter's task-local values, whichever thread hands it over`() {
         let manual = ManualContext()
         let queue = PrioritizedQueue(on: manual.propagating(Locals.$user), limit: 1)
         let seen = Box<[String]>([])
@@ -99,6 +99,6 @@ struct PrioritizedQueueFaultTests {
     }
 
     private enum Locals {
-        @TaskLocal static var user = "nobody"
+        @TaskLocal static var user = "none"
     }
 }

@@ -4,14 +4,14 @@ import ExecutionContextsWork
 import Synchronization
 import Testing
 
-/// A queue against a list, step by step, and under stress.
+/// Compares a queue with a list, step by step, and runs a queue under stress.
 @Suite(.timeLimit(.minutes(30)))
 struct PrioritizedQueueModelTests {
-    /// What the queue is to do, as simply as can be said.
+    /// The simplest specification of the queue.
     private struct Model {
-        struct Piece { var number: Int, priority: WorkPriority }
-        var waiting: [Piece] = []
-        /// Handed over and not begun, in order.
+        struct Job { var number: Int, priority: WorkPriority }
+        var waiting: [Job] = []
+        /// Handed over but not begun, in order.
         var handed: [Int] = []
         var ran: [Int] = []
         var limit: Int
@@ -24,7 +24,7 @@ struct PrioritizedQueueModelTests {
             }
         }
 
-        /// Whether it had not begun.
+        /// Removes a job; true if it had not begun.
         mutating func cancel(_ number: Int) -> Bool {
             let before = waiting.count + handed.count
             waiting.removeAll { $0.number == number }
@@ -35,47 +35,47 @@ struct PrioritizedQueueModelTests {
     }
 
     @Test(arguments: 1...20)
-    func `Law 32: a queue does what a list of pieces does`(_ seed: UInt64) {
-        var dice = Dice(seed: seed)
+    func `Law 32: a queue behaves like a list of jobs`(_ seed: UInt64) {
+        var rng = SeededRNG(seed: seed)
         let manual = ManualContext()
-        var model = Model(limit: dice.roll(4))
+        var model = Model(limit: rng.roll(4))
         let queue = PrioritizedQueue(on: manual, limit: model.limit)
         let ran = Box<[Int]>([])
         var works: [QueuedWork<Void>] = []
-        func anyPriority() -> WorkPriority { WorkPriority(rawValue: dice.roll(5))! }
+        func anyPriority() -> WorkPriority { WorkPriority(rawValue: rng.roll(5))! }
         for _ in 0..<1500 {
-            switch dice.roll(11) {
+            switch rng.roll(11) {
             case 0...2:
                 let (number, priority) = (works.count, anyPriority())
                 works.append(queue.submit(priority: priority) { ran.withValue { $0.append(number) } })
                 model.waiting.append(.init(number: number, priority: priority))
                 model.start()
             case 4 where !works.isEmpty:
-                let (number, priority) = (dice.roll(works.count), anyPriority())
+                let (number, priority) = (rng.roll(works.count), anyPriority())
                 works[number].priority = priority
                 if let index = model.waiting.firstIndex(where: { $0.number == number }),
                     model.waiting[index].priority != priority
                 {
                     let old = model.waiting.remove(at: index)
-                    // A lowered one comes before those of its new priority, a raised one behind
+                    // A lowered job comes before those of its new priority, a raised one behind
                     // them.
-                    let place = priority < old.priority ? 0 : model.waiting.count
-                    model.waiting.insert(.init(number: number, priority: priority), at: place)
+                    let position = priority < old.priority ? 0 : model.waiting.count
+                    model.waiting.insert(.init(number: number, priority: priority), at: position)
                 }
             case 5 where !works.isEmpty:
-                let number = max(works.count - 1 - dice.roll(20), 0)
+                let number = max(works.count - 1 - rng.roll(20), 0)
                 let expected = model.cancel(number)
                 #expect(works[number].cancel() == expected)
             case 6:
-                model.limit = dice.roll(5)
+                model.limit = rng.roll(5)
                 queue.limit = model.limit
                 model.start()
             case 7:
-                model.isSuspended = dice.roll(3) == 0
+                model.isSuspended = rng.roll(3) == 0
                 if model.isSuspended { queue.suspend() } else { queue.resume() }
                 model.start()
             default:
-                // A cancelled piece that was handed over leaves an empty turn behind.
+                // A job that is cancelled after its hand-over leaves an empty job on the context.
                 let before = ran.value.count
                 while manual.step(), ran.value.count == before {}
                 if !model.handed.isEmpty {
@@ -94,10 +94,7 @@ struct PrioritizedQueueModelTests {
         }
     }
 
-    @Test
-    func `Law 32: under stress nothing is forgotten, nothing runs twice and the limit holds as it changes`()
-        async
-    {
+    @Test func `Law 32: under stress no job is lost or runs twice, and a changing limit holds`() async {
         await offThePool {
             let (threads, each) = (16, rounds(debug: 300, release: 3000))
             let queue = PrioritizedQueue(on: .global, limit: 8)
@@ -105,21 +102,21 @@ struct PrioritizedQueueModelTests {
             let counters = Counters()
             let works = Box<[QueuedWork<Int>]>([])
             onThreads(threads) { thread in
-                var dice = Dice(seed: UInt64(thread + 1))
+                var rng = SeededRNG(seed: UInt64(thread + 1))
                 var own: [QueuedWork<Int>] = []
                 for index in 0..<each {
                     let number = thread * each + index
-                    let priority = WorkPriority(rawValue: dice.roll(5))!
+                    let priority = WorkPriority(rawValue: rng.roll(5))!
                     own.append(
                         queue.submit(priority: priority) {
                             counters.visit(atMost: 8)
                             return number
                         })
-                    switch dice.roll(10) {
-                    case 0: own[dice.roll(own.count)].cancel()
-                    case 1: own[dice.roll(own.count)].priority = WorkPriority(rawValue: dice.roll(5))!
-                    case 2: queue.limit = dice.roll(9)
-                    case 3 where dice.roll(10) == 0: queue.suspend()
+                    switch rng.roll(10) {
+                    case 0: own[rng.roll(own.count)].cancel()
+                    case 1: own[rng.roll(own.count)].priority = WorkPriority(rawValue: rng.roll(5))!
+                    case 2: queue.limit = rng.roll(9)
+                    case 3 where rng.roll(10) == 0: queue.suspend()
                     case 4: queue.resume()
                     default: break
                     }
@@ -139,7 +136,7 @@ struct PrioritizedQueueModelTests {
         }
     }
 
-    /// Counts who is at work at the same time.
+    /// Counts the jobs that run at the same time.
     private final class Counters: Sendable {
         private let inside = Atomic(0)
         private let over = Atomic(0)

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// What a queue does, step by step, over a context that runs when it is told to or at once.
+/// A queue, step by step, over a manual context and over an immediate one.
 @Suite(.timeLimit(.minutes(30)))
 struct PrioritizedQueueTests {
     private let manual = ManualContext()
@@ -13,7 +13,7 @@ struct PrioritizedQueueTests {
         { [log] in log.withValue { $0.append(what) } }
     }
 
-    @Test func `Law 32: the most urgent is chosen when a place is free, and of one priority the first`() {
+    @Test func `Law 32: a free permit goes to the most urgent job, and to the first of one priority`() {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         queue.execute(priority: .lowest, note("was alone"))
         for priority in WorkPriority.allCases {
@@ -28,7 +28,7 @@ struct PrioritizedQueueTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Law 32: of two priorities set before a place is free the last one counts`() {
+    @Test func `Law 32: of two priorities set before a permit is free the last one counts`() {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         queue.execute(note("first"))
         let work = queue.submit(note("twice"))
@@ -53,7 +53,7 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["first", "lowered", "low 1", "low 2", "raised"])
     }
 
-    @Test func `Law 32: what is set to the priority that it has keeps its place`() {
+    @Test func `Law 32: a job that is set to the priority that it has keeps its position`() {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         queue.execute(note("first"))
         let work = queue.submit(note("second"))
@@ -63,8 +63,7 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["first", "second", "third"])
     }
 
-    @Test func `Law 32: a priority that is set after the work was handed over is kept, and changes no order`()
-    {
+    @Test func `Law 32: a priority that is set after the hand-over is kept and changes no order`() {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let work = queue.submit { 1 }
         work.priority = .lowest
@@ -75,7 +74,7 @@ struct PrioritizedQueueTests {
         #expect(queue.pendingCount == 0)
     }
 
-    @Test func `Law 32: the task of work that is raised while it runs is raised with it`() async throws {
+    @Test func `Law 32: raising work that runs raises its task too`() async throws {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         let queue = PrioritizedQueue(on: .global, limit: 1)
         let (begun, raised) = (Promise<Void>(), Promise<Void>())
@@ -90,7 +89,7 @@ struct PrioritizedQueueTests {
         #expect(try await work.async.get() >= .high)
     }
 
-    @Test func `Law 32: with a limit of 0 nothing starts until it is raised`() {
+    @Test func `Law 32: with a limit of 0 no job starts until the limit is raised`() {
         let queue = PrioritizedQueue(on: manual, limit: 0)
         for index in 1...3 { queue.execute(note("\(index)")) }
         #expect(manual.runReady() == 0)
@@ -105,7 +104,7 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["1", "2", "3"])
     }
 
-    @Test func `A suspended queue starts nothing, and one resume is enough`() {
+    @Test func `A suspended queue starts no job, and one resume is enough`() {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         queue.execute(note("handed over"))
         queue.suspend()
@@ -121,7 +120,7 @@ struct PrioritizedQueueTests {
         #expect(!queue.isSuspended)
     }
 
-    @Test func `A body that throws frees its place, and its error is the answer`() throws {
+    @Test func `A body that throws frees its permit, and its Async ends with the error`() throws {
         struct Failure: Error {}
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let failing = queue.submit { throw Failure() }
@@ -132,7 +131,7 @@ struct PrioritizedQueueTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Law 5: a queue over a context that runs on the spot does not nest what waits`() {
+    @Test func `Law 5: a queue over an immediate context does not nest its queued jobs`() {
         let queue = PrioritizedQueue(on: .immediate, limit: 1)
         let count = Box(0)
         queue.suspend()
@@ -142,7 +141,7 @@ struct PrioritizedQueueTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Law 9: work may submit to its own queue, and what it submits takes its turn`() {
+    @Test func `Law 9: a job may submit to its own queue, which runs the new jobs by priority`() {
         let queue = PrioritizedQueue(on: .immediate, limit: 1)
         queue.execute {
             note("outer begins")()
@@ -156,7 +155,7 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["outer begins", "outer ends", "high", "medium", "low"])
     }
 
-    @Test func `Law 10: a queue that is let go of runs what was submitted`() {
+    @Test func `Law 10: a released queue runs the jobs that it has accepted`() {
         var queue: PrioritizedQueue? = PrioritizedQueue(on: manual, limit: 1)
         for index in 1...3 { queue?.execute(note("\(index)")) }
         queue = nil
@@ -164,7 +163,7 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["1", "2", "3"])
     }
 
-    @Test func `Law 10: so does one that was suspended, or had a limit of 0`() {
+    @Test func `Law 10: a queue that is released while suspended, with a limit of 0, runs its jobs`() {
         var queue: PrioritizedQueue? = PrioritizedQueue(on: manual, limit: 0)
         queue?.suspend()
         for index in 1...3 { queue?.execute(note("\(index)")) }
@@ -173,7 +172,7 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["1", "2", "3"])
     }
 
-    @Test func `Law 10: once its work is done nothing keeps the queue's context`() {
+    @Test func `Law 10: after the last job nothing keeps the queue's context alive`() {
         weak var context: ManualContext?
         let work: QueuedWork<Int>
         do {
@@ -188,7 +187,7 @@ struct PrioritizedQueueTests {
         #expect(context == nil)
     }
 
-    @Test func `Law 32: a hundred thousand that wait change their priority, and run in the new order`() {
+    @Test func `Law 32: a hundred thousand queued jobs run in the order of their new priorities`() {
         let queue = PrioritizedQueue(on: manual, limit: 0)
         let order = Box<[Int]>([])
         let count = 100_000
@@ -206,14 +205,14 @@ struct PrioritizedQueueTests {
         #expect(order.value == expected)
     }
 
-    @Test func `A negative limit stops the program`() async throws {
+    @Test func `A negative limit traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = PrioritizedQueue(on: .immediate, limit: -1, name: "ledger")
         }
-        try expectSentence(result, "'ledger'", "-1", "law 32")
+        try expectTrap(result, "'ledger'", "-1", "law 32")
         let later = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             PrioritizedQueue(on: .immediate, limit: 1).limit = -2
         }
-        try expectSentence(later, "-2", "law 32")
+        try expectTrap(later, "-2", "law 32")
     }
 }

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// What one work makes of another one's values: partial values are dropped rather than queued.
+/// Transforming the values of another work item: partial values are dropped rather than queued.
 @Suite(.timeLimit(.minutes(30)))
 struct ProcessingTests {
     private struct Oops: Error {}
@@ -11,9 +11,9 @@ struct ProcessingTests {
     private let context: ManualContext
     private let background: ManualContext
     private let upstream = Box<Flight<Int>?>(nil)
-    /// What has been transformed, in order.
-    private let made = Box<[String]>([])
-    private let told = Box<[String]>([])
+    /// The transformed values, in order.
+    private let transformed = Box<[String]>([])
+    private let received = Box<[String]>([])
     private let work: SharedWork<String>
 
     init() {
@@ -21,9 +21,9 @@ struct ProcessingTests {
         background = ManualContext(name: "background", time: time)
         let graph = WorkGraph(on: context)
         let source: SharedWork<Int> = graph.work("source") { [upstream] flight in upstream.value = flight }
-        work = graph.work("text") { [background, made] flight in
+        work = graph.work("text") { [background, transformed] flight in
             flight.process(source, on: background) { value, isFinal in
-                made.withValue { $0.append("\(value)\(isFinal ? " at last" : "")") }
+                transformed.withValue { $0.append("\(value)\(isFinal ? " at last" : "")") }
                 if value < 0 { throw Oops() }
                 return "<\(value)>"
             }
@@ -31,8 +31,8 @@ struct ProcessingTests {
     }
 
     private func begin() -> Subscription {
-        let subscription = work.subscribe { [told] event in
-            told.withValue {
+        let subscription = work.subscribe { [received] event in
+            received.withValue {
                 switch event {
                 case .progress(let progress): $0.append("\(progress.completed)")
                 case .partial(let value): $0.append("nearly \(value)")
@@ -54,7 +54,7 @@ struct ProcessingTests {
         context.runReady()
     }
 
-    @Test func `Partial values that come while one is made are dropped`() {
+    @Test func `A partial value that arrives during a transformation is dropped`() {
         _ = begin()
         send(1, 2, 3)
         background.runReady()
@@ -62,46 +62,46 @@ struct ProcessingTests {
         send(4)
         background.runReady()
         context.runReady()
-        #expect(made.value == ["1", "4"])
-        #expect(told.value == ["nearly <1>", "nearly <4>"])
+        #expect(transformed.value == ["1", "4"])
+        #expect(received.value == ["nearly <1>", "nearly <4>"])
     }
 
-    @Test func `The last value cancels a partial one that has not begun`() {
+    @Test func `The final value cancels a pending transformation`() {
         _ = begin()
         send(1, last: 2)
         background.runReady()
         context.runReady()
-        #expect(made.value == ["2 at last"])
-        #expect(told.value == ["<2>"])
+        #expect(transformed.value == ["2 at last"])
+        #expect(received.value == ["<2>"])
         #expect(work.graph.liveCount == 0)
     }
 
-    @Test func `What was being made when the last value came is dropped`() {
+    @Test func `The result of a transformation that the final value overtakes is discarded`() {
         _ = begin()
         send(1)
         background.runReady()
-        // Made, but not told yet.
+        // Transformed, but not delivered yet.
         send(last: 2)
         background.runReady()
         context.runReady()
-        #expect(made.value == ["1", "2 at last"])
-        #expect(told.value.last == "<2>")
-        #expect(told.value.count { $0 == "<2>" } == 1)
+        #expect(transformed.value == ["1", "2 at last"])
+        #expect(received.value.last == "<2>")
+        #expect(received.value.count { $0 == "<2>" } == 1)
     }
 
-    @Test func `A partial value that cannot be made is dropped, a last one is the failure`() {
+    @Test func `A transformation that throws drops a partial value, and fails the work with a final one`() {
         _ = begin()
         send(-1)
         background.runReady()
         context.runReady()
-        #expect(told.value.isEmpty)
+        #expect(received.value.isEmpty)
         send(last: -2)
         background.runReady()
         context.runReady()
-        #expect(told.value == ["Oops()"])
+        #expect(received.value == ["Oops()"])
     }
 
-    @Test func `Progress and failure are passed on at once`() {
+    @Test func `Progress and failure are forwarded at once`() {
         _ = begin()
         upstream.value!.report(WorkProgress(completed: 5))
         send(1)
@@ -109,28 +109,28 @@ struct ProcessingTests {
         context.runReady()
         background.runReady()
         context.runReady()
-        #expect(told.value == ["5", "Oops()"])
-        #expect(made.value.isEmpty)
+        #expect(received.value == ["5", "Oops()"])
+        #expect(transformed.value.isEmpty)
     }
 
-    @Test func `Law 32: who leaves cancels what has not begun, and what it was made of`() {
+    @Test func `Law 32: leaving cancels the pending transformation and the source`() {
         let subscription = begin()
         send(1)
         subscription.cancel()
         context.runReady()
         background.runReady()
-        #expect(made.value.isEmpty)
+        #expect(transformed.value.isEmpty)
         #expect(upstream.value!.isCancelled)
         #expect(work.graph.liveCount == 0)
     }
 
-    @Test func `Law 32: what waits in a queue is as urgent as the work that it is for`() {
+    @Test func `Law 32: a queued transformation has the priority of its work`() {
         let queue = PrioritizedQueue(on: background, limit: 0)
         let graph = WorkGraph(on: context)
-        let works = SingleFlight<Int, Int>(in: graph) { [made] key, flight in
+        let works = SingleFlight<Int, Int>(in: graph) { [transformed] key, flight in
             let value: SharedWork<Int> = graph.work("value") { $0.succeed(key) }
             flight.process(value, on: queue) { value, _ in
-                made.withValue { $0.append("\(value)") }
+                transformed.withValue { $0.append("\(value)") }
                 return value
             }
         }
@@ -143,7 +143,7 @@ struct ProcessingTests {
         #expect(queue.pendingCount == 3)
         queue.limit = 1
         background.runReady()
-        #expect(made.value == ["2", "3", "1"])
+        #expect(transformed.value == ["2", "3", "1"])
         context.runReady()
         #expect(graph.liveCount == 0)
     }

@@ -4,12 +4,12 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// Work that goes on after its body: open pieces and tasks.
+/// Work that outlives its body: open work and tasks.
 @Suite(.timeLimit(.minutes(30)))
 struct QueuedWorkTests {
     private let manual = ManualContext()
 
-    @Test func `Law 32: open work keeps its place until it is ended, once`() throws {
+    @Test func `Law 32: open work holds its permit until it is ended, once`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let open = Box<OpenWork<Int>?>(nil)
         let work = queue.submitOpen(of: Int.self) { open.value = $0 }
@@ -18,17 +18,17 @@ struct QueuedWorkTests {
         #expect(!work.async.isCompleted)
         #expect(next.isPending)
         #expect(queue.runningCount == 1)
-        let piece = try #require(open.value)
-        #expect(piece.succeed(1))
-        #expect(!piece.succeed(3))
-        #expect(!piece.fail(CancellationError()))
+        let openWork = try #require(open.value)
+        #expect(openWork.succeed(1))
+        #expect(!openWork.succeed(3))
+        #expect(!openWork.fail(CancellationError()))
         manual.runReady()
         #expect(try work.async.outcome?.get() == 1)
         #expect(try next.async.outcome?.get() == 2)
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Work that is ended inside its body keeps its place until the body has returned`() {
+    @Test func `Work that is ended inside its body holds its permit until the body has returned`() {
         let queue = PrioritizedQueue(on: .immediate, limit: 1)
         let count = Box(0)
         queue.suspend()
@@ -44,7 +44,7 @@ struct QueuedWorkTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Law 26: open work that is dropped frees its place, and its Async says so`() throws {
+    @Test func `Law 26: open work that is dropped frees its permit and fails its Async`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let work = queue.submitOpen(of: Int.self) { _ in }
         let next = queue.submit { 2 }
@@ -53,25 +53,25 @@ struct QueuedWorkTests {
         #expect(try next.async.outcome?.get() == 2)
     }
 
-    @Test func `Open work that is cancelled is told, and keeps its place until it has stopped`() throws {
+    @Test func `Cancelled open work is notified, and holds its permit until it is released`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let open = Box<OpenWork<Int>?>(nil)
-        let told = Box(0)
-        let work = queue.submitOpen(of: Int.self) { piece in
-            piece.onCancel { told.withValue { $0 += 1 } }
-            open.value = piece
+        let notifications = Box(0)
+        let work = queue.submitOpen(of: Int.self) { work in
+            work.onCancel { notifications.withValue { $0 += 1 } }
+            open.value = work
         }
         manual.runReady()
         #expect(!work.cancel())
         #expect(!work.cancel())
-        #expect(told.value == 1)
+        #expect(notifications.value == 1)
         #expect(throws: CancellationError.self) { try work.async.outcome?.get() }
         #expect(queue.runningCount == 1)
         open.value = nil
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Law 32: an async body keeps its place while it is suspended`() throws {
+    @Test func `Law 32: an async body holds its permit while it is suspended`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let log = Box<[String]>([])
         let works = ["a", "b"].map { name in
@@ -89,8 +89,7 @@ struct QueuedWorkTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Cancelling an async body that runs cancels its task; its place is free when it has ended`()
-        throws
+    @Test func `Cancelling a running async body cancels its task, which holds its permit to its end`() throws
     {
         struct Failure: Error {}
         let queue = PrioritizedQueue(on: manual, limit: 1)
@@ -110,7 +109,7 @@ struct QueuedWorkTests {
         #expect(manual.now == Moment(nanoseconds: 0))
     }
 
-    @Test func `An async body that is cancelled while it waits never starts`() throws {
+    @Test func `A queued async body that is cancelled never starts`() throws {
         let queue = PrioritizedQueue(on: manual, limit: 0)
         let hasRun = Box(false)
         let work = queue.submitTask { hasRun.value = true }
@@ -121,8 +120,7 @@ struct QueuedWorkTests {
         #expect(!hasRun.value)
     }
 
-    @Test func `Law 32: tasks, open pieces and plain ones on the real pool stay within the limit`()
-        async throws
+    @Test func `Law 32: tasks, open work and plain jobs on the real pool stay within the limit`() async throws
     {
         let queue = PrioritizedQueue(on: .global, limit: 3)
         let inside = Box((now: 0, most: 0))

@@ -3,20 +3,18 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// A limiter in virtual time, step by step.
+/// A rate limiter in virtual time, step by step.
 @Suite(.timeLimit(.minutes(30)))
 struct RateLimiterTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])
 
-    /// Work that notes its name and the tenth of a second in which it began.
+    /// A job that logs its name and the tenth of a second in which it began.
     private func note(_ name: String) -> @Sendable () -> Void {
         { [log, manual] in log.withValue { $0.append("\(name) \(manual.now.nanoseconds / 100_000_000)") } }
     }
 
-    @Test func `Law 7: after a quiet time a burst begins, then one at a time, in order and never early`()
-        throws
-    {
+    @Test func `Law 7: after a quiet period a burst begins, then one job at a time, never early`() throws {
         let limiter = RateLimiter(on: manual, rate: 10, burst: 3)
         for index in 1...6 { limiter.execute(note("\(index)")) }
         #expect(limiter.pendingCount == 6)
@@ -34,7 +32,7 @@ struct RateLimiterTests {
         #expect(log.value.suffix(2) == ["7 5", "8 5"])
     }
 
-    @Test func `Law 7: a context that comes late begins no more than a burst at once`() throws {
+    @Test func `Law 7: a late context begins no more than a burst at once`() throws {
         let limiter = RateLimiter(on: manual, rate: 10, burst: 2)
         for index in 1...5 { limiter.execute(note("\(index)")) }
         manual.stall(for: .seconds(10))
@@ -42,7 +40,7 @@ struct RateLimiterTests {
         #expect(log.value == ["1 100", "2 100", "3 101", "4 102", "5 103"])
     }
 
-    @Test func `Nothing overtakes what waits, and at most one delay is set`() throws {
+    @Test func `Nothing overtakes a waiting job, and at most one delay is pending`() throws {
         let limiter = RateLimiter(on: manual, rate: 1)
         for index in 1...3 { limiter.execute(note("\(index)")) }
         manual.runReady()
@@ -53,7 +51,7 @@ struct RateLimiterTests {
         #expect(log.value.map { $0.prefix { $0 != " " } } == ["1", "2", "3", "late"])
     }
 
-    @Test func `Work that need not wait has its place among the context's other work`() {
+    @Test func `A job that need not wait keeps its order among the context's other jobs`() {
         let limiter = RateLimiter(on: manual, rate: 1, burst: 2)
         limiter.execute(note("a"))
         manual.execute(note("between"))
@@ -63,7 +61,7 @@ struct RateLimiterTests {
         #expect(log.value == ["a 0", "between 0", "b 0", "after 0"])
     }
 
-    @Test func `Law 9: work of the limiter may submit to it, and waits behind what came before`() throws {
+    @Test func `Law 9: a job of the limiter may submit to it, behind earlier submissions`() throws {
         let limiter = RateLimiter(on: manual, rate: 1, burst: 2)
         limiter.execute { [note] in
             note("outer")()
@@ -74,7 +72,7 @@ struct RateLimiterTests {
         #expect(log.value == ["outer 0", "second 0", "inner 10"])
     }
 
-    @Test func `Law 32: what is cancelled costs no token, never begins, and its captures go at once`() throws
+    @Test func `Law 32: a cancelled job takes no token, never begins and frees its captures at once`() throws
     {
         let limiter = RateLimiter(on: manual, rate: 1)
         limiter.execute(note("first"))
@@ -96,7 +94,7 @@ struct RateLimiterTests {
         #expect(throws: CancellationError.self) { try waiting.outcome?.get() }
     }
 
-    @Test func `Law 11: when the last that waits is cancelled no delay is left`() {
+    @Test func `Law 11: cancelling the last waiting job cancels the delay`() {
         let limiter = RateLimiter(on: manual, rate: 1)
         limiter.execute {}
         let waiting = limiter.submit { 1 }
@@ -107,7 +105,7 @@ struct RateLimiterTests {
         #expect(throws: Never.self) { try manual.finish() }
     }
 
-    @Test func `Each submission gives the context one turn, and a cancellation none`() {
+    @Test func `Each submission gives the context one job, and a cancellation none`() {
         let limiter = RateLimiter(on: manual, rate: 1, burst: 3)
         let works = (0..<3).map { index in limiter.submit { index } }
         #expect(manual.readyCount == 3)
@@ -117,7 +115,7 @@ struct RateLimiterTests {
         #expect(works.map { $0.isCompleted } == [true, true, true])
     }
 
-    @Test func `A value, and an error, are the answer`() throws {
+    @Test func `A submission ends with the value or the error of its body`() throws {
         struct Failure: Error {}
         let limiter = RateLimiter(on: manual, rate: 5)
         let (good, bad) = (limiter.submit { 42 }, limiter.submit { throw Failure() })
@@ -126,9 +124,7 @@ struct RateLimiterTests {
         #expect(throws: Failure.self) { try bad.outcome?.get() }
     }
 
-    @Test func `Law 10: a limiter that is let go of runs what was submitted, and then nothing is left`()
-        throws
-    {
+    @Test func `Law 10: a released limiter runs the jobs that it has accepted`() throws {
         var limiter: RateLimiter? = RateLimiter(on: manual, rate: 1)
         for index in 1...3 { limiter?.execute(note("\(index)")) }
         limiter = nil
@@ -136,7 +132,9 @@ struct RateLimiterTests {
         #expect(log.value == ["1 0", "2 10", "3 20"])
     }
 
-    @Test func `Laws 1, 32: what a full context refuses is told so, and costs no token`() throws {
+    @Test func `Laws 1, 32: a job that a full context refuses ends with the refusal and takes no token`()
+        throws
+    {
         let bounded = manual.bounded(1, overflow: .refuse)
         let limiter = RateLimiter(on: bounded, rate: 1, burst: 3)
         let works = (0..<3).map { index in limiter.submit { index } }
@@ -151,14 +149,14 @@ struct RateLimiterTests {
         #expect(log.value == ["plain 0", "next 0"])
     }
 
-    @Test func `Law 1: a context that lets go of everything leaves nobody waiting`() throws {
+    @Test func `Law 1: if a context drops every job, every caller gets a refusal`() throws {
         let limiter = RateLimiter(on: manual, rate: 1)
         let works = (0..<5).map { index in limiter.submit { index } }
         #expect(manual.step())
         #expect(throws: ManualFailure.self) { try manual.finish() }
         for work in works.dropFirst() { #expect(throws: Refusal.self) { try work.outcome?.get() } }
         #expect(limiter.pendingCount == 0)
-        // And when it waits for its alarm.
+        // The same while the limiter waits for its delay.
         limiter.execute(note("a token is there in a second"))
         let waiting = limiter.submit { 1 }
         manual.runReady()
@@ -170,7 +168,7 @@ struct RateLimiterTests {
         #expect(log.value == ["goes on 10"])
     }
 
-    @Test func `Law 7: a hundred thousand that may begin at once do not nest`() {
+    @Test func `Law 7: a hundred thousand jobs that may begin at once do not nest`() {
         let limiter = RateLimiter(on: manual.inlineIfCurrent(), rate: 1, burst: 100_000)
         let count = Box(0)
         limiter.execute { for _ in 1..<100_000 { limiter.execute { count.withValue { $0 += 1 } } } }
@@ -179,7 +177,7 @@ struct RateLimiterTests {
     }
 
     @Test(arguments: [(3.0, 7), (0.5, 1), (1e9, 2), (1e-12, 1), (12.5, 4)])
-    func `Law 7: in no time longer than a period do more begin than the burst and the rate`(
+    func `Law 7: in no span of time do more jobs begin than the burst and the rate allow`(
         _ rate: Double, _ burst: Int
     ) throws {
         let limiter = RateLimiter(on: manual, rate: rate, burst: burst)
@@ -199,7 +197,7 @@ struct RateLimiterTests {
     }
 
     @Test(arguments: 0..<4)
-    func `A rate, a period or a burst that means nothing stops the program`(_ index: Int) async throws {
+    func `An invalid rate, period or burst traps with a message`(_ index: Int) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [index] in
             let manual = ManualContext(name: "mail")
@@ -210,12 +208,10 @@ struct RateLimiterTests {
             default: _ = RateLimiter(on: manual, rate: 1, burst: 0)
             }
         }
-        try expectSentence(result, "'mail'", "law 32", "Pass")
+        try expectTrap(result, "'mail'", "law 32", "Pass")
     }
 
-    @Test func `Laws 32, 33: under every schedule all that is submitted begins in order, or was cancelled`()
-        async
-    {
+    @Test func `Laws 32, 33: under every schedule each job begins in order or is cancelled`() async {
         await underEverySchedule("rate limiter") { sim, _ in
             let limiter = RateLimiter(on: sim.serial("mail"), rate: 1, burst: 2)
             let (ran, cancelled) = (Box<[String]>([]), Box(0))
@@ -231,7 +227,7 @@ struct RateLimiterTests {
                     return own == own.sorted() && own.count >= 2
                 }
             }
-            sim.finally("nobody is left") { limiter.pendingCount == 0 }
+            sim.finally("no job is left") { limiter.pendingCount == 0 }
         }
     }
 }

@@ -3,14 +3,14 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// Law 31: equal work in flight starts once, and every subscriber that stays is told the end once.
+/// Law 31: equal work in flight starts once, and every subscriber that stays receives the end once.
 @Suite(.timeLimit(.minutes(30)))
 struct SingleFlightTests {
     private struct Oops: Error {}
     private let context = ManualContext()
     /// The flights that have begun, by key, in order.
     private let begun = Box<[(key: String, flight: Flight<Int>)]>([])
-    private let told = Box<[String]>([])
+    private let received = Box<[String]>([])
 
     private func flights() -> SingleFlight<String, Int> {
         SingleFlight("size", on: context) { [begun] key, flight in
@@ -19,7 +19,7 @@ struct SingleFlightTests {
     }
 
     private func note(_ name: String) -> @Sendable (WorkEvent<Int>) -> Void {
-        { [told] event in told.withValue { $0.append("\(name): \(Self.text(event))") } }
+        { [received] event in received.withValue { $0.append("\(name): \(Self.text(event))") } }
     }
 
     private static func text(_ event: WorkEvent<Int>) -> String {
@@ -31,7 +31,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func `Law 31: sixty-four who ask for the same start it once, and each is told the end once`() {
+    @Test func `Law 31: sixty-four subscribers start work once, and each receives the end once`() {
         let flights = flights()
         for index in 0..<64 { flights["wren"].subscribe(note("\(index)")) }
         context.runReady()
@@ -39,11 +39,11 @@ struct SingleFlightTests {
         #expect(flights.graph.liveCount == 1)
         #expect(begun.withValue { $0[0].flight }.succeed(7))
         context.runReady()
-        #expect(told.value == (0..<64).map { "\($0): 7" })
+        #expect(received.value == (0..<64).map { "\($0): 7" })
         #expect(flights.graph.liveCount == 0)
     }
 
-    @Test func `Law 31: nothing begins before the first subscriber, who has said how urgent it is`() {
+    @Test func `Law 31: work begins with its first subscriber, at that subscriber's priority`() {
         let priority = Box<WorkPriority?>(nil)
         let flights = SingleFlight<Int, Int>(on: context) { _, flight in
             priority.value = flight.priority
@@ -55,21 +55,20 @@ struct SingleFlightTests {
         work.subscribe(priority: .highest, note("a"))
         context.runReady()
         #expect(priority.value == .highest)
-        #expect(told.value == ["a: 1"])
+        #expect(received.value == ["a: 1"])
     }
 
-    @Test func `Law 31: work that ends while it begins is told to each who asks, and leaves nothing behind`()
-    {
+    @Test func `Law 31: work that ends in its body notifies each subscriber, and leaves nothing behind`() {
         let flights = SingleFlight<Int, Int>(on: context) { key, flight in flight.succeed(key * 2) }
         flights[4].subscribe(note("a"))
         flights[4].subscribe(note("b"))
         flights[5].subscribe(note("c"))
         context.runReady()
-        #expect(told.value.sorted() == ["a: 8", "b: 8", "c: 10"])
+        #expect(received.value.sorted() == ["a: 8", "b: 8", "c: 10"])
         #expect(flights.graph.liveCount == 0)
     }
 
-    @Test func `Law 31: a failure is told like a value, and asking again begins anew`() {
+    @Test func `Law 31: a failure is delivered like a value, and a new request begins the work anew`() {
         let flights = flights()
         flights["wren"].subscribe(note("a"))
         context.runReady()
@@ -77,27 +76,27 @@ struct SingleFlightTests {
         context.runReady()
         flights["wren"].subscribe(note("b"))
         context.runReady()
-        #expect(told.value == ["a: Oops()"])
+        #expect(received.value == ["a: Oops()"])
         #expect(begun.value.count == 2)
         begun.withValue { $0[1].flight }.succeed(2)
         context.runReady()
-        #expect(told.value == ["a: Oops()", "b: 2"])
+        #expect(received.value == ["a: Oops()", "b: 2"])
     }
 
-    @Test func `Law 31: who is told the end and asks again is given a new flight`() {
+    @Test func `Law 31: a subscriber that receives the end and asks again gets a new flight`() {
         let flights = flights()
         flights["wren"].subscribe { [note = note("again")] _ in flights["wren"].subscribe(note) }
         context.runReady()
         begun.withValue { $0[0].flight }.succeed(1)
         context.runReady()
         #expect(begun.value.count == 2)
-        #expect(told.value.isEmpty)
+        #expect(received.value.isEmpty)
         begun.withValue { $0[1].flight }.succeed(2)
         context.runReady()
-        #expect(told.value == ["again: 2"])
+        #expect(received.value == ["again: 2"])
     }
 
-    @Test func `Law 31: when the first one leaves, who came later still gets the value`() {
+    @Test func `Law 31: when the first subscriber leaves, a later one still gets the value`() {
         let flights = flights()
         let first = flights["wren"].subscribe(note("first"))
         flights["wren"].subscribe(note("second"))
@@ -109,31 +108,31 @@ struct SingleFlightTests {
         #expect(!flight.isCancelled)
         flight.succeed(3)
         context.runReady()
-        #expect(told.value == ["second: 3"])
+        #expect(received.value == ["second: 3"])
     }
 
-    @Test func `Law 31: when the last one leaves the work is cancelled, once, and the key is free`() {
+    @Test func `Law 31: when the last subscriber leaves the work is cancelled once and its key is free`() {
         let flights = flights()
         let subscriptions = (0..<3).map { flights["wren"].subscribe(note("\($0)")) }
         context.runReady()
         let flight = begun.withValue { $0[0].flight }
-        flight.onCancel { [told] in told.withValue { $0.append("cancelled") } }
+        flight.onCancel { [received] in received.withValue { $0.append("cancelled") } }
         for subscription in subscriptions { subscription.cancel() }
         context.runReady()
         #expect(flight.isCancelled)
         #expect(!flight.succeed(9))
         context.runReady()
-        #expect(told.value == ["cancelled"])
+        #expect(received.value == ["cancelled"])
         #expect(flights.graph.liveCount == 0)
-        // Who registers now is called at once.
-        flight.onCancel { [told] in told.withValue { $0.append("called late") } }
+        // A handler that is registered now runs at once.
+        flight.onCancel { [received] in received.withValue { $0.append("called late") } }
         flights["wren"].subscribe(note("new"))
         context.runReady()
-        #expect(told.value == ["cancelled", "called late"])
+        #expect(received.value == ["cancelled", "called late"])
         #expect(begun.value.count == 2)
     }
 
-    @Test func `Law 31: who leaves before the work begins leaves nothing to begin`() {
+    @Test func `Law 31: work whose only subscriber leaves before it begins never begins`() {
         let flights = flights()
         #expect(flights["wren"].subscribe(note("a")).cancel())
         context.runReady()
@@ -141,24 +140,24 @@ struct SingleFlightTests {
         #expect(flights.graph.liveCount == 0)
     }
 
-    @Test func `Law 31: who joins when all have left, but the end is under way, is told it`() {
+    @Test func `Law 31: a subscriber that joins after all have left receives an end that is pending`() {
         let flights = flights()
         let first = flights["wren"].subscribe(note("first"))
         context.runReady()
         first.cancel()
         flights["wren"].subscribe(note("second"))
-        // Claimed now, told in a turn behind those of leaving and joining.
+        // Claimed now; delivered in a job behind those that leave and join.
         #expect(begun.withValue { $0[0].flight }.succeed(4))
         context.runReady()
-        #expect(told.value == ["second: 4"])
+        #expect(received.value == ["second: 4"])
         #expect(begun.value.count == 1)
     }
 
-    @Test func `Law 31: who is unsubscribed by another one's event hears nothing of it`() {
+    @Test func `Law 31: a subscriber that another one's handler cancels does not receive the event`() {
         let flights = flights()
         let second = Box<Subscription?>(nil)
-        flights["wren"].subscribe { [told] _ in
-            told.withValue { $0.append("first") }
+        flights["wren"].subscribe { [received] _ in
+            received.withValue { $0.append("first") }
             second.value?.cancel()
         }
         second.value = flights["wren"].subscribe(note("second"))
@@ -167,14 +166,14 @@ struct SingleFlightTests {
         let flight = begun.withValue { $0[0].flight }
         flight.yield(1)
         context.runReady()
-        #expect(told.value == ["first", "third: nearly 1"])
+        #expect(received.value == ["first", "third: nearly 1"])
         flight.succeed(2)
         context.runReady()
-        #expect(told.value == ["first", "third: nearly 1", "first", "third: 2"])
+        #expect(received.value == ["first", "third: nearly 1", "first", "third: 2"])
         second.value = nil
     }
 
-    @Test func `Progress and partial values come in order, and a late joiner is told the last ones`() {
+    @Test func `Progress and partial values come in order, and a late subscriber receives the last ones`() {
         let flights = flights()
         flights["wren"].subscribe(note("a"))
         context.runReady()
@@ -190,24 +189,24 @@ struct SingleFlightTests {
         let expected = [
             "a: 1 of 4", "a: nearly 10", "a: 2 of 4", "b: 2 of 4", "b: nearly 10", "a: 20", "b: 20",
         ]
-        #expect(told.value == expected)
+        #expect(received.value == expected)
         #expect(!flight.succeed(30))
         flight.yield(40)
         context.runReady()
-        #expect(told.value == expected)
+        #expect(received.value == expected)
     }
 
-    @Test func `Law 26: a flight that is let go of ends with an error that names it`() {
+    @Test func `Law 26: a flight that is released ends with an error that names it`() {
         let flights = SingleFlight<Int, Int>("size", on: context) { _, _ in }
         flights[3].subscribe(note("a"))
         context.runReady()
-        #expect(told.value.count == 1)
-        #expect(told.value.first?.contains("'size[3]' was let go of without an end (law 26)") == true)
+        #expect(received.value.count == 1)
+        let expected = "'size[3]' was released before its work had ended (law 26)"
+        #expect(received.value.first?.contains(expected) == true)
         #expect(flights.graph.liveCount == 0)
     }
 
-    @Test func `Law 26: a value that is cancelled leaves, and the last one's leaving cancels the work`()
-        throws
+    @Test func `Law 26: cancelling a value unsubscribes it, and cancelling the last cancels the work`() throws
     {
         let flights = flights()
         let values = (0..<2).map { _ in flights["wren"].value() }
@@ -222,7 +221,7 @@ struct SingleFlightTests {
         #expect(throws: CancellationError.self) { try values[1].outcome?.get() }
     }
 
-    @Test func `Law 24: a flight that follows an Async ends as that does, and cancels it`() {
+    @Test func `Law 24: a flight that follows an Async completes like it, and cancels it`() {
         let promises = [Promise<Int>(), Promise<Int>()]
         let flights = SingleFlight<Int, Int>(on: context) { key, flight in flight.follow(promises[key].async)
         }
@@ -232,12 +231,11 @@ struct SingleFlightTests {
         promises[0].succeed(5)
         other.cancel()
         context.runReady()
-        #expect(told.value == ["a: 5"])
+        #expect(received.value == ["a: 5"])
         #expect(throws: CancellationError.self) { try promises[1].async.outcome?.get() }
     }
 
-    @Test func `Law 31: work that is an Async by key starts once, and is cancelled with its last subscriber`()
-    {
+    @Test func `Law 31: an Async made by key starts once and is cancelled with its last subscriber`() {
         let asked = Box<[String]>([])
         let promise = Promise<Int>()
         let sizes = SingleFlight<String, Int>("size", on: context) { key in
@@ -250,7 +248,7 @@ struct SingleFlightTests {
         for subscription in subscriptions { subscription.cancel() }
         context.runReady()
         #expect(throws: CancellationError.self) { try promise.async.outcome?.get() }
-        #expect(told.value.isEmpty)
+        #expect(received.value.isEmpty)
     }
 
     @Test func `An event knows its value and its outcome`() {
@@ -262,7 +260,7 @@ struct SingleFlightTests {
         #expect(events.map { $0.outcome != nil } == [false, false, true, true])
     }
 
-    @Test func `Law 10: handlers and flights are let go of with the end and with leaving`() {
+    @Test func `Law 10: handlers are released at the end and on leaving`() {
         final class Witness: Sendable {}
         weak var ended: Witness?
         weak var left: Witness?
@@ -284,7 +282,7 @@ struct SingleFlightTests {
         withExtendedLifetime(subscriptions) {}
     }
 
-    @Test func `Law 1: where the context refuses the question, the refusal is the answer`() {
+    @Test func `Law 1: if the context refuses the subscription, the subscriber receives the refusal`() {
         struct Closed: SerialContext {
             func execute(_ work: @escaping Work) {}
             func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
@@ -295,6 +293,6 @@ struct SingleFlightTests {
         flights[1].subscribe(note("a"))
         let refused = flights[1].value()
         #expect(throws: Refusal.self) { try refused.outcome?.get() }
-        #expect(told.value.count == 1)
+        #expect(received.value.count == 1)
     }
 }

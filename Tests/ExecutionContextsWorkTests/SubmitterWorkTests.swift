@@ -3,7 +3,8 @@ import ExecutionContextsWork
 import TestSupport
 import Testing
 
-/// The base runs and frees a job before it returns, so a queue or a limiter that keeps the job frees its captures.
+/// The base runs and frees a job before it returns. A queue or a limiter that still keeps the job
+/// then frees its captures, on the wrong thread.
 @Suite(.timeLimit(.minutes(30)))
 struct SubmitterWorkTests {
     @Test(arguments: Submission.allCases)

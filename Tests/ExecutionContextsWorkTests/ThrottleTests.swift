@@ -9,7 +9,7 @@ struct ThrottleTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])
 
-    /// An action that notes the value and the tenth of a second in which it came.
+    /// An action that logs the value and the time in tenths of a second.
     private var note: @Sendable (Int) -> Void {
         { [log, manual] value in
             log.withValue { $0.append("\(value) \(manual.now.nanoseconds / 100_000_000)") }
@@ -18,13 +18,13 @@ struct ThrottleTests {
 
     @Test(arguments: [
         (Throttling.first, ["0 0", "4 4", "8 8"]),
-        // The fifth call begins a time as the first one's ends.
+        // The fifth call opens a window as the first one's ends.
         (.latest, ["3 4", "7 8", "8 12"]),
         (.firstAndLatest, ["0 0", "3 4", "7 8", "8 12"]),
     ])
-    func `Law 7: of each time one value comes, and never early`(_ choice: Throttling, _ expected: [String])
-        throws
-    {
+    func `Law 7: a window delivers the chosen values, and never early`(
+        _ choice: Throttling, _ expected: [String]
+    ) throws {
         let throttled = manual.throttled(to: .milliseconds(400), choice, note)
         for index in 0..<9 {
             manual.advance(to: Moment(nanoseconds: Int64(index) * 100_000_000))
@@ -37,17 +37,17 @@ struct ThrottleTests {
     }
 
     @Test(arguments: Throttling.allCases)
-    func `Between any two actions lies the whole interval, and the last value is not lost`(
-        _ choice: Throttling
-    ) throws {
-        var dice = Dice(seed: 7)
+    func `Any two actions are a whole interval apart, and the last value is not lost`(_ choice: Throttling)
+        throws
+    {
+        var rng = SeededRNG(seed: 7)
         let starts = Box<[(value: Int, moment: Int64)]>([])
         let throttled = manual.throttled(to: .milliseconds(400), choice) { [manual] (value: Int) in
             starts.withValue { $0.append((value, manual.now.nanoseconds)) }
         }
         for index in 0..<500 {
-            manual.advance(by: .milliseconds(dice.roll(200)))
-            if dice.roll(20) == 0 { manual.stall(for: .milliseconds(dice.roll(600))) }
+            manual.advance(by: .milliseconds(rng.roll(200)))
+            if rng.roll(20) == 0 { manual.stall(for: .milliseconds(rng.roll(600))) }
             throttled(index)
         }
         try manual.runUntilIdle()
@@ -60,7 +60,7 @@ struct ThrottleTests {
         #expect(starts.value.map(\.value) == starts.value.map(\.value).sorted())
     }
 
-    @Test func `The first comes at once, and those of its time are dropped and freed`() {
+    @Test func `The first value is delivered at once, and later ones of its window are freed`() {
         let throttled = manual.throttled(to: .seconds(1), .first) { (value: Box<Int>) in value.value += 1
         }
         let first = Box(0)
@@ -78,7 +78,7 @@ struct ThrottleTests {
     }
 
     @Test(arguments: [Throttling.latest, .firstAndLatest])
-    func `Cancelling forgets the value and the delay; the time goes on`(_ choice: Throttling) throws {
+    func `Cancelling drops the value and the delay, and the window continues`(_ choice: Throttling) throws {
         let throttled = manual.throttled(to: .seconds(1), choice, note)
         throttled(1)
         throttled(2)
@@ -92,7 +92,7 @@ struct ThrottleTests {
         #expect(log.value == (choice == .latest ? ["3 10"] : ["1 0", "3 10"]))
     }
 
-    @Test func `Flushing brings the value that waits, and begins a time`() throws {
+    @Test func `Flushing delivers the kept value, and opens a window`() throws {
         let throttled = manual.throttled(to: .seconds(1), .latest, note)
         throttled(1)
         manual.advance(by: .milliseconds(300))
@@ -103,7 +103,7 @@ struct ThrottleTests {
         #expect(log.value == ["1 3", "2 13"])
     }
 
-    @Test func `Law 10: a value that waits comes although nobody keeps the function`() {
+    @Test func `Law 10: a kept value is delivered after the function was released`() {
         var throttled: PacedCall<Int>? = manual.throttled(to: .seconds(1), .latest, note)
         throttled?(1)
         throttled = nil
@@ -111,7 +111,7 @@ struct ThrottleTests {
         #expect(log.value == ["1 10"])
     }
 
-    @Test func `Law 33: under every schedule the last value comes, and no value twice`() async {
+    @Test func `Law 33: under every schedule the last value is delivered, and no value twice`() async {
         await underEverySchedule("throttle") { sim, _ in
             let seen = Box<[Int]>([])
             let throttled = sim.serial("screen").throttled(to: .milliseconds(10), .firstAndLatest) {

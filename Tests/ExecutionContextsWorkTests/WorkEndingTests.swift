@@ -3,20 +3,22 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// Laws 10, 32: what a work has started for itself ends with it, however it ends, and what its body
-/// captured goes.
+/// Laws 10, 32: what a work item has started for itself ends with it, however it ends, and the
+/// captures of its body are freed.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkEndingTests {
     private struct Oops: Error {}
     private final class Witness: Sendable {}
 
-    enum End: CaseIterable, Sendable { case success, failure, needFailed, circle, cancel, timeLimit }
+    enum End: CaseIterable, Sendable { case success, failure, needFailed, cycle, cancel, timeLimit }
     enum Started: CaseIterable, Sendable {
         case async, pendingJob, openJob, work, workElsewhere, processing, processingOnQueue, byHand
     }
 
     @Test(arguments: End.allCases, Started.allCases)
-    func `Law 32: whatever a work follows ends with it, however it ends`(end: End, started: Started) throws {
+    func `Law 32: whatever a work item follows ends with it, however it ends`(end: End, started: Started)
+        throws
+    {
         let context = ManualContext()
         let graph = WorkGraph(on: context)
         let (flight, lower, need) = (
@@ -64,7 +66,7 @@ struct WorkEndingTests {
         case .success: flight.value!.succeed(1)
         case .failure: flight.value!.fail(Oops())
         case .needFailed: need.value!.fail(Oops())
-        case .circle: flight.value!.follow(own.value!)
+        case .cycle: flight.value!.follow(own.value!)
         case .cancel: value.cancel()
         case .timeLimit: context.advance(by: .seconds(2))
         }
@@ -77,15 +79,15 @@ struct WorkEndingTests {
         case .processing, .processingOnQueue:
             #expect(lower.value!.isCancelled)
             #expect(queue.pendingCount == 0)
-            let made = idle.runReady()
-            #expect(made <= 1)
+            let ran = idle.runReady()
+            #expect(ran <= 1)
         }
         #expect(graph.liveCount == 0)
         own.value = nil
     }
 
     @Test(arguments: ["sole", "keyed"], [true, false])
-    func `Law 10: a body's captures go when nobody can ask for it any more, also while it is under way`(
+    func `Law 10: a body's captures are freed when it cannot begin again, also while in flight`(
         kind: String, ended: Bool
     ) {
         weak var seen: Witness?
@@ -115,7 +117,7 @@ struct WorkEndingTests {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `A work is told of its end once, in the order of asking, and at once if it has ended`() {
+    @Test func `Handlers of the end run once, in the order of registration, and at once after the end`() {
         let context = ManualContext()
         let log = Box<[String]>([])
         let flight = Box<Flight<Int>?>(nil)

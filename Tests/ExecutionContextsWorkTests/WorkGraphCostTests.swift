@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// Many of everything: a cost that grows with the square would not come to an end here.
+/// Large graphs: with a quadratic cost these tests would not end.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkGraphCostTests {
     private let context = ManualContext()
@@ -19,7 +19,7 @@ struct WorkGraphCostTests {
             switch order {
             case "first to last": all[index].cancel()
             case "last to first": all[many - 1 - index].cancel()
-            // A step that shares no factor with the number visits each once.
+            // The stride is coprime to the count, so it visits each index once.
             default: all[index * 7_919 % many].cancel()
             }
             if index % 1_000 == 0 { context.runReady() }
@@ -29,7 +29,7 @@ struct WorkGraphCostTests {
         #expect(work.graph.liveCount == 0)
     }
 
-    @Test(arguments: [true, false]) func `One work needs many, which end or are let go of`(end: Bool) {
+    @Test(arguments: [true, false]) func `One work item needs many, which end or are cancelled`(end: Bool) {
         let graph = WorkGraph(on: context)
         let flights = Box<[Flight<Int>]>([])
         let leaves = SingleFlight<Int, Int>("leaf", in: graph) { _, flight in
@@ -48,7 +48,7 @@ struct WorkGraphCostTests {
         #expect(graph.liveCount == 0)
     }
 
-    @Test func `Many works need one that needs many`() {
+    @Test func `Many work items need one that needs many`() {
         let graph = WorkGraph(on: context)
         let flights = Box<[Flight<Int>]>([])
         let width = 10_000
@@ -61,7 +61,7 @@ struct WorkGraphCostTests {
         }
         let tops = SingleFlight<Int, Int>("top", in: graph) { _, flight in flight.follow(hub) }
         let first = hub.subscribe { _ in }
-        // It has all its needs when the others come to need it.
+        // The hub has all its needs before the others need it.
         context.runReady()
         let subscriptions = (0..<width).map { tops[$0].subscribe { _ in } }
         context.runReady()

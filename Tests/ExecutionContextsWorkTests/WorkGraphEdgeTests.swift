@@ -3,14 +3,14 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// What happens between two turns of a graph: changes, ends and questions that are under way at the same time.
+/// Changes, ends and requests that are pending at the same time, between two jobs of a graph.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkGraphEdgeTests {
     private final class Witness: Sendable {}
     private let context = ManualContext()
     private let log = Box<[String]>([])
 
-    /// Works by name that begin and go on, and their flights.
+    /// Returns work items by name that begin and do not end, and their flights.
     private func works() -> (SingleFlight<String, Int>, Box<[String: Flight<Int>]>) {
         let flights = Box<[String: Flight<Int>]>([:])
         let works = SingleFlight<String, Int>("work", on: context) { [log] key, flight in
@@ -20,11 +20,11 @@ struct WorkGraphEdgeTests {
         return (works, flights)
     }
 
-    @Test func `Law 32: what is asked for while a priority changes is as urgent as who asks for it`() {
+    @Test func `Law 32: a need that is requested while a priority changes gets the new priority`() {
         let (works, flights) = works()
         let subscription = works["a"].subscribe { _ in }
         context.runReady()
-        // Both under way: the change comes first, and the need was asked for before it was seen.
+        // Both are pending. The change comes first; the need was requested before it was counted.
         subscription.priority = .highest
         flights.value["a"]!.depend(on: works["b"]) { _ in }
         context.runReady()
@@ -32,7 +32,7 @@ struct WorkGraphEdgeTests {
         #expect(flights.value["b"]!.priority == .highest)
     }
 
-    @Test func `A need that is given a priority of its own keeps it until the work's own changes`() {
+    @Test func `A need with a priority of its own keeps it until the work's priority changes`() {
         let (works, flights) = works()
         let subscription = works["a"].subscribe { _ in }
         context.runReady()
@@ -44,7 +44,7 @@ struct WorkGraphEdgeTests {
         #expect(flights.value["b"]!.priority == .high)
     }
 
-    @Test func `Law 32: a priority that has been told and has not changed is not told again`() {
+    @Test func `Law 32: a handler does not receive an unchanged priority again`() {
         let (works, flights) = works()
         let (first, second) = (
             works["a"].subscribe(priority: .high) { _ in }, works["a"].subscribe(priority: .medium) { _ in }
@@ -53,7 +53,7 @@ struct WorkGraphEdgeTests {
         let seen = Box<[WorkPriority]>([])
         flights.value["a"]!.onPriority { priority in seen.withValue { $0.append(priority) } }
         context.runReady()
-        // Down and up again in one turn.
+        // Down and up again in one job.
         works["b"].subscribe { event in
             guard event.outcome != nil else { return }
             first.priority = .low
@@ -65,7 +65,7 @@ struct WorkGraphEdgeTests {
         #expect(seen.value == [.high])
     }
 
-    @Test func `Law 32: of a priority that changes as it is asked for only the new one is told`() {
+    @Test func `Law 32: a handler that is registered as the priority changes receives only the new one`() {
         let (works, flights) = works()
         let subscription = works["a"].subscribe { _ in }
         context.runReady()
@@ -81,7 +81,7 @@ struct WorkGraphEdgeTests {
         #expect(seen.value == [.highest])
     }
 
-    @Test func `A priority is not told when the work has ended, also to who asked before`() {
+    @Test func `A handler receives no priority after the end, even if it was registered before`() {
         let (works, flights) = works()
         let subscription = works["a"].subscribe { _ in }
         context.runReady()
@@ -98,7 +98,7 @@ struct WorkGraphEdgeTests {
         #expect(seen.value.isEmpty)
     }
 
-    @Test func `Law 10: a cancelled work keeps no partial value, also if its flight is kept`() {
+    @Test func `Law 10: cancelled work keeps no partial value, also if its flight is kept`() {
         weak var seen: Witness?
         let flight = Box<Flight<Witness>?>(nil)
         let work: SharedWork<Witness> = WorkGraph(on: context).work("work") { flight.value = $0 }
@@ -117,8 +117,8 @@ struct WorkGraphEdgeTests {
         #expect(seen == nil)
     }
 
-    @Test(arguments: ["ended", "cancelled", "circle"])
-    func `Law 10: a need that comes to nothing is over, and holds no handler`(how: String) {
+    @Test(arguments: ["ended", "cancelled", "cycle"])
+    func `Law 10: a need that never subscribes is inactive and holds no handler`(how: String) {
         weak var seen: Witness?
         let (works, flights) = works()
         let subscription = works["a"].subscribe { _ in }
@@ -133,7 +133,7 @@ struct WorkGraphEdgeTests {
         do {
             let witness = Witness()
             seen = witness
-            need = flight.depend(on: works[how == "circle" ? "a" : "b"]) { _ in _ = witness }
+            need = flight.depend(on: works[how == "cycle" ? "a" : "b"]) { _ in _ = witness }
         }
         context.runReady()
         #expect(log.value == ["a"])
@@ -143,7 +143,7 @@ struct WorkGraphEdgeTests {
         #expect(seen == nil)
     }
 
-    @Test func `A work that fails since it needs itself begins nothing more`() {
+    @Test func `Work that fails because it needs itself begins no other work`() {
         let graph = WorkGraph(on: context)
         let own = Box<SharedWork<Int>?>(nil)
         let other: SharedWork<Int> = graph.work("other") { [log] _ in log.withValue { $0.append("other") } }
@@ -160,11 +160,11 @@ struct WorkGraphEdgeTests {
         own.value = nil
     }
 
-    @Test func `Law 1: where the context loses the question, the value ends with an error that says so`() {
-        struct Losing: SerialContext {
+    @Test func `Law 1: if the context drops the subscription, the value ends with an error`() {
+        struct Dropping: SerialContext {
             func execute(_ work: @escaping Work) {}
         }
-        let flights = SingleFlight<Int, Int>(on: Losing()) { _, flight in flight.succeed(1) }
+        let flights = SingleFlight<Int, Int>(on: Dropping()) { _, flight in flight.succeed(1) }
         let value = flights[1].value()
         #expect(throws: AsyncError.self) { try value.outcome?.get() }
         #expect(value.outcome != nil)

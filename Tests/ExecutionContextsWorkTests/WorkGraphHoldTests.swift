@@ -3,16 +3,18 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// What a graph lets go of, on every way on which a work comes to its end, and on contexts of every kind.
+/// What a graph releases, for every way in which work ends, and on contexts of every kind.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkGraphHoldTests {
     private final class Witness: Sendable {}
     private struct Oops: Error {}
 
-    enum Way: CaseIterable, Sendable { case success, failure, drop, cancel, lower, circle, byHand }
+    enum Way: CaseIterable, Sendable { case success, failure, drop, cancel, lower, cycle, byHand }
 
     @Test(arguments: Way.allCases, [false, true])
-    func `Law 10: after every end nothing is kept, whatever the user keeps`(way: Way, waits: Bool) {
+    func `Law 10: after every end the graph keeps nothing alive, whatever the user keeps`(
+        way: Way, waits: Bool
+    ) {
         weak var seen: Witness?
         let (context, background) = (ManualContext(), ManualContext(name: "background"))
         let queue = PrioritizedQueue(on: background, limit: 1)
@@ -42,16 +44,16 @@ struct WorkGraphHoldTests {
                     _ = (witness, flight)
                     return value
                 }
-                if way == .byHand || way == .circle { upper.withValue { $0.append(flight) } }
+                if way == .byHand || way == .cycle { upper.withValue { $0.append(flight) } }
             }
             own.value = top
-            for place in [nil, context, ManualContext()] {
-                if let place {
-                    kept.append(top.subscribe(on: place) { _ in _ = witness })
+            for target in [nil, context, ManualContext()] {
+                if let target {
+                    kept.append(top.subscribe(on: target) { _ in _ = witness })
                 } else {
                     kept.append(top.subscribe { _ in _ = witness })
                 }
-                if let place, place !== context { kept.removeLast().cancel() }
+                if let target, target !== context { kept.removeLast().cancel() }
             }
             context.runReady()
             lower.value!.yield(1)
@@ -64,7 +66,7 @@ struct WorkGraphHoldTests {
             case .drop: lower.value = nil
             case .cancel: for one in kept { one.cancel() }
             case .lower: kept.forEach { $0.priority = .lowest }; lower.value!.succeed(3)
-            case .circle: upper.value[0].follow(own.value!)
+            case .cycle: upper.value[0].follow(own.value!)
             case .byHand: upper.value[0].succeed(4)
             }
             own.value = nil
@@ -84,12 +86,12 @@ struct WorkGraphHoldTests {
         #expect(rest == nil)
     }
 
-    @Test func `Law 10: a graph that is let go of while work is under way goes with the flight`() {
+    @Test func `Law 10: a graph that is released while work is in flight is freed with the flight`() {
         weak var seen: Witness?
         weak var rest: WorkGraph?
         let context = ManualContext()
         let flight = Box<Flight<Int>?>(nil)
-        let told = Box(0)
+        let notified = Box(0)
         do {
             let witness = Witness()
             seen = witness
@@ -98,22 +100,20 @@ struct WorkGraphHoldTests {
             let work: SharedWork<Int> = graph.work("work") { flight.value = $0 }
             work.subscribe { event in
                 _ = witness
-                if event.outcome != nil { told.withValue { $0 += 1 } }
+                if event.outcome != nil { notified.withValue { $0 += 1 } }
             }
             context.runReady()
         }
         #expect(seen != nil)
         flight.value = nil
         context.runReady()
-        #expect(told.value == 1)
+        #expect(notified.value == 1)
         #expect(seen == nil)
         #expect(rest == nil)
     }
 
     @Test(arguments: 0..<5)
-    func `Laws 1, 31: on contexts that refuse and on inline ones every end comes once`(kind: Int)
-        async
-    {
+    func `Laws 1, 31: contexts that refuse and inline ones deliver every end once`(kind: Int) async {
         await offThePool {
             let pool = WorkerPool(name: "refusing", width: 1)
             let context: any SerialContext =

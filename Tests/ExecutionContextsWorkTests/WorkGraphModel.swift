@@ -1,11 +1,11 @@
 import ExecutionContexts
 
-/// What a graph of works is to do, as simply as can be said.
+/// The simplest specification of a work graph.
 struct WorkGraphModel {
     struct Flight {
-        /// Who wants it: subscribers, and the needs of other works.
+        /// The priorities of its subscribers: callers, and needs of other work items.
         var wants: [Int: WorkPriority] = [:]
-        /// What it needs: the number of each need, and the key of the other work.
+        /// What it needs: the number of each need, and the key of the other work item.
         var needs: [Int: (key: Int, follows: Bool)] = [:]
         /// The promises whose `Async` it follows.
         var promises: Set<Int> = []
@@ -13,15 +13,15 @@ struct WorkGraphModel {
     }
 
     private(set) var flights: [Int: Flight] = [:]
-    private(set) var told: [Int: String] = [:]
+    private(set) var received: [Int: String] = [:]
     private(set) var stopped: Set<Int> = []
     /// The key that a subscriber or a need belongs to, while it lasts.
     private var keys: [Int: Int] = [:]
-    /// The key that needs, by the number of the need.
+    /// The key of the work item that needs, by the number of the need.
     private var needers: [Int: Int] = [:]
     private var now = Duration.zero
     private var limits: [Int: Duration] = [:]
-    private var kept: Set<Int> = []
+    private var completed: Set<Int> = []
 
     mutating func subscribe(_ id: Int, to key: Int, _ priority: WorkPriority) {
         keys[id] = key
@@ -29,7 +29,7 @@ struct WorkGraphModel {
         changed(key)
     }
 
-    /// Whether it had not been told the end, nor left.
+    /// Removes a subscriber; true if it had neither received the end nor left.
     @discardableResult
     mutating func leave(_ id: Int) -> Bool {
         guard let key = keys.removeValue(forKey: id) else { return false }
@@ -47,19 +47,19 @@ struct WorkGraphModel {
     }
 
     mutating func need(_ id: Int, of key: Int, _ other: Int, follows: Bool) {
-        if reaches(other, key) { return end(key, "circle") }
+        if reaches(other, key) { return end(key, "cycle") }
         needers[id] = key
         flights[key]!.needs[id] = (other, follows)
         subscribe(id, to: other, flights[key]!.priority)
     }
 
     mutating func follow(_ promise: Int, by key: Int) {
-        // To follow again what has ended is to end at once.
+        // The play follows new promises only. A completed one would end the work at once.
         flights[key]!.promises.insert(promise)
     }
 
     mutating func complete(promise: Int, _ outcome: String) {
-        guard kept.insert(promise).inserted, !stopped.contains(promise) else { return }
+        guard completed.insert(promise).inserted, !stopped.contains(promise) else { return }
         for key in flights.keys.sorted() where flights[key]?.promises.contains(promise) == true {
             end(key, outcome)
         }
@@ -76,22 +76,22 @@ struct WorkGraphModel {
         retire(key)
         for (id, needer) in wants {
             if let needer {
-                // Nothing if an earlier need has ended the needer.
+                // Does nothing if an earlier need has ended the needer.
                 needers[id] = nil
                 let follows = flights[needer]?.needs.removeValue(forKey: id)?.follows ?? false
                 if follows { end(needer, outcome) }
             } else {
                 limits[id] = nil
-                told[id, default: ""] += outcome
+                received[id, default: ""] += outcome
             }
         }
     }
 
-    /// Takes it out, with all that it has started.
+    /// Removes the work item, and ends what it has started.
     private mutating func retire(_ key: Int) {
         guard let flight = flights.removeValue(forKey: key) else { return }
         for id in flight.wants.keys { keys[id] = nil }
-        for promise in flight.promises where !kept.contains(promise) { stopped.insert(promise) }
+        for promise in flight.promises where !completed.contains(promise) { stopped.insert(promise) }
         for need in flight.needs.keys.sorted() {
             needers[need] = nil
             leave(need)
@@ -122,7 +122,7 @@ struct WorkGraphModel {
         now += time
         for id in limits.keys.sorted() where limits[id].map({ $0 <= now }) == true {
             guard leave(id) else { continue }
-            told[id, default: ""] += "late"
+            received[id, default: ""] += "late"
         }
     }
 }

@@ -3,15 +3,15 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// A graph against a model of a few sets, step by step, through random graphs of works.
+/// Compares a graph with a model of a few sets, step by step, on random graphs of work items.
 ///
-/// Each step subscribes, leaves, changes a priority, needs, follows, ends, drops or lets time pass,
-/// and then both must agree: on what is under way, how urgent it is, who was told which end, and
-/// what was cancelled.
+/// Each step subscribes, leaves, changes a priority, needs, follows, ends, drops or lets time pass.
+/// Then both must agree on what is in flight, at which priority, which subscriber received which
+/// end, and what was cancelled.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkGraphModelTests {
     @Test(arguments: 1...80)
-    func `Laws 31, 32: a graph does what a model of it does`(seed: UInt64) {
+    func `Laws 31, 32: a graph behaves like its model`(seed: UInt64) {
         var play = WorkGraphPlay(seed: seed)
         var steps: [String] = []
         for _ in 0..<250 {

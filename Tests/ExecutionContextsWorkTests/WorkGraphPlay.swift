@@ -2,15 +2,15 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
 
-/// One random play of a graph of works, and of its model.
+/// One random play of a work graph, and of its model.
 struct WorkGraphPlay {
     let context = ManualContext()
     let graph: WorkGraph
     private let works: SingleFlight<Int, Int>
     private let flights = Box<[Int: Flight<Int>]>([:])
-    private let told = Box<[Int: String]>([:])
+    private let received = Box<[Int: String]>([:])
     private let stopped = Box<Set<Int>>([])
-    private var dice: Dice
+    private var rng: SeededRNG
     private var model = WorkGraphModel()
     private var subscriptions: [Int: Subscription] = [:]
     private var values: [Int: Async<Int>] = [:]
@@ -19,7 +19,7 @@ struct WorkGraphPlay {
     private static let keys = 8
 
     init(seed: UInt64) {
-        dice = Dice(seed: seed << 32)
+        rng = SeededRNG(seed: seed << 32)
         graph = WorkGraph(on: context)
         works = SingleFlight("work", in: graph) { [flights] key, flight in
             flights.withValue { $0[key] = flight }
@@ -31,13 +31,13 @@ struct WorkGraphPlay {
         return next
     }
 
-    private mutating func anyPriority() -> WorkPriority { WorkPriority(rawValue: dice.roll(5))! }
+    private mutating func anyPriority() -> WorkPriority { WorkPriority(rawValue: rng.roll(5))! }
 
-    /// Does one thing to both, and says which.
+    /// Performs one random action on both, and returns its description.
     mutating func step() -> String {
-        let what = act(on: dice.roll(Self.keys))
+        let what = act(on: rng.roll(Self.keys))
         context.runReady()
-        // Whatever has ended, its flight is forgotten; what began anew has put its own there.
+        // Forgets the flights of ended work. Work that began anew has stored its new flight.
         flights.withValue { flights in
             for key in flights.keys where model.flights[key] == nil { flights[key] = nil }
         }
@@ -46,12 +46,12 @@ struct WorkGraphPlay {
 
     private mutating func act(on key: Int) -> String {
         let flight = flights.value[key]
-        switch dice.roll(13) {
+        switch rng.roll(13) {
         case 0...2:
             let (id, priority) = (number(), anyPriority())
-            subscriptions[id] = works[key].subscribe(priority: priority) { [told] event in
+            subscriptions[id] = works[key].subscribe(priority: priority) { [received] event in
                 if let outcome = event.outcome {
-                    told.withValue { $0[id, default: ""] += Self.text(outcome) }
+                    received.withValue { $0[id, default: ""] += Self.text(outcome) }
                 }
             }
             model.subscribe(id, to: key, priority)
@@ -59,28 +59,28 @@ struct WorkGraphPlay {
         case 3:
             // With a time limit of its own, in the context's time.
             let id = number()
-            let limit = Duration.seconds(1 + dice.roll(5))
+            let limit = Duration.seconds(1 + rng.roll(5))
             values[id] = works[key].value(priority: .low).timeout(after: limit, on: context)
-            values[id]!.onComplete { [told] outcome in
-                told.withValue { $0[id, default: ""] += Self.text(outcome) }
+            values[id]!.onComplete { [received] outcome in
+                received.withValue { $0[id, default: ""] += Self.text(outcome) }
             }
             model.subscribe(id, to: key, .low)
             model.limit(id, to: limit)
             return "\(id) asks for the value of \(key) for \(limit)"
         case 4:
-            guard let id = subscriptions.keys.sorted().randomElement(&dice) else { return "nothing" }
+            guard let id = subscriptions.keys.sorted().randomElement(&rng) else { return "nothing" }
             agree(subscriptions[id]!.cancel() == model.leave(id))
             return "\(id) leaves"
         case 5, 6:
-            guard let id = subscriptions.keys.sorted().randomElement(&dice) else { return "nothing" }
+            guard let id = subscriptions.keys.sorted().randomElement(&rng) else { return "nothing" }
             let priority = anyPriority()
             subscriptions[id]!.priority = priority
             model.set(priority, of: id)
             return "\(id) is \(priority)"
         case 7, 8:
-            let (other, id) = (dice.roll(Self.keys), number())
+            let (other, id) = (rng.roll(Self.keys), number())
             guard let flight else { return "nothing" }
-            let follows = dice.roll(2) == 0
+            let follows = rng.roll(2) == 0
             if follows { flight.follow(works[other]) } else { flight.depend(on: works[other]) { _ in } }
             model.need(id, of: key, other, follows: follows)
             return "\(key) needs \(other)"
@@ -93,16 +93,16 @@ struct WorkGraphPlay {
             model.follow(id, by: key)
             return "\(key) follows promise \(id)"
         case 10:
-            guard let id = promises.keys.sorted().randomElement(&dice) else { return "nothing" }
+            guard let id = promises.keys.sorted().randomElement(&rng) else { return "nothing" }
             promises[id]!.succeed(id)
             model.complete(promise: id, "v\(id)")
-            return "promise \(id) is kept"
+            return "promise \(id) completes"
         case 11:
             guard let flight else { return "nothing" }
             let id = number()
-            if dice.roll(3) == 0 {
+            if rng.roll(3) == 0 {
                 flights.withValue { $0[key] = nil }
-                // Something else may keep the flight: an `Async` that it follows does.
+                // Something else may keep the flight, such as an `Async` that it follows.
                 if model.isKept(key) {
                     flights.withValue { $0[key] = flight }
                 } else {
@@ -114,14 +114,14 @@ struct WorkGraphPlay {
             }
             return "\(key) ends"
         default:
-            let time = Duration.seconds(dice.roll(3))
+            let time = Duration.seconds(rng.roll(3))
             context.advance(by: time)
             model.advance(by: time)
             return "\(time) pass"
         }
     }
 
-    /// A disagreement that shows at once.
+    /// Disagreements that show during a step.
     private var faults = Box<[String]>([])
 
     private func agree(_ agrees: Bool) { if !agrees { faults.withValue { $0.append("cancel") } } }
@@ -129,7 +129,7 @@ struct WorkGraphPlay {
     private static func text(_ outcome: Result<Int, any Error>) -> String {
         switch outcome {
         case .success(let value): "v\(value)"
-        case .failure(WorkError.cycle): "circle"
+        case .failure(WorkError.cycle): "cycle"
         case .failure(WorkError.dropped): "dropped"
         case .failure(is AsyncError): "late"
         case .failure(is CancellationError): "cancelled"
@@ -137,11 +137,11 @@ struct WorkGraphPlay {
         }
     }
 
-    /// What is not as the model says.
+    /// Where the graph differs from the model.
     var differences: [String] {
         var wrong = faults.value
         if graph.liveCount != model.flights.count {
-            wrong.append("\(graph.liveCount) are under way, not \(model.flights.count)")
+            wrong.append("\(graph.liveCount) are in flight, not \(model.flights.count)")
         }
         for (key, flight) in flights.value {
             guard let expected = model.flights[key] else { continue }
@@ -149,15 +149,15 @@ struct WorkGraphPlay {
                 wrong.append("\(key) is \(flight.priority), not \(expected.priority)")
             }
         }
-        let (heard, expected) = (told.value, model.told)
-        for id in Set(heard.keys).union(expected.keys).sorted() where heard[id] != expected[id] {
-            wrong.append("\(id) was told \(heard[id] ?? "nothing"), not \(expected[id] ?? "nothing")")
+        let (actual, expected) = (received.value, model.received)
+        for id in Set(actual.keys).union(expected.keys).sorted() where actual[id] != expected[id] {
+            wrong.append("\(id) received \(actual[id] ?? "nothing"), not \(expected[id] ?? "nothing")")
         }
         if stopped.value != model.stopped { wrong.append("stopped \(stopped.value), not \(model.stopped)") }
         return wrong
     }
 
-    /// Everybody leaves.
+    /// Unsubscribes every subscriber.
     mutating func finish() {
         for subscription in subscriptions.values { subscription.cancel() }
         for value in values.values { value.cancel() }
@@ -168,8 +168,8 @@ struct WorkGraphPlay {
 }
 
 extension Array {
-    /// Any of them, by the dice.
-    fileprivate func randomElement(_ dice: inout Dice) -> Element? {
-        isEmpty ? nil : self[dice.roll(count)]
+    /// An element that the RNG draws; nil if there is none.
+    fileprivate func randomElement(_ rng: inout SeededRNG) -> Element? {
+        isEmpty ? nil : self[rng.roll(count)]
     }
 }

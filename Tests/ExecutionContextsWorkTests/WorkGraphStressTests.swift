@@ -7,15 +7,13 @@ import Testing
 /// Three pipelines over one loader, used by sixteen threads at random.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkGraphStressTests {
-    /// What came of one request.
+    /// The outcome of one request.
     private final class Request: Sendable {
         let ends = Atomic(0)
         let hasLeft = Atomic(false)
     }
 
-    @Test func `Laws 31, 32: random loads, cancels and priorities leave every request with one end or none`()
-        async
-    {
+    @Test func `Laws 31, 32: under random use each request receives one end, or none if it has left`() async {
         await watched {
             let graph = WorkGraph(on: GlobalContext().serial("works"))
             let workers = GlobalContext().limited(to: 2)
@@ -35,36 +33,36 @@ struct WorkGraphStressTests {
             }
             let requests = Box<[Request]>([])
             onThreads(16) { (thread: Int) in
-                var dice = SystemRandomNumberGenerator()
+                var rng = SystemRandomNumberGenerator()
                 var mine: [(request: Request, subscription: Subscription)] = []
                 for _ in 0..<1_000 {
-                    switch Int.random(in: 0..<4, using: &dice) {
+                    switch Int.random(in: 0..<4, using: &rng) {
                     case 0, 1:
-                        let (request, key) = (Request(), Int.random(in: 0..<20, using: &dice))
-                        let pipeline = Int.random(in: 0..<3, using: &dice)
+                        let (request, key) = (Request(), Int.random(in: 0..<20, using: &rng))
+                        let pipeline = Int.random(in: 0..<3, using: &rng)
                         let subscription = pipelines[pipeline][key].subscribe(
-                            priority: WorkPriority.allCases.randomElement(using: &dice)!
+                            priority: WorkPriority.allCases.randomElement(using: &rng)!
                         ) { event in
                             guard let outcome = event.outcome else { return }
-                            // Leaving may come between the claim and this; then there is no end at all.
+                            // A subscriber that leaves after the claim may receive no end.
                             request.ends.add(1, ordering: .relaxed)
                             #expect((try? outcome.get()) == key * 2 + pipeline)
                         }
                         mine.append((request, subscription))
                     case 2:
-                        guard let one = mine.randomElement(using: &dice) else { continue }
+                        guard let one = mine.randomElement(using: &rng) else { continue }
                         if one.subscription.cancel() { one.request.hasLeft.store(true, ordering: .relaxed) }
                     default:
-                        mine.randomElement(using: &dice)?.subscription.priority =
-                            WorkPriority.allCases.randomElement(using: &dice)!
+                        mine.randomElement(using: &rng)?.subscription.priority =
+                            WorkPriority.allCases.randomElement(using: &rng)!
                     }
                 }
                 requests.withValue { $0 += mine.map(\.request) }
             }
-            // Behind all that was asked for: what is asked for last ends last, on each key.
+            // Behind all other requests: on each key the last request ends last.
             let last = pipelines.flatMap { pipeline in (0..<20).map { pipeline[$0].value() } }
             _ = try! Async.all(last).wait()
-            // The last turns may still be under way.
+            // The last jobs may still be pending.
             _ = try! graph.context.submit {}.wait()
             #expect(graph.liveCount == 0)
             for request in requests.value {
@@ -76,15 +74,17 @@ struct WorkGraphStressTests {
         }
     }
 
-    @Test func `Laws 24, 31: of sixteen threads that end and leave at once one wins, and all agree`() async {
+    @Test func `Laws 24, 31: of sixteen threads that end or leave work at once one wins, and all agree`()
+        async
+    {
         await watched {
             for _ in 0..<rounds(debug: 200, release: 2_000) {
                 let flight = Box<Flight<Int>?>(nil)
                 let graph = WorkGraph(on: GlobalContext().serial("race"))
                 let work: SharedWork<Int> = graph.work("race") { flight.value = $0 }
-                let told = Box<[Int]>([])
+                let received = Box<[Int]>([])
                 let subscription = work.subscribe { event in
-                    if case .success(let value)? = event.outcome { told.withValue { $0.append(value) } }
+                    if case .success(let value)? = event.outcome { received.withValue { $0.append(value) } }
                 }
                 try! graph.context.submit {}.wait()
                 let (winners, leavers) = (Box<[Int]>([]), Box(0))
@@ -101,8 +101,8 @@ struct WorkGraphStressTests {
                 try! graph.context.submit {}.wait()
                 #expect(winners.value.count <= 1)
                 #expect(leavers.value <= 1)
-                // Who has left is told nothing; who has not is told the winner's value.
-                #expect(told.value == (leavers.value == 1 ? [] : winners.value))
+                // A subscriber that left receives nothing; one that stayed, the winner's value.
+                #expect(received.value == (leavers.value == 1 ? [] : winners.value))
                 #expect(winners.value.count + leavers.value >= 1)
                 #expect(running.isCancelled == winners.value.isEmpty)
                 #expect(graph.liveCount == 0)

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// Law 32: priorities and cancelling go all the way down, and nothing needs itself.
+/// Law 32: priorities and cancelling propagate to every need, and no work may need itself.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkGraphTests {
     private struct Oops: Error {}
@@ -12,7 +12,7 @@ struct WorkGraphTests {
 
     private func note(_ what: String) { log.withValue { $0.append(what) } }
 
-    /// Works by name, each of which needs those that stand behind it, and ends when they all have.
+    /// Returns work items by name, each of which needs those that `needs` lists, and their flights.
     private func works(_ needs: [String: [String]]) -> (SingleFlight<String, Int>, Box<[String: Flight<Int>]>)
     {
         let flights = Box<[String: Flight<Int>]>([:])
@@ -32,7 +32,7 @@ struct WorkGraphTests {
         return (works, flights)
     }
 
-    @Test func `Law 31: two works that need a third one share it`() throws {
+    @Test func `Law 31: two work items that need a third one share it`() throws {
         let graph = WorkGraph(on: context)
         let starts = Box(0)
         let file: SharedWork<Int> = graph.work("file") { [context] flight in
@@ -52,7 +52,7 @@ struct WorkGraphTests {
         #expect(graph.liveCount == 0)
     }
 
-    @Test func `Law 32: priority is the highest of all who want it, all the way down, and can fall`() {
+    @Test func `Law 32: a priority is the highest of all subscribers', all the way down, and can fall`() {
         let (works, flights) = works(["a": ["c"], "b": ["c"], "c": ["d"]])
         let a = works["a"].subscribe(priority: .low) { _ in }
         let b = works["b"].subscribe(priority: .high) { _ in }
@@ -90,14 +90,14 @@ struct WorkGraphTests {
         #expect(seen.value == [.medium, .low])
     }
 
-    @Test func `A priority that is set before the work begins counts from its beginning`() {
+    @Test func `A priority that is set before the work begins counts from its start`() {
         let (works, _) = works([:])
         works["a"].subscribe { _ in }.priority = .highest
         context.runReady()
         #expect(log.value == ["a begins, highest"])
     }
 
-    @Test func `Law 32: cancelling goes from the top to the leaves, and spares what others want`() {
+    @Test func `Law 32: cancelling goes from the top to the leaves, and spares what others need`() {
         let (works, _) = works(["a": ["b", "c"], "b": ["d"], "c": ["d", "e"], "x": ["e"]])
         let a = works["a"].subscribe { _ in }
         let x = works["x"].subscribe { _ in }
@@ -114,7 +114,7 @@ struct WorkGraphTests {
         #expect(works.graph.liveCount == 0)
     }
 
-    @Test func `Failures go up, and the works on the way end`() {
+    @Test func `A failure propagates upwards, and ends the work items on its path`() {
         let (works, flights) = works(["a": ["b"], "b": ["c"]])
         let value = works["a"].value()
         context.runReady()
@@ -125,7 +125,7 @@ struct WorkGraphTests {
         #expect(!log.value.contains { $0.hasSuffix("cancelled") })
     }
 
-    @Test func `A work that ends before what it needs lets go of that`() throws {
+    @Test func `Work that ends before its need unsubscribes from it`() throws {
         let (works, flights) = works(["a": ["b"]])
         let value = works["a"].value()
         context.runReady()
@@ -136,24 +136,24 @@ struct WorkGraphTests {
         #expect(works.graph.liveCount == 0)
     }
 
-    @Test func `Law 32: what came to need itself fails with the way round, and holds nothing`() {
+    @Test func `Law 32: work that needs itself fails with the names along the cycle, and holds nothing`() {
         let (works, _) = works(["a": ["b"], "b": ["c"], "c": ["a"], "self": ["self"]])
-        for (key, way) in [
+        for (key, path) in [
             ("a", ["work[c]", "work[a]", "work[b]", "work[c]"]), ("self", ["work[self]", "work[self]"]),
         ] {
             let value = works[key].value()
             context.runReady()
-            #expect(throws: WorkError.cycle(way)) { try value.outcome?.get() }
+            #expect(throws: WorkError.cycle(path)) { try value.outcome?.get() }
             #expect(works.graph.liveCount == 0)
         }
         #expect("\(WorkError.cycle(["a", "a"]))".contains("depend on itself (law 32): a -> a."))
     }
 
-    @Test func `What is needed by two ways is needed once, and is no circle`() {
+    @Test func `Work that is needed along two paths begins once, and is no cycle`() {
         let width = 200
         var needs: [String: [String]] = [:]
         for level in 0..<20 {
-            for place in 0..<2 { needs["\(level).\(place)"] = ["\(level + 1).0", "\(level + 1).1"] }
+            for index in 0..<2 { needs["\(level).\(index)"] = ["\(level + 1).0", "\(level + 1).1"] }
         }
         needs["top"] = (0..<width).map { _ in "0.0" }
         let (works, _) = works(needs)
@@ -165,8 +165,7 @@ struct WorkGraphTests {
         #expect(works.graph.liveCount == 0)
     }
 
-    @Test func `A chain of a hundred thousand works begins, changes, ends and is cancelled without a stack`()
-    {
+    @Test func `A chain of a hundred thousand work items does not make the stack grow`() {
         let graph = WorkGraph(on: context)
         let own = Box<SingleFlight<Int, Int>?>(nil)
         let last = Box<Flight<Int>?>(nil)
@@ -196,7 +195,7 @@ struct WorkGraphTests {
         own.value = nil
     }
 
-    @Test func `A work of another graph is refused with a sentence`() async throws {
+    @Test func `Depending on work of another graph traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = ManualContext()
             let other: SharedWork<Int> = WorkGraph(on: context).work("other") { _ in }
@@ -206,6 +205,6 @@ struct WorkGraphTests {
             work.subscribe { _ in }
             context.runReady()
         }
-        try expectSentence(result, "'own' cannot depend on 'other'", "another graph (law 32)")
+        try expectTrap(result, "'own' cannot depend on 'other'", "another graph (law 32)")
     }
 }

@@ -9,20 +9,20 @@ import Testing
 /// Three pipelines over one loader, used by sixteen threads at random.
 @Suite(.timeLimit(.minutes(30)))
 struct BadDayTests {
-    /// What came of one request.
+    /// The outcome of one request.
     private final class Request: Sendable {
         let ends = Atomic(0)
         let hasLeft = Atomic(false)
     }
 
     @Test(arguments: Arrangement.allCases)
-    func `Laws 31, 32: on a bad day each request that stays has one end, and nothing is left`(
+    func `Laws 31, 32: under random use each request that stays receives one end, and no work is left`(
         arrangement: Arrangement
     ) async throws {
         let pictures = try PictureFolder(count: 20, width: 8, height: 8)
         let cache = try pictures.cacheFolder()
         await watched {
-            // One for each of three pipelines and the loader, or the same for all.
+            // One context for each of three pipelines and for the loader, or one for all of them.
             let contexts =
                 arrangement == .apart
                 ? (0..<4).map { _ in CountedContext("bad day") }
@@ -33,28 +33,28 @@ struct BadDayTests {
                 reads.add(1, ordering: .relaxed)
                 return try bytes(ofFile: path)
             }
-            // Of two, what was loaded is forgotten soon: they load again and again.
+            // Two pipelines have small memory caches, and so load images again and again.
             let pipelines = zip(contexts, [1 << 20, 200, 0]).map { counted, limit in
                 let context = counted.context
                 return ImagePipeline(
                     on: context, loader: loader, memory: MemoryCache(limit: limit),
                     disk: DiskCache(in: cache, on: GlobalContext().serial("disk")), decodingOn: queue)
             }
-            // The last is a file that is not there.
+            // The last file does not exist.
             let paths = pictures.paths + ["nowhere"]
             let requests = Box<[Request]>([])
             onThreads(16) { (_: Int) in
-                var dice = SystemRandomNumberGenerator()
+                var rng = SystemRandomNumberGenerator()
                 var mine: [(request: Request, subscription: Subscription)] = []
                 for _ in 0..<1_000 {
-                    switch Int.random(in: 0..<4, using: &dice) {
+                    switch Int.random(in: 0..<4, using: &rng) {
                     case 0, 1:
                         let request = Request()
-                        let number = Int.random(in: 0..<paths.count, using: &dice)
-                        let width = Int.random(in: 2...3, using: &dice)
-                        let subscription = pipelines.randomElement(using: &dice)!.load(
+                        let number = Int.random(in: 0..<paths.count, using: &rng)
+                        let width = Int.random(in: 2...3, using: &rng)
+                        let subscription = pipelines.randomElement(using: &rng)!.load(
                             ImageRequest(path: paths[number], width: width),
-                            priority: WorkPriority.allCases.randomElement(using: &dice)!
+                            priority: WorkPriority.allCases.randomElement(using: &rng)!
                         ) { outcome in
                             request.ends.add(1, ordering: .relaxed)
                             let expected = number < 20 ? image(number, width: width) : nil
@@ -62,16 +62,16 @@ struct BadDayTests {
                         }
                         mine.append((request, subscription))
                     case 2:
-                        guard let one = mine.randomElement(using: &dice) else { continue }
+                        guard let one = mine.randomElement(using: &rng) else { continue }
                         if one.subscription.cancel() { one.request.hasLeft.store(true, ordering: .relaxed) }
                     default:
-                        mine.randomElement(using: &dice)?.subscription.priority =
-                            WorkPriority.allCases.randomElement(using: &dice)!
+                        mine.randomElement(using: &rng)?.subscription.priority =
+                            WorkPriority.allCases.randomElement(using: &rng)!
                     }
                 }
                 requests.withValue { $0 += mine.map(\.request) }
             }
-            // Who comes last joins what is under way, or begins it once more; so by then all of it has ended.
+            // The last requests join the work in flight or begin it anew. So all of it ends.
             for pipeline in pipelines {
                 for path in paths {
                     for width in 2...3 {
@@ -79,7 +79,7 @@ struct BadDayTests {
                     }
                 }
             }
-            // The last turns may still be under way, and what they submit to the loader.
+            // The last jobs may still be pending, and so may their submissions to the loader.
             for counted in contexts { try! counted.context.submit {}.wait() }
             for pipeline in pipelines { #expect(pipeline.liveCount == 0) }
             #expect(loader.liveCount == 0)

@@ -5,15 +5,15 @@ import Testing
 
 @testable import PrefetchDemo
 
-/// What is kept, for how long, and where it is while it is being written.
+/// What the caches keep, for how long, and where an image is while it is being written.
 @Suite(.timeLimit(.minutes(30)))
 struct CacheTests {
     private let first = ImageRequest(path: "1", width: 4)
     private let second = ImageRequest(path: "2", width: 4)
     private let third = ImageRequest(path: "3", width: 4)
 
-    @Test func `Memory keeps what was used last, up to its limit`() {
-        // Room for two pictures of four by four, in three bytes each.
+    @Test func `The memory cache keeps the images that were used last, up to its limit`() {
+        // Room for two images of four by four pixels, with three bytes each.
         let memory = MemoryCache(limit: 100)
         memory[first] = image(1, width: 4)
         memory[second] = image(2, width: 4)
@@ -28,13 +28,13 @@ struct CacheTests {
         #expect(memory.cost == 48)
     }
 
-    @Test func `Who reads sees what was stored: before a flush, while it runs and after it`() throws {
+    @Test func `A reader sees what was stored: before a flush, while it runs and after it`() throws {
         let pictures = try PictureFolder(count: 0)
         let background = ManualContext()
         let seen = Box<[Image?]>([])
         let own = Box<DiskCache?>(nil)
         let cache = DiskCache(in: try pictures.cacheFolder(), on: background) { [first, second] bytes, file in
-            // In the middle of the flush: what is being written, and what is stored meanwhile.
+            // During the flush: the image that is being written, and those stored meanwhile.
             let cache = own.value!
             let isFirstTime = seen.value.isEmpty
             seen.withValue { $0.append(cache[first]) }
@@ -59,8 +59,7 @@ struct CacheTests {
         #expect(cache[second] == other)
     }
 
-    @Test
-    func `What was flushed is there for the next cache in the folder, and what could not be written is not`()
+    @Test func `The next cache in the folder has the flushed images, but none that could not be written`()
         throws
     {
         let pictures = try PictureFolder(count: 0)
@@ -82,7 +81,7 @@ struct CacheTests {
         #expect(full.stagedCount == 0)
     }
 
-    @Test func `Law 7: many images are written in one flush, after a while`() throws {
+    @Test func `Law 7: many images are written in one flush, after the interval`() throws {
         let pictures = try PictureFolder(count: 0)
         let background = ManualContext()
         let writes = Box(0)
@@ -98,7 +97,7 @@ struct CacheTests {
         #expect(cache.stagedCount == 0)
     }
 
-    @Test func `Readers beside flushes see each image that was stored, from sixteen threads`() async throws {
+    @Test func `Sixteen threads that read beside flushes see each image that was stored`() async throws {
         let pictures = try PictureFolder(count: 0)
         let folder = try pictures.cacheFolder()
         await watched {

@@ -6,12 +6,12 @@ import Testing
 
 @testable import PrefetchDemo
 
-/// Who shares what with whom.
+/// Which requests share which work.
 @Suite(.timeLimit(.minutes(30)))
 struct PipelineTests {
     private let rig = Rig()
 
-    @Test func `Law 31: sixty-four who want the same image get one, loaded once`() {
+    @Test func `Law 31: sixty-four requests for the same image get it, loaded once`() {
         let images = (0..<64).map { _ in rig.pipeline.image(ImageRequest(path: "1", width: 4)) }
         rig.runAll()
         #expect(images.allSatisfy { (try? $0.outcome?.get()) == image(1, width: 4) })
@@ -28,15 +28,14 @@ struct PipelineTests {
         #expect(rig.reads.value == ["1"])
     }
 
-    @Test
-    func `Law 31: two pipelines over one loader share a file, and one that leaves does not take it along`() {
+    @Test func `Law 31: two pipelines share a file of one loader, and one that leaves does not cancel it`() {
         let second = ImagePipeline(
             on: rig.context, loader: rig.loader, memory: MemoryCache(limit: 1 << 20), disk: rig.disk,
             decodingOn: rig.queue)
         let request = ImageRequest(path: "5", width: 4)
-        let left = rig.pipeline.load(request) { _ in Issue.record("it has left") }
+        let left = rig.pipeline.load(request) { _ in Issue.record("a cancelled request received an end") }
         let stays = second.image(request)
-        // Until the file is wanted by both.
+        // Until both pipelines need the file.
         rig.context.runReady()
         rig.background.runReady()
         rig.context.runReady()
@@ -48,7 +47,7 @@ struct PipelineTests {
         #expect(rig.pipeline.liveCount + second.liveCount + rig.loader.liveCount == 0)
     }
 
-    @Test func `A missing file and a broken one are errors that name it`() {
+    @Test func `A missing file and a broken one are errors that name the file`() {
         rig.files.withValue {
             $0["text"] = Array("wren".utf8)
             $0["short"] = Array(Image(width: 8, height: 8, number: 1).encoded.dropLast(10))
@@ -68,18 +67,18 @@ struct PipelineTests {
                 "The file 'huge' cannot be decoded: its size is none.",
             ])
         #expect(rig.pipeline.liveCount + rig.loader.liveCount == 0)
-        // Nobody remembers a failure: it may be there next time.
+        // A failure is not kept: the file may exist next time.
         rig.files.withValue { $0["nowhere"] = $0["1"] }
         let image = rig.pipeline.image(ImageRequest(path: "nowhere", width: 4))
         rig.runAll()
         #expect(try! image.outcome?.get().width == 4)
     }
 
-    @Test func `A file on disk that is not there is an error that names it`() {
+    @Test func `A file that does not exist on disk is an error that names the file`() {
         #expect(throws: ImageError.missing("/no/such/file")) { try bytes(ofFile: "/no/such/file") }
     }
 
-    @Test func `A picture made smaller is the mean of what it was`() throws {
+    @Test func `A smaller image has the mean of the original pixels`() throws {
         let picture = Image(width: 4, height: 4, number: 7)
         #expect(try Image(decoding: picture.encoded, from: "here") == picture)
         let small = picture.resized(toWidth: 2)

@@ -5,24 +5,24 @@ import Testing
 
 @testable import PrefetchDemo
 
-/// What is loaded before anybody asks, and what becomes of it when somebody does or does not.
+/// Images that are loaded before they are requested, with and without a later request.
 @Suite(.timeLimit(.minutes(30)))
 struct PrefetchTests {
-    // One at a time: who is more urgent is read first.
+    // One at a time: the more urgent file is read first.
     private let rig = Rig(limit: 1)
     private let requests = (0..<6).map { ImageRequest(path: "\($0)", width: 4) }
 
-    /// Moves on until nothing but the reading of files is left to do.
+    /// Runs jobs until only the reading of files is left.
     private func untilReading() {
         rig.context.runReady()
-        // The look-ups in the disk cache, which are low in priority as well.
+        // The look-ups in the disk cache, which have low priority as well.
         while rig.queue.pendingCount + rig.queue.runningCount > 0, rig.loader.liveCount < requests.count {
             rig.background.step()
             rig.context.runReady()
         }
     }
 
-    @Test func `Law 32: a request for what is being prefetched makes it as urgent as the request`() {
+    @Test func `Law 32: a request for an image that is being prefetched raises it to its own priority`() {
         rig.prefetcher.start(requests)
         untilReading()
         #expect(rig.loader.liveCount == 6)
@@ -30,12 +30,12 @@ struct PrefetchTests {
         rig.context.runReady()
         rig.runAll()
         #expect(try! wanted.outcome?.get() == image(5, width: 4))
-        // The first has its place already; of those that wait, the one that somebody wants comes first.
+        // The first job has its permit already. Of the queued ones, the requested one comes first.
         #expect(rig.reads.value.prefix(2).contains("5"))
         #expect(rig.reads.value.sorted() == (0..<6).map { "\($0)" })
     }
 
-    @Test func `Law 31: what is no longer prefetched and nobody else wants is not read`() {
+    @Test func `Law 31: an image whose prefetch was stopped, and that has no request, is not read`() {
         rig.queue.suspend()
         rig.prefetcher.start(requests)
         rig.context.runReady()
@@ -49,18 +49,18 @@ struct PrefetchTests {
         #expect(rig.pipeline.liveCount + rig.loader.liveCount == 0)
     }
 
-    @Test func `Law 31: a file that waits to be read is called off with the last who wants it`() {
+    @Test func `Law 31: a queued read is cancelled with its last subscriber`() {
         rig.prefetcher.start(requests)
         untilReading()
         rig.prefetcher.stop(requests)
         rig.runAll()
-        // The one that the background had been given already may begin or not; the others do not.
+        // The read that was handed to the background already may begin. The others do not.
         #expect(rig.reads.value.count <= 1)
         #expect(rig.pipeline.liveCount + rig.loader.liveCount == 0)
         #expect(rig.queue.pendingCount + rig.queue.runningCount == 0)
     }
 
-    @Test func `Law 31: what is no longer prefetched and somebody wants is read all the same`() {
+    @Test func `Law 31: an image whose prefetch was stopped, and that has a request, is read`() {
         rig.prefetcher.start(requests)
         untilReading()
         let wanted = rig.pipeline.image(requests[4])
@@ -73,7 +73,7 @@ struct PrefetchTests {
         #expect(rig.pipeline.liveCount + rig.loader.liveCount == 0)
     }
 
-    @Test func `What is stopped and begun again is loaded, and its end is told once`() {
+    @Test func `A prefetch that is stopped and begun again loads its images, and reports its end once`() {
         let ends = Box(0)
         let prefetcher = ImagePrefetcher(on: rig.context, pipeline: rig.pipeline) {
             ends.withValue { $0 += 1 }
@@ -88,14 +88,14 @@ struct PrefetchTests {
         #expect(rig.reads.value.count == 6)
     }
 
-    @Test func `The late end of what was stopped is not taken for the end of what was begun again`() {
+    @Test func `The late end of a stopped prefetch does not count as the end of one begun again`() {
         let (own, ends) = (ManualContext(), Box(0))
         let prefetcher = ImagePrefetcher(on: own, pipeline: rig.pipeline) { ends.withValue { $0 += 1 } }
         prefetcher.start([requests[0]])
         own.runReady()
         prefetcher.stop([requests[0]])
         prefetcher.start([requests[0]])
-        // The end comes before the prefetcher has stopped, and is told behind that.
+        // The end comes before the prefetcher has stopped, and is delivered behind the stop.
         rig.runAll()
         own.runReady()
         #expect(ends.value == 0)

@@ -5,7 +5,7 @@ import Foundation
 
 @testable import PrefetchDemo
 
-/// The components on contexts that are moved on by hand, with files that exist in a dictionary only.
+/// The components on manual contexts, with files that exist in a dictionary only.
 struct Rig {
     let context = ManualContext()
     /// Where files are read and images are decoded.
@@ -27,7 +27,7 @@ struct Rig {
             guard let bytes = files.value[path] else { throw ImageError.missing(path) }
             return bytes
         }
-        // A folder that is not there: nothing is found in it.
+        // A folder that does not exist: nothing is found in it.
         let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent(
             "no folder \(UUID().uuidString)")
         disk = DiskCache(in: nowhere, on: ManualContext(name: "disk"))
@@ -41,7 +41,7 @@ struct Rig {
     func runAll() { while context.runReady() + background.runReady() > 0 {} }
 }
 
-/// What image a request leads to, made on the spot.
+/// The image that a request leads to, made without the components.
 func image(_ number: Int, size: Int = 8, width: Int) -> Image {
     Image(width: size, height: size, number: number).resized(toWidth: width)
 }

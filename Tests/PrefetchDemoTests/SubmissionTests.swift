@@ -7,15 +7,13 @@ import Testing
 
 @testable import PrefetchDemo
 
-/// What enters the contexts, by the observer's count and by that at Dispatch's door.
+/// How many jobs enter the contexts, by the observer's count and by Dispatch's own count.
 @Suite(.timeLimit(.minutes(30)))
 struct SubmissionTests {
     @Test(arguments: [1, 4, 20], Arrangement.allCases)
-    func
-        `Law 6: prefetching what is in memory takes 1 + 2N submissions with private contexts, and 1 with a shared one`(
-            count: Int, arrangement: Arrangement
-        ) async
-    {
+    func `Law 6: prefetching cached images takes 1 + 2N submissions on private contexts, 1 on a shared one`(
+        count: Int, arrangement: Arrangement
+    ) async {
         await watched {
             let requests = (0..<count).map { ImageRequest(path: "\($0)", width: 8) }
             let memory = MemoryCache(limit: 1 << 20)
@@ -30,7 +28,7 @@ struct SubmissionTests {
     }
 
     @Test(arguments: Arrangement.allCases)
-    func `Images from their files are prefetched, and both counts agree`(arrangement: Arrangement)
+    func `Images are prefetched from their files, and both counts agree`(arrangement: Arrangement)
         async throws
     {
         let pictures = try PictureFolder(count: 20, width: 16, height: 16)
@@ -45,7 +43,7 @@ struct SubmissionTests {
                 #expect(stack.pipeline.cached(request) == image(number, size: 16, width: 4))
             }
             #expect(stack.pipeline.liveCount + stack.loader.liveCount == 0)
-            // And once more, from the disk cache, by another stack with nothing in memory.
+            // Once more, from the disk cache, by another stack with nothing in memory.
             try! stack.disk.flush().wait()
             let again = Stack(arrangement, cacheIn: cache) { path in
                 Issue.record("\(path) was read again")
@@ -56,7 +54,7 @@ struct SubmissionTests {
         }
     }
 
-    @Test func `An image in memory is there at once, without a submission`() {
+    @Test func `An image in memory is available at once, without a submission`() {
         let rig = Rig()
         let request = ImageRequest(path: "3", width: 4)
         #expect(rig.pipeline.cached(request) == nil)
@@ -65,14 +63,14 @@ struct SubmissionTests {
         #expect(rig.context.readyCount + rig.background.readyCount == 0)
     }
 
-    @Test func `The two counts see what enters, and the one at Dispatch's door by another way`() async {
+    @Test func `The observer's count and Dispatch's count agree, and neither includes inline jobs`() async {
         await watched {
             let counted = CountedContext("a test")
             for _ in 0..<10 { counted.context.execute {} }
             try! counted.context.submit {}.wait()
             let (work, end) = (counted.context.inlineIfCurrent(), DispatchSemaphore(value: 0))
             work.execute {
-                // Inside, and so none of them enters.
+                // These run inline, so none of them enters.
                 for _ in 0..<10 { work.execute {} }
                 end.signal()
             }

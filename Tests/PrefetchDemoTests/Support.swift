@@ -1,2 +1,2 @@
-// So that each file need not import what all of them use.
+// Re-exported, so that the files of this target need not import it.
 @_exported import TestSupport

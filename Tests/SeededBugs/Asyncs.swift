@@ -1,11 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// Promises, and what is made of many.
+/// Faults of promises and of combinators.
 extension SeededBug {
     static let asyncs: [SeededBug] = [losersEffect, orderOfArrival, shortWay, deletedBeneath]
 
-    /// The first of two mirrors wins, but the other one has done its work, too.
+    /// The first of two mirrors wins, but the other one has also written its file.
     static let losersEffect = SeededBug("effect of the one that lost", .invariant, depth: 1) {
         sim, isMended in
         let (pool, main) = (sim.global, sim.main)
@@ -23,7 +23,7 @@ extension SeededBug {
         sim.finally("installed once") { files.value.count == 1 }
     }
 
-    /// Parts are put together in the order in which they come, not in that of the request.
+    /// Parts are joined in the order of arrival, not in the order of the request.
     static let orderOfArrival = SeededBug("parts in the order of arrival", .invariant, depth: 1) {
         sim, isMended in
         let (main, pool) = (sim.main, sim.global)
@@ -39,7 +39,7 @@ extension SeededBug {
         sim.finally("the text is right") { text.value == "ab" }
     }
 
-    /// Who finds the answer there takes it at once, before those who have asked earlier are told.
+    /// A caller that finds the answer uses it at once, before earlier callbacks are called.
     static let shortWay = SeededBug("short way overtakes a callback", .invariant, depth: 1) { sim, isMended in
         let (main, promise) = (sim.main, Promise<Int>())
         let order = Tracked<[String]>([], "order")
@@ -58,10 +58,10 @@ extension SeededBug {
 
     private struct Offline: Error {}
 
-    /// All parts have failed as soon as one has, and what the others write to is taken away beneath them.
+    /// `all` fails with its first part, and a folder is deleted that another part still writes to.
     static let deletedBeneath = SeededBug("deleted beneath a part", .invariant, depth: 2) { sim, isMended in
         let pool = sim.global
-        let (isDeleted, isWrong) = (Tracked(false, "deleted"), Tracked(false, "written to what is gone"))
+        let (isDeleted, isWrong) = (Tracked(false, "deleted"), Tracked(false, "written after the deletion"))
         sim.spawn("download") {
             let first = pool.submit { () -> Int in throw Offline() }
             let second = pool.submit { () -> Int in
@@ -72,6 +72,6 @@ extension SeededBug {
             if isMended { _ = try? second.wait() }
             isDeleted.value = true
         }
-        sim.invariant("nobody writes to what is gone") { !isWrong.value }
+        sim.invariant("no part writes after the deletion") { !isWrong.value }
     }
 }

@@ -1,13 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// What ends twice, or goes on after it was ended.
+/// Work that ends twice, or continues after it was cancelled.
 extension SeededBug {
     static let cancelling: [SeededBug] = [
         doubleCompletion, lateHop, forgottenWatchdog, lostCancel, replacedCaller,
     ]
 
-    /// A cache and the network both answer, and each looks whether the other has.
+    /// A cache and the network both answer, and each checks first whether the other has.
     static let doubleCompletion = SeededBug("double completion", .invariant, depth: 1) { sim, isMended in
         let (answer, completions) = (Promise<String>(), Tracked(0, "completions"))
         let calls = CriticalSection(name: "calls")
@@ -25,7 +25,7 @@ extension SeededBug {
         sim.invariant("one completion") { completions.value <= 1 }
     }
 
-    /// The token is looked at where the work is sent on, and not where it arrives.
+    /// The token is checked where the job is submitted, and not where it runs.
     static let lateHop = SeededBug("work after the invalidation", .invariant, depth: 1) { sim, isMended in
         let (main, decoding) = (sim.main, sim.serial("decoding"))
         let (token, isGone) = (InvalidationToken(), Tracked(false, "cell reused"))
@@ -45,7 +45,7 @@ extension SeededBug {
         sim.invariant("no picture for a cell that has gone") { !isWrong.value }
     }
 
-    /// A watchdog is set after that which it guards has ended, and taken back before.
+    /// The watchdog of a request is set after the answer has tried to cancel it.
     static let forgottenWatchdog = SeededBug("watchdog left behind", .leftover, depth: 1) { sim, isMended in
         let (timers, section) = (sim.serial("timers"), CriticalSection(name: "request"))
         let (watchdog, isDone) = (Tracked<DelayedWork?>(nil, "watchdog"), Tracked(false, "done"))
@@ -63,7 +63,7 @@ extension SeededBug {
         }
     }
 
-    /// A cancel that comes while the work is being sent finds nothing to cancel.
+    /// A cancel that comes before the job is submitted finds nothing to cancel.
     static let lostCancel = SeededBug("cancel before the start is lost", .invariant, depth: 1) {
         sim, isMended in
         let (network, section) = (sim.serial("network"), CriticalSection(name: "request"))
@@ -87,16 +87,16 @@ extension SeededBug {
         sim.invariant("what was cancelled is not sent") { !isWrong.value }
     }
 
-    /// One slot for who waits: a second caller takes it, and the promise of the first is dropped.
+    /// One slot for a waiting caller: a second one takes it, and drops the promise of the first.
     static let replacedCaller = SeededBug("promise dropped on one path", .threw, depth: 1) { sim, isMended in
         let section = CriticalSection(name: "slot")
         let (waiting, stored) = (Tracked<[Promise<Int>]>([], "waiting"), Tracked<Int?>(nil, "stored"))
         sim.spawn("loader") {
-            let told = section.execute {
+            let promises = section.execute {
                 stored.value = 7
                 return waiting.value
             }
-            for promise in told { promise.succeed(7) }
+            for promise in promises { promise.succeed(7) }
         }
         for name in ["alice", "bob"] {
             sim.spawn(name) {

@@ -1,15 +1,15 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// Reads and writes that are whole each, and wrong together; and barriers that were forgotten.
+/// Reads and writes that are atomic alone but not together, and forgotten barriers.
 extension SeededBug {
     static let coordinators: [SeededBug] = [
-        .checkThenAct, splitTransaction, forgottenBarrier, removedWhileTold, skippedObserver, lateWrite,
+        .checkThenAct, splitTransaction, forgottenBarrier, removedWhileNotified, skippedObserver, lateWrite,
     ]
 
-    /// Two look whether there is room, and then take it.
+    /// Two threads check whether a seat is free, and both take it.
     package static let checkThenAct = SeededBug("check, then act", .invariant, depth: 1) { sim, isMended in
-        let seats = ReadWriteCoordinator(name: "seats", carrier: sim.serial("writes"))
+        let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
         let taken = Tracked(0, "taken")
         for name in ["alice", "bob"] {
             sim.spawn(name) {
@@ -23,7 +23,7 @@ extension SeededBug {
         sim.invariant("no seat is taken twice") { taken.value <= 1 }
     }
 
-    /// What was read in one transaction is written in the next.
+    /// A value that is read in one transaction is written back in the next.
     static let splitTransaction = SeededBug("read and write in two transactions", .invariant, depth: 0) {
         sim, isMended in
         let (transaction, balance) = (Transaction(on: sim.serial("account")), Tracked(0, "balance"))
@@ -37,7 +37,7 @@ extension SeededBug {
         sim.finally("both came in") { balance.value == 100 }
     }
 
-    /// A change of two halves is submitted as a read would be.
+    /// A change of two values is submitted without a barrier.
     static let forgottenBarrier = SeededBug("forgotten barrier", .invariant, depth: 1) { sim, isMended in
         let settings = sim.barrier("settings")
         let (host, port) = (Tracked("old", "host"), Tracked("old", "port"))
@@ -53,49 +53,49 @@ extension SeededBug {
         sim.invariant("host and port belong together") { !isMixed.value }
     }
 
-    /// An observer is told from a copy of the list after it has been taken off it.
-    static let removedWhileTold = SeededBug("observer told after its removal", .invariant, depth: 1) {
+    /// An observer is notified from a copy of the list after its removal from the list.
+    static let removedWhileNotified = SeededBug("observer notified after its removal", .invariant, depth: 1) {
         sim, isMended in
-        let observers = ReadWriteCoordinator(name: "observers", carrier: sim.serial("list"))
+        let observers = ReadWriteCoordinator(name: "observers", writesOn: sim.serial("list"))
         let (list, isGone) = (Tracked(["screen"], "list"), Tracked(false, "gone"))
-        let isWrong = Tracked(false, "told when gone")
+        let isWrong = Tracked(false, "notified when gone")
         sim.spawn("model") {
             let copy = observers.read { list.value }
             for name in copy {
-                let tell = { @Sendable in if isGone.value { isWrong.value = true } }
-                if isMended { observers.read { if list.value.contains(name) { tell() } } } else { tell() }
+                let notify = { @Sendable in if isGone.value { isWrong.value = true } }
+                if isMended { observers.read { if list.value.contains(name) { notify() } } } else { notify() }
             }
         }
         sim.spawn("screen") {
             observers.blockingWrite { list.value = [] }
             isGone.value = true
         }
-        sim.invariant("nobody is told when it is gone") { !isWrong.value }
+        sim.invariant("no observer is notified when it is gone") { !isWrong.value }
     }
 
-    /// The list is walked by index while somebody leaves it, and so the next one is skipped.
+    /// The list is walked by index while an observer leaves it, so the next one is skipped.
     static let skippedObserver = SeededBug("observer skipped when another left", .invariant, depth: 1) {
         sim, isMended in
         let (section, list) = (CriticalSection(name: "list"), Tracked(["alice", "bob"], "list"))
-        let told = Tracked<[String]>([], "told")
+        let notified = Tracked<[String]>([], "notified")
         sim.spawn("model") {
-            if isMended { return told.value = section.execute { list.value } }
+            if isMended { return notified.value = section.execute { list.value } }
             var index = 0
             while let next = section.execute({ () -> String? in
                 let all = list.value
                 return index < all.count ? all[index] : nil
             }) {
-                told.value += [next]
+                notified.value += [next]
                 index += 1
             }
         }
         sim.spawn("alice") { section.execute { list.value = list.value.filter { $0 != "alice" } } }
-        sim.finally("who stays is told") { told.value.contains("bob") }
+        sim.finally("an observer that stays is notified") { notified.value.contains("bob") }
     }
 
-    /// A write goes by way of a pool, and who submitted it reads too early.
+    /// A write is submitted by way of a pool, and its author reads too early.
     static let lateWrite = SeededBug("own write not seen", .invariant, depth: 1) { sim, isMended in
-        let (store, pool) = (ReadWriteCoordinator(name: "store", carrier: sim.serial("writes")), sim.global)
+        let (store, pool) = (ReadWriteCoordinator(name: "store", writesOn: sim.serial("writes")), sim.global)
         let (name, isOld) = (Tracked("old", "name"), Tracked(false, "read the old"))
         let saved = Promise<Void>()
         sim.spawn("editor") {

@@ -1,14 +1,14 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// Primitives that somebody made by hand.
+/// Hand-made primitives.
 extension SeededBug {
     static let handMade: [SeededBug] = [
         lostWakeUp, unbalancedPermits, missedDrain, reusedNode, upgrade, flushedWaiters, miscountedEnd,
         tornTwice,
     ]
 
-    /// A condition: who is about to wait has looked, but is not on the list yet.
+    /// A condition: the waiter has checked the flag, but is not on the list yet.
     static let lostWakeUp = SeededBug("lost wake-up", .lostWakeUp, depth: 1) { sim, isMended in
         let section = CriticalSection(name: "condition")
         let (isReady, waiters) = (Tracked(false, "ready"), Tracked<[Promise<Void>]>([], "waiters"))
@@ -32,7 +32,7 @@ extension SeededBug {
         }
     }
 
-    /// A semaphore: who was refused gives back what it never had.
+    /// A semaphore: a thread that got no permit returns one.
     static let unbalancedPermits = SeededBug("unbalanced permits", .invariant, depth: 1) { sim, isMended in
         let section = CriticalSection(name: "permits")
         let (permits, inside) = (Tracked(1, "permits"), Tracked(0, "inside"))
@@ -54,7 +54,7 @@ extension SeededBug {
         sim.invariant("no more permits than there are") { permits.value <= 1 && inside.value <= 1 }
     }
 
-    /// A mailbox: the drain sees that it is empty, a letter comes, and the drain says that it has stopped.
+    /// A mailbox: a letter comes after the drain saw it empty, but before the drain is marked done.
     static let missedDrain = SeededBug("missed drain", .invariant, depth: 2) { sim, isMended in
         let (section, pool) = (CriticalSection(name: "mailbox"), sim.global)
         let (letters, isDraining) = (Tracked<[String]>([], "letters"), Tracked(false, "draining"))
@@ -81,7 +81,7 @@ extension SeededBug {
         sim.finally("all letters were read") { read.value.count == 2 }
     }
 
-    /// A stack of free nodes: the top is the same again, but what lies below it is not.
+    /// A stack of free nodes: the top is the same again, but the node below it is not.
     static let reusedNode = SeededBug("ABA in a stack", .invariant, depth: 2) { sim, isMended in
         let section = CriticalSection(name: "compare and swap")
         let top = Tracked(Top(node: 1, tag: 0), "top")
@@ -123,9 +123,9 @@ extension SeededBug {
         var tag: Int
     }
 
-    /// A gate for readers and writers: two readers want to write, and each waits for the other to leave.
+    /// A read-write lock: two readers want to write, and each waits for the other to leave.
     static let upgrade = SeededBug("two readers upgrade", .lostWakeUp, depth: 1) { sim, isMended in
-        let section = CriticalSection(name: "gate")
+        let section = CriticalSection(name: "lock")
         let (readers, upgrader) = (Tracked(0, "readers"), Tracked<Promise<Void>?>(nil, "upgrader"))
         @Sendable func leave() {
             section.execute {
@@ -136,14 +136,14 @@ extension SeededBug {
         for name in ["alice", "bob"] {
             sim.spawn(name) {
                 section.execute { readers.value += 1 }
-                let turn = Promise<Void>()
+                let lastReader = Promise<Void>()
                 let isRefused = section.execute {
                     if isMended && upgrader.value != nil { return true }
-                    upgrader.value = turn
-                    if readers.value == 1 { turn.succeed(()) }
+                    upgrader.value = lastReader
+                    if readers.value == 1 { lastReader.succeed(()) }
                     return false
                 }
-                if !isRefused { try turn.async.wait() }
+                if !isRefused { try lastReader.async.wait() }
                 leave()
             }
         }

@@ -1,9 +1,9 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// More of what was made by hand: who waits, and for what.
+/// Hand-made waits.
 extension SeededBug {
-    /// A list of waiters is told and then emptied; who came in between is forgotten.
+    /// Waiters are notified, and then their list is emptied; one that came in between is forgotten.
     static let flushedWaiters = SeededBug("waiter forgotten in a flush", .lostWakeUp, depth: 2) {
         sim, isMended in
         let section = CriticalSection(name: "waiters")
@@ -18,11 +18,11 @@ extension SeededBug {
             if hit == nil { _ = try promise.async.wait() }
         }
         sim.spawn("loader") {
-            let told = section.execute {
+            let promises = section.execute {
                 if isMended { stored.value = 7 }
                 return waiters.value
             }
-            for promise in told { promise.succeed(7) }
+            for promise in promises { promise.succeed(7) }
             section.execute {
                 stored.value = 7
                 waiters.value = []
@@ -30,7 +30,7 @@ extension SeededBug {
         }
     }
 
-    /// Workers count themselves off without a lock, and who looks for the last one looks for ever.
+    /// Workers decrement a counter without a lock, and the thread that polls it never sees zero.
     static let miscountedEnd = SeededBug("count that is never reached", .endless, depth: 1) { sim, isMended in
         let (section, left) = (CriticalSection(name: "count"), Tracked(2, "left"))
         for name in ["alice", "bob"] {
@@ -41,7 +41,7 @@ extension SeededBug {
         sim.spawn("main") { while left.value > 0 { sim.yield() } }
     }
 
-    /// A snapshot that was torn is taken once more, and then believed.
+    /// A torn snapshot is taken once more, and then not checked.
     static let tornTwice = SeededBug("torn twice, believed the second time", .invariant, depth: 2) {
         sim, isMended in
         let (version, left, right) = (Tracked(0, "version"), Tracked(0, "left"), Tracked(0, "right"))

@@ -1,13 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// A piece of work is whole; two pieces, or a check here and an act there, are not.
+/// One job is atomic; two jobs, or a check in one and an act in another, are not.
 extension SeededBug {
     static let hops: [SeededBug] = [
         .lostUpdate, .callbackAfterCancel, swappedSaves, staleCache, closedAtTheEnd,
     ]
 
-    /// Two read a value on one context and write the sum back in a second hop.
+    /// Two threads read a value on one context, and write the sum back in a second job.
     package static let lostUpdate = SeededBug("lost update over two hops", .invariant, depth: 0) {
         sim, isMended in
         let (database, count) = (sim.serial("database"), Tracked(0, "count"))
@@ -27,19 +27,19 @@ extension SeededBug {
         sim.finally("both have counted") { count.value == 2 }
     }
 
-    /// A download tells a screen that may have gone away in between.
+    /// A download notifies a screen that may have closed in between.
     package static let callbackAfterCancel = SeededBug("callback after cancel", .invariant, depth: 1) {
         sim, isMended in
         let main = sim.main
-        let (isCancelled, isTold) = (Tracked(false, "cancelled"), Tracked(false, "told"))
-        let isWrong = Tracked(false, "told after the cancel")
+        let (isCancelled, isNotified) = (Tracked(false, "cancelled"), Tracked(false, "notified"))
+        let isWrong = Tracked(false, "notified after the cancel")
         sim.spawn("download") {
             if isMended {
-                main.execute { if !isCancelled.value { isTold.value = true } }
+                main.execute { if !isCancelled.value { isNotified.value = true } }
             } else if !isCancelled.value {
                 main.execute {
                     if isCancelled.value { isWrong.value = true }
-                    isTold.value = true
+                    isNotified.value = true
                 }
             }
         }
@@ -62,7 +62,7 @@ extension SeededBug {
         sim.finally("the last version is saved") { saved.value == "second" }
     }
 
-    /// A value that was read before it changed fills a cache that was emptied since.
+    /// A value that was read before it changed is stored in a cache that was emptied since.
     static let staleCache = SeededBug("cache filled after it was emptied", .invariant, depth: 2) {
         sim, isMended in
         let (main, database, pool) = (sim.main, sim.serial("database"), sim.global)
@@ -87,7 +87,7 @@ extension SeededBug {
         sim.finally("the cache is empty or right") { cached.value == nil || cached.value == stored.value }
     }
 
-    /// A consumer finds nothing, then finds the line closed, and leaves; the last item came in between.
+    /// A consumer finds the queue empty, then closed, and leaves; the last item came in between.
     static let closedAtTheEnd = SeededBug("last item lost at close", .invariant, depth: 1) { sim, isMended in
         let (items, isClosed) = (Tracked<[Int]>([], "items"), Tracked(false, "closed"))
         let taken = Tracked(0, "taken")

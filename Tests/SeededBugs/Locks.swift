@@ -9,7 +9,7 @@ extension SeededBug {
         window,
     ]
 
-    /// Two take two locks, in opposite orders.
+    /// Two threads take two locks, in opposite orders.
     package static let crossedLocks = SeededBug("AB-BA", .deadlock, depth: 1) { sim, isMended in
         let (left, right) = (CriticalSection(name: "left"), CriticalSection(name: "right"))
         sim.spawn("alice") { left.execute { right.execute {} } }
@@ -30,7 +30,7 @@ extension SeededBug {
         }
     }
 
-    /// Main waits for the database, whose work waits for main.
+    /// The main context waits for the database, whose job waits for the main context.
     static let crossedContexts = SeededBug("two contexts wait for each other", .deadlock, depth: 0) {
         sim, isMended in
         let (main, database) = (sim.main, sim.serial("database"))
@@ -44,7 +44,7 @@ extension SeededBug {
         }
     }
 
-    /// The balance is looked at under the lock, and changed under the lock, but not under one lock.
+    /// The balance is checked and changed under the lock, but the lock is released in between.
     static let splitWithdrawal = SeededBug("lock left between look and act", .invariant, depth: 1) {
         sim, isMended in
         let (section, balance) = (CriticalSection(name: "account"), Tracked(100, "balance"))
@@ -60,7 +60,7 @@ extension SeededBug {
         sim.invariant("never below zero") { balance.value >= 0 }
     }
 
-    /// The flag that spares the lock is raised before what it promises is there.
+    /// The flag that avoids the lock is set before the value that it announces.
     static let doubleChecked = SeededBug("double-checked initialisation", .invariant, depth: 1) {
         sim, isMended in
         let section = CriticalSection(name: "making")
@@ -79,10 +79,10 @@ extension SeededBug {
                 if made.value == nil { sawNothing.value = true }
             }
         }
-        sim.invariant("who is told that it is made finds it") { !sawNothing.value }
+        sim.invariant("a thread that sees the flag finds the value") { !sawNothing.value }
     }
 
-    /// A limiter counts in one step and compares in another.
+    /// A limiter compares its count in one step and increments it in another.
     static let limitExceeded = SeededBug("limit of two exceeded", .invariant, depth: 2) { sim, isMended in
         let (section, running) = (CriticalSection(name: "limiter"), Tracked(0, "running"))
         for index in 1...3 {
@@ -100,7 +100,7 @@ extension SeededBug {
         sim.invariant("two at most") { running.value <= 2 }
     }
 
-    /// The last user is gone when it is looked, and a new one has come when it is closed.
+    /// A resource has no user when that is checked, and a new one when it is closed.
     static let closedInUse = SeededBug("resource closed while in use", .invariant, depth: 3) {
         sim, isMended in
         let section = CriticalSection(name: "users")
@@ -123,10 +123,10 @@ extension SeededBug {
                 section.execute { isOpen.value = false }
             }
         }
-        sim.invariant("nobody reads what is closed") { !isWrong.value }
+        sim.invariant("no reader uses a closed resource") { !isWrong.value }
     }
 
-    /// A reader looks whether the version is still the same; after twenty-one steps of the writer it is again.
+    /// A reader checks that the version is unchanged; after 21 steps of the writer it is the same.
     static let window = SeededBug("a window of twenty-one steps", .invariant, depth: 2) { sim, isMended in
         let (version, value) = (Tracked(0, "version"), Tracked(0, "value"))
         let isTorn = Tracked(false, "torn")

@@ -1,13 +1,14 @@
 package import ExecutionContextsTesting
 
-/// A small program with one fault, and the same without it.
+/// A small program with one fault, and its twin without the fault.
 ///
-/// The programs are those of real services, cut down to the fault; what the simulator is measured by.
+/// The programs are those of real services, reduced to the fault. `Corpus` measures the simulator
+/// by them.
 package struct SeededBug: Sendable, CustomStringConvertible {
     package let name: String
-    /// What a simulation may find it as.
+    /// The kinds of failure that a simulation may report.
     package let kinds: Set<SimulationFailure.Kind>
-    /// By how many switches of the turn it can be shown, at the least: what the exhaustive strategy shows it by.
+    /// The fewest switches of threads that show it, as the exhaustive strategy finds.
     package let depth: Int
     private let time: SimulationTime
     private let program: Program
@@ -27,7 +28,7 @@ package struct SeededBug: Sendable, CustomStringConvertible {
 
     package var description: String { name }
 
-    /// Whether its schedules leave threads behind, which cannot be ended from outside.
+    /// Whether its schedules leave blocked threads, which cannot be ended from outside.
     package var leavesThreads: Bool { !kinds.isDisjoint(with: [.deadlock, .lostWakeUp]) }
 
     package func search(
@@ -41,7 +42,7 @@ package struct SeededBug: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The four that every simulator is shown first; to be found in 30 schedules, 99 times in 100.
+    /// The four best-known bugs. A search must find them in 30 schedules, 99 times in 100.
     package static let firstFour: [SeededBug] = [
         .lostUpdate, .crossedLocks, .checkThenAct, .callbackAfterCancel,
     ]

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// What comes between where async code waits.
+/// Async code that other code overtakes while it is suspended.
 extension SeededBug {
     static let tasks: [SeededBug] = [overdraft, loadedTwice, writtenAfterCancel, unorderedTasks, loginRace]
 
@@ -18,7 +18,7 @@ extension SeededBug {
         }
     }
 
-    /// The actor is entered again while it waits between look and act.
+    /// The actor is re-entered while it is suspended between check and act.
     static let overdraft = SeededBug("actor re-entered", .invariant, depth: 0) { sim, isMended in
         let (account, bank) = (Account(), sim.serial("bank"))
         let balance = Tracked(100, "balance")
@@ -45,7 +45,7 @@ extension SeededBug {
         }
     }
 
-    /// Two find nothing in the cache, and both load.
+    /// Two tasks find the cache empty, and both load.
     static let loadedTwice = SeededBug("loaded twice", .invariant, depth: 0) { sim, isMended in
         let (cache, network, loads) = (Cache(), sim.serial("network"), Tracked(0, "loads"))
         for name in ["alice", "bob"] {
@@ -61,7 +61,7 @@ extension SeededBug {
         sim.finally("loaded once") { loads.value == 1 }
     }
 
-    /// A task looks whether it is cancelled, and sends on what no cancel reaches.
+    /// A task checks whether it is cancelled, and then submits a job that no cancel reaches.
     static let writtenAfterCancel = SeededBug("task goes on after its cancel", .invariant, depth: 0) {
         sim, isMended in
         let main = sim.main
@@ -80,7 +80,7 @@ extension SeededBug {
         sim.invariant("nothing is shown after the cancel") { !isWrong.value }
     }
 
-    /// Tasks are started in order, and run in any.
+    /// Tasks are started in order, and run in any order.
     static let unorderedTasks = SeededBug("tasks in the wrong order", .invariant, depth: 1) { sim, isMended in
         let (log, lines) = (sim.serial("log"), Tracked<[Int]>([], "lines"))
         sim.spawn("server") {
@@ -93,7 +93,7 @@ extension SeededBug {
         sim.finally("in order") { lines.value == [1, 2] }
     }
 
-    /// Two requests find the login expired, renew it both, and each makes the other's invalid.
+    /// Two requests find the login expired and renew it; each renewal invalidates the other.
     static let loginRace = SeededBug("login renewed by two", .invariant, depth: 1) { sim, isMended in
         let (server, valid) = (sim.serial("server"), Tracked(0, "valid login"))
         let (held, refusals) = (Tracked(-1, "held login"), Tracked(0, "refusals"))

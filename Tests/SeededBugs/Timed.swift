@@ -5,18 +5,18 @@ import ExecutionContextsTesting
 extension SeededBug {
     static let timed: [SeededBug] = [timeout, cancelledTooLate, twiceCharged, droppedEvent, withoutLock]
 
-    /// The limit and the answer each look whether the other was first.
+    /// The time limit and the answer each check whether the other was first.
     static let timeout = SeededBug("timeout against completion", .invariant, depth: 2, time: .racing) {
         sim, isMended in
         let (timers, network) = (sim.serial("timers"), sim.serial("network"))
-        let (isDone, told) = (Tracked(false, "done"), Tracked<[String]>([], "told"))
+        let (isDone, endings) = (Tracked(false, "done"), Tracked<[String]>([], "endings"))
         let section = CriticalSection(name: "ending")
         @Sendable func end(_ how: String) {
             let first = { @Sendable () -> Bool in
                 defer { isDone.value = true }
                 return !isDone.value
             }
-            if isMended ? section.execute(first) : first() { section.execute { told.value += [how] } }
+            if isMended ? section.execute(first) : first() { section.execute { endings.value += [how] } }
         }
         sim.spawn("caller") {
             let limit = timers.schedule(after: .seconds(1)) { end("timed out") }
@@ -25,10 +25,10 @@ extension SeededBug {
                 limit.cancel()
             }
         }
-        sim.finally("one ending") { told.value.count == 1 }
+        sim.finally("one ending") { endings.value.count == 1 }
     }
 
-    /// The delay is cancelled, but it has run, and what it sent on is on its way.
+    /// The delay is cancelled after it has run, and the job that it submitted still runs.
     static let cancelledTooLate = SeededBug(
         "delay fires after its cancel", .invariant, depth: 2, time: .racing
     ) {
@@ -48,7 +48,7 @@ extension SeededBug {
         sim.finally("the controls stay where they are touched") { !isHidden.value }
     }
 
-    /// The first try was too slow to be waited for, but not too slow to be done.
+    /// The first attempt exceeds its time limit, but still takes effect.
     static let twiceCharged = SeededBug("retry that runs twice", .invariant, depth: 2, time: .racing) {
         sim, isMended in
         let (timers, bank) = (sim.serial("timers"), sim.serial("bank"))
@@ -70,7 +70,7 @@ extension SeededBug {
         sim.finally("charged once") { charges.value == 1 }
     }
 
-    /// What is typed between the saving and the word that it is over is saved by nobody.
+    /// A letter that is typed between the save and the mark of its end is never saved.
     static let droppedEvent = SeededBug("debounce drops the last event", .invariant, depth: 3, time: .racing)
     {
         sim, isMended in
@@ -92,7 +92,7 @@ extension SeededBug {
         sim.finally("all of it is saved") { saved.value == text.value }
     }
 
-    /// Who has not got the lock in time goes on without it.
+    /// A thread that does not get the lock in time continues without it.
     static let withoutLock = SeededBug(
         "on without the lock after a time limit", .invariant, depth: 3, time: .racing
     ) { sim, isMended in
@@ -105,7 +105,7 @@ extension SeededBug {
                     section.execute { page.value += [name] }
                 }
                 let isPrinted = printer.executeWithTimeout(.seconds(1), print)
-                // Better late than never, somebody thought.
+                // The fault: the thread prints without the lock.
                 if !isPrinted { if isMended { printer.execute(print) } else { print() } }
             }
         }

@@ -1,11 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// Views that promise less than was thought.
+/// Views that guarantee less than their user assumes.
 extension SeededBug {
-    static let views: [SeededBug] = [limitedAsSerial, serialAcrossAwait, fullLine, wrongCurrent]
+    static let views: [SeededBug] = [limitedAsSerial, serialAcrossAwait, fullQueue, wrongCurrent]
 
-    /// A limit of two is taken for a lock.
+    /// A limited view of two permits is used like a lock.
     static let limitedAsSerial = SeededBug("limited view taken for a serial one", .invariant, depth: 1) {
         sim, isMended in
         let view: any ExecutionContext = isMended ? sim.global.serial("uploads") : sim.global.limited(to: 2)
@@ -14,7 +14,7 @@ extension SeededBug {
         sim.finally("all were counted") { sum.value == 2 }
     }
 
-    /// A serial view keeps its pieces apart, but a task that waits leaves it.
+    /// A serial view runs one job at a time, but a suspended task has left it.
     static let serialAcrossAwait = SeededBug("serial view left at an await", .invariant, depth: 0) {
         sim, isMended in
         let (view, disk, file) = (sim.global.serial("file"), sim.serial("disk"), Tracked("", "file"))
@@ -34,8 +34,8 @@ extension SeededBug {
         sim.finally("both are in the file") { file.value.count == 2 }
     }
 
-    /// A line that is full lets the oldest go, which was the one that mattered.
-    static let fullLine = SeededBug("entry dropped by a full line", .invariant, depth: 0) { sim, isMended in
+    /// A full queue drops its oldest entry, which was needed.
+    static let fullQueue = SeededBug("entry dropped by a full queue", .invariant, depth: 0) { sim, isMended in
         let (dropped, written) = (Tracked(0, "dropped"), Tracked(0, "written"))
         let disk = sim.serial("disk")
         let log = disk.bounded(1, overflow: isMended ? .wait : .dropOldest { _ in dropped.value += 1 })
@@ -43,7 +43,7 @@ extension SeededBug {
         sim.finally("every entry is written") { written.value == 3 }
     }
 
-    /// Who is not on the context submits, who is there goes on at once, and so passes those who wait.
+    /// A caller on the context runs inline, and so overtakes the jobs that wait.
     static let wrongCurrent = SeededBug("inline work overtakes", .invariant, depth: 2) { sim, isMended in
         let main = sim.main
         let (order, hasArrived) = (Tracked<[Int]>([], "order"), Tracked(false, "arrived"))

@@ -2,12 +2,12 @@ import AsyncFunctions
 import Foundation
 import Testing
 
-// The snippets of the document on the free functions, as they stand there; around each, what the document says that it
-// does. `print` writes into the test's lines.
+// The snippets of the document on the free functions, unchanged. Each test checks what the document
+// says of its snippet, and replaces `print` by a function of its own.
 
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncFunctions001Tests {
-    @Test func `Law 1: the async of the source executes its closure`() async {
+    @Test func `Law 1: the snippet's async runs its closure`() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             @Sendable func print(_ text: String) { continuation.resume() }
 
@@ -17,7 +17,7 @@ struct AsyncFunctions001Tests {
         }
     }
 
-    @Test func `Law 7: the delayed async of the source executes after at least its delay`() async {
+    @Test func `Law 7: the snippet's delayed async runs its closure after its delay at the earliest`() async {
         let clock = ContinuousClock()
         let start = clock.now
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -30,7 +30,7 @@ struct AsyncFunctions001Tests {
         #expect(clock.now - start >= .milliseconds(350))
     }
 
-    @Test func `Law 4: the mainThread of the source executes where the main actor is`() async {
+    @Test func `Law 4: the snippet's mainThread runs its closure on the main actor`() async {
         let controller = UIViewController()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             Task { @MainActor in
@@ -41,7 +41,9 @@ struct AsyncFunctions001Tests {
         #expect(await UIApplication.sharedApplication().keyWindow!.rootViewController === controller)
     }
 
-    @Test func `Law 7: the delayed mainThread of the source executes after at least its delay`() async {
+    @Test func `Law 7: the snippet's delayed mainThread runs its closure after its delay at the earliest`()
+        async
+    {
         let clock = ContinuousClock()
         let start = clock.now
         let view = await UIView()
@@ -60,7 +62,7 @@ struct AsyncFunctions001Tests {
         #expect(await view.alpha == 1)
     }
 
-    @Test func `Law 3: at the asyncBarrier of the source no other operations are executing`() async {
+    @Test func `Law 3: no other job runs beside the snippet's asyncBarrier`() async {
         let lines = Lines()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             @Sendable func print(_ text: String) { lines.add(text) }
@@ -80,7 +82,7 @@ struct AsyncFunctions001Tests {
     }
 }
 
-// As much of UIKit as the snippets need.
+// The part of UIKit that the snippets need.
 
 @MainActor private final class UIApplication {
     private static let shared = UIApplication()
@@ -100,7 +102,7 @@ struct AsyncFunctions001Tests {
 }
 
 private final class UIViewController: Sendable {
-    /// Called from anywhere, as in the source.
+    /// Any thread may call it, as in the snippet.
     func show() {
         mainThread {
             UIApplication.sharedApplication().keyWindow!.rootViewController = self

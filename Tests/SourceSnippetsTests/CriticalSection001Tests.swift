@@ -3,12 +3,12 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-// The snippets of the document on the coordination utilities, as they stand there; around each, what the document says
-// that it does.
+// The snippets of the document on the coordination utilities, unchanged. Each test checks what the
+// document says of its snippet.
 
 @Suite(.timeLimit(.minutes(30)))
 struct CriticalSection001Tests {
-    @Test func `Law 14: the code of the source is executed by one thread at a time`() async {
+    @Test func `Law 14: one thread at a time executes the snippet's code`() async {
         let cs = CriticalSection()
         let counter = Counter()
         await onOwnThreads(4) {
@@ -21,7 +21,7 @@ struct CriticalSection001Tests {
         #expect(cs.execute { counter.count } == 4_000)
     }
 
-    @Test func `Law 14: a thread cannot deadlock on a section of the source that it holds`() {
+    @Test func `Law 14: a thread does not deadlock on the snippet's section that it is inside of`() {
         let cs = CriticalSection()
         var order = ""
         cs.execute {
@@ -34,7 +34,7 @@ struct CriticalSection001Tests {
         #expect(order == "123")
     }
 
-    @Test func `Law 14: the state of the lock of the source is consistent after an error`() async {
+    @Test func `Law 14: the snippet's lock is consistent after an error`() async {
         let cs = CriticalSection()
         #expect(throws: CancellationError.self) {
             try cs.execute {
@@ -44,7 +44,7 @@ struct CriticalSection001Tests {
         #expect(await onOwnThread { cs.executeWithTimeout(0) {} })
     }
 
-    @Test func `Law 15: within the time the code of the source is executed, and the call says so`() {
+    @Test func `Law 15: within the time limit the snippet's code runs, and the call says so`() {
         var hasExecuted = false
         var hasTimedOut = false
         let cs = CriticalSection()
@@ -61,7 +61,7 @@ struct CriticalSection001Tests {
         #expect(success && hasExecuted && !hasTimedOut)
     }
 
-    @Test func `Law 15: after the time nothing of the source is executed, and the call says so`() async {
+    @Test func `Law 15: after the time limit the snippet's code does not run, and the call says so`() async {
         let cs = CriticalSection()
         let held = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)
@@ -91,8 +91,8 @@ struct CriticalSection001Tests {
     }
 }
 
-/// A count without any protection of its own.
+/// A count without a lock of its own.
 private final class Counter: @unchecked Sendable {
-    // Unchecked: it is used inside the section only, which is what the test shows.
+    // Unchecked: the test uses it inside the section only, and checks that this suffices.
     var count = 0
 }

@@ -3,13 +3,13 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-// The snippets of the post on execution contexts for futures, with today's names. What the post leaves out between them -
-// the view controller, the data source, the ends of functions - stands around them here.
+// The snippets of the post on execution contexts for futures, with current names. What the post
+// leaves out between them is added here: the view controller, the data source, ends of functions.
 
 @Suite(.timeLimit(.minutes(30)))
 struct Futures004Tests {
     @Test
-    func `Law 25: without a context the callback of the source is called where the operation completes`()
+    func `Law 25: without a context the snippet's callback runs where the operation completes`()
         async
     {
         let controller = ViewController()
@@ -21,7 +21,7 @@ struct Futures004Tests {
         #expect(try! controller.birds!.get() == ["robin", "wren"])
     }
 
-    @Test func `Law 25: with the main context the callback of the source is called on main`() async {
+    @Test func `Law 25: with the main context the snippet's callback runs on main`() async {
         let controller = ViewController()
         await withCheckedContinuation { continuation in
             controller.tableView.onReload = { continuation.resume() }
@@ -31,7 +31,7 @@ struct Futures004Tests {
         #expect(try! controller.birds!.get() == ["robin", "wren"])
     }
 
-    @Test func `The contexts that the source makes of queues and closures are contexts here`() async {
+    @Test func `The snippet's contexts, made of queues and closures, are contexts of the library`() async {
         let MainExecutionContext = DispatchQueue.main.context
         let ImmediateExecutionContext: any ExecutionContext = .closure { $0() }
 
@@ -46,7 +46,7 @@ struct Futures004Tests {
         }
     }
 
-    @Test func `The Async that the source writes works with these contexts`() async {
+    @Test func `The snippet's own Async works with the library's contexts`() async {
         let operation = HandMadeAsync<Int>()
         let queue = DispatchQueue(label: "the caller's choice")
         let seen = Lines()
@@ -64,7 +64,7 @@ struct Futures004Tests {
     }
 }
 
-// Unchecked: each is used by one thread at a time, which the tests order by what they wait for.
+// Unchecked: one thread at a time uses it, since the tests wait for each thread's end of use.
 private final class ViewController: @unchecked Sendable {
     let dataSource = DataSource()
     let tableView = TableView()
@@ -101,7 +101,9 @@ private final class TableView: @unchecked Sendable {
     }
 }
 
-/// A value behind a lock: that a continuation orders who resumes and who goes on the sanitizer does not see.
+/// A value behind a lock.
+///
+/// The thread sanitizer does not see that a continuation orders its resumer before its task.
 private final class Shown<Value>: @unchecked Sendable {
     // Unchecked: reached under the lock only.
     private let lock = NSLock()
@@ -126,7 +128,7 @@ private final class DataSource: Sendable {
     }
 }
 
-/// The simple alternative for completion handlers of the source, for one thread.
+/// The post's simple alternative to completion handlers, for one thread.
 // Unchecked: the test uses it on one thread at a time.
 private final class HandMadeAsync<Result: Sendable>: @unchecked Sendable {
     typealias Callback = @Sendable (Result) -> Void

@@ -3,12 +3,12 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-// The snippets of the document on the coordination utilities, as they stand there; around each, what the document says
-// that it does.
+// The snippets of the document on the coordination utilities, unchanged. Each test checks what the
+// document says of its snippet.
 
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteCoordinator001Tests {
-    /// The shared resource, with the getter of the source.
+    /// The shared resource, with the snippet's getter.
     final class Resource: @unchecked Sendable {
         // Unchecked: the coordinator guards it.
         let lock = ReadWriteCoordinator()
@@ -32,7 +32,7 @@ struct ReadWriteCoordinator001Tests {
         }
     }
 
-    @Test func `Law 17: the getter of the source sees the write before it`() async {
+    @Test func `Law 17: the snippet's getter sees the write before it`() async {
         let resource = Resource()
         let seen = await onOwnThread {
             (1...1_000).filter { _ in
@@ -44,7 +44,7 @@ struct ReadWriteCoordinator001Tests {
         #expect(seen == 1_000)
     }
 
-    @Test func `Law 17: one writer of the source at a time, so no write is lost`() async {
+    @Test func `Law 17: the snippet's writes run one at a time, so no write is lost`() async {
         let resource = Resource()
         await onOwnThreads(4) {
             for _ in 0..<1_000 { resource.increment() }
@@ -52,27 +52,27 @@ struct ReadWriteCoordinator001Tests {
         #expect(await onOwnThread { resource.globalCount } == 4_000)
     }
 
-    @Test func `Law 17: the readers of the source execute beside each other`() async {
+    @Test func `Law 17: the snippet's readers run concurrently`() async {
         let lock = ReadWriteCoordinator()
-        let mine = DispatchSemaphore(value: 0)
-        let theirs = DispatchSemaphore(value: 0)
-        // Each stays inside until the other is: one after the other they would wait for ever.
+        let firstIsInside = DispatchSemaphore(value: 0)
+        let secondIsInside = DispatchSemaphore(value: 0)
+        // Each reader stays inside until the other one is inside: one at a time, they would hang.
         async let other: Void = onOwnThread {
             lock.read {
-                mine.signal()
-                theirs.wait()
+                firstIsInside.signal()
+                secondIsInside.wait()
             }
         }
         await onOwnThread {
             lock.read {
-                theirs.signal()
-                mine.wait()
+                secondIsInside.signal()
+                firstIsInside.wait()
             }
         }
         await other
     }
 
-    @Test func `Law 18: a write of the source is asynchronous, and waits for the reader inside`() async {
+    @Test func `Law 18: the snippet's write is asynchronous, and waits for the reader inside`() async {
         let resource = Resource()
         let lock = resource.lock
         let (inside, after) = await onOwnThread {
@@ -92,7 +92,7 @@ struct ReadWriteCoordinator001Tests {
         #expect(after == 7)
     }
 
-    @Test func `Law 17: no reader of the source sees half of a write`() async {
+    @Test func `Law 17: no reader of the snippet sees half of a write`() async {
         let lock = ReadWriteCoordinator()
         let pair = Pair()
         await onOwnThreads(4) {
@@ -110,7 +110,7 @@ struct ReadWriteCoordinator001Tests {
     }
 }
 
-/// Two numbers that belong together.
+/// Two numbers that every write changes together.
 private final class Pair: @unchecked Sendable {
     // Unchecked: a coordinator guards it.
     var left = 0

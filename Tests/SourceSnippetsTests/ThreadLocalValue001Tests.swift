@@ -2,12 +2,12 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-// The snippets of the document on the coordination utilities, as they stand there; around each, what the document says
-// that it does.
+// The snippets of the document on the coordination utilities, unchanged. Each test checks what the
+// document says of its snippet.
 
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalValue001Tests {
-    @Test func `Law 21: the full keys of the source are namespace and key`() {
+    @Test func `Law 21: the snippet's full keys consist of namespace and key`() {
         let loggerDateFormatter = ThreadLocalValue<DateFormatter>(namespace: "Logger", key: "dateFormatter")
 
         let saleDateFormatter = ThreadLocalValue<DateFormatter>(
@@ -18,7 +18,7 @@ struct ThreadLocalValue001Tests {
         #expect(ThreadLocalValue<DateFormatter>(key: "dateFormatter").fullKey == "dateFormatter")
     }
 
-    @Test func `Law 21: the two formatters of the source do not clash`() async {
+    @Test func `Law 21: the snippet's two formatters do not clash`() async {
         let seen = await onOwnThread {
             let loggerDateFormatter = ThreadLocalValue<DateFormatter>(
                 namespace: "Logger", key: "dateFormatter")
@@ -37,7 +37,7 @@ struct ThreadLocalValue001Tests {
         #expect(seen == [true, true, true, true])
     }
 
-    @Test func `Law 22: the formatter of the source is made once a thread, and cached`() async {
+    @Test func `Law 22: the snippet's formatter is made once a thread and cached`() async {
         let made = Lines()
         let df = ThreadLocalValue<DateFormatter>(namespace: "Events", key: "dateFormatter") { _ in
             let fmt = DateFormatter()
@@ -60,7 +60,7 @@ struct ThreadLocalValue001Tests {
         }
     }
 
-    @Test func `Law 22: the instantiator of the source is asked again once the value is changed`() async {
+    @Test func `Law 22: the instantiator is called again after the value was set to nil`() async {
         let made = Lines()
         let local = ThreadLocalValue<String>(namespace: "Events", key: "title") { _ in
             made.add("made")

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import Testing
 
-/// In the language of the sources, too, a trailing closure is a body that runs, and never a value.
+/// In the snippets' language mode, too, a trailing closure is a body that runs, and never a value.
 @Suite(.timeLimit(.minutes(30)))
 struct TrailingClosureTests {
     @MainActor private static var calls = 0

@@ -3,10 +3,11 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-// The snippets of the post on thread-safe properties by a transaction wrapper, as they stand there. The types they
-// define are this library's; what is changed is that the example runs in a test, and waits for its end.
+// The snippets of the post on thread-safe properties by a transaction wrapper, unchanged but for
+// this: the types that they define are the library's, and the example runs in a test, which waits
+// for its end.
 
-/// The usage example, and the program that checks it.
+/// The usage example and the program that checks it.
 @Suite(.timeLimit(.minutes(30)))
 struct Transaction003Tests {
     class Counter {
@@ -28,7 +29,7 @@ struct Transaction003Tests {
         }
     }
 
-    @Test func `Law 28: the counter of the source counts, and a read sees the increment before it`() async {
+    @Test func `Law 28: the snippet's counter counts, and a read sees the increments before it`() async {
         let counter = Counter()
         let values = await withCheckedContinuation { continuation in
             let all = DispatchGroup()
@@ -49,7 +50,7 @@ struct Transaction003Tests {
         #expect(counter.currentValue == 20)
     }
 
-    @Test func `Law 28: the block form of the source reads as well`() {
+    @Test func `Law 28: the snippet's block form reads, too`() {
         let tx = Transaction(queue: DispatchQueue(label: "block", attributes: .concurrent))
         var value = 1
         tx.write {}
@@ -59,7 +60,7 @@ struct Transaction003Tests {
     }
 }
 
-/// What the program printed.
+/// The values that the program printed.
 private final class Values: @unchecked Sendable {
     // Unchecked: the lock guards the values.
     private let lock = NSLock()
@@ -68,7 +69,7 @@ private final class Values: @unchecked Sendable {
     var all: [Int] { lock.withLock { values } }
 }
 
-/// The property wrapper variant.
+/// The variant with a property wrapper.
 @Suite(.timeLimit(.minutes(30)))
 struct TransactionWrapper003Tests {
     class Counter {
@@ -84,7 +85,7 @@ struct TransactionWrapper003Tests {
         func incrementNaively() { count += 1 }
     }
 
-    @Test func `Law 29: a naive increment of the source loses nothing here`() async {
+    @Test func `Law 29: the snippet's naive increment loses no update here`() async {
         let counter = Counter()
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that several threads may use, one at a time; its changes are no points of a simulation.
+/// A value behind a lock that no simulation sees: its uses are no scheduling points.
 package final class Box<Value: Sendable>: @unchecked Sendable {
     // Unchecked: `stored` is reached only under `lock`, which the thread sanitizer understands.
     private let lock = NSLock()

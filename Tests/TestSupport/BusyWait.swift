@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What is waited for by computing, so that nobody takes who waits for asleep.
+/// Waits by spinning, so that the waiting thread does not count as blocked.
 package final class BusyWait: Sendable {
     private let isOver = Atomic(false)
 

@@ -4,7 +4,7 @@ import Foundation
 
 /// Runs each job on a thread of its own, and returns when that thread has run and freed it.
 ///
-/// A submitter that still has the job then frees its captures on the wrong thread, every time.
+/// A submitter that still references the job then frees its captures on the wrong thread, always.
 package struct Handover: ExecutionContext {
     package init() {}
 
@@ -27,7 +27,7 @@ package struct Handover: ExecutionContext {
     }
 }
 
-/// The same, taken at its word that it is serial.
+/// A `Handover` that claims to be serial.
 package struct HandoverInOrder: SerialContext {
     package init() {}
 

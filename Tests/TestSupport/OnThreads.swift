@@ -1,12 +1,12 @@
 import Dispatch
 import Foundation
 
-/// Runs `body` on so many threads of their own at the same time, and returns when all have ended.
+/// Runs `body` on `count` threads at the same time, and returns when all have ended.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
     onThreads((0..<count).map { _ in body })
 }
 
-/// Runs each body on a thread of its own, all at the same time, and returns when all have ended.
+/// Runs each body on its own thread, all at the same time, and returns when all have ended.
 package func onThreads(_ bodies: [@Sendable () -> Void]) {
     let ready = DispatchGroup()
     let start = DispatchSemaphore(value: 0)
@@ -26,7 +26,9 @@ package func onThreads(_ bodies: [@Sendable () -> Void]) {
     done.wait()
 }
 
-/// Runs `body` on so many threads at a time, and waits for all. Not for a thread of the cooperative pool.
+/// Runs `body` on `count` threads at a time, and waits for all.
+///
+/// A thread of the cooperative pool must not call it.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void) {
     let all = DispatchGroup()
     for thread in 0..<count {

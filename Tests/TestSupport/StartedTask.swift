@@ -1,9 +1,9 @@
 import Dispatch
 
-/// Starts a task, and runs it on the calling thread until it waits for something or has ended.
+/// Starts a task, and runs it on the calling thread until it suspends or ends.
 ///
-/// So what the task waits for knows of it when this returns: no test has to look again and again, nor to wait until the few
-/// threads that run tasks have time for this one.
+/// When this returns, the task is registered with what it waits for. So no test has to poll, or to
+/// wait until the cooperative pool has a thread for the task.
 package func startedTask<Value: Sendable>(
     priority: TaskPriority? = nil, _ body: @escaping @Sendable () async throws -> Value
 ) -> Task<Value, any Error> {
@@ -13,7 +13,7 @@ package func startedTask<Value: Sendable>(
     return task
 }
 
-/// Keeps the jobs of a task until they have been run here; later ones run on a global queue.
+/// Queues the jobs of a task until `run` has run them; later ones run on a global queue.
 private final class TaskStarter: TaskExecutor {
     private let jobs = Box<[UnownedJob]?>([])
 

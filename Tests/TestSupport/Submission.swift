@@ -5,7 +5,7 @@ package import Foundation
 package enum Submission: CaseIterable {
     case execute, call, refused, enqueue, attempt, barrier
 
-    /// Whether the context has this way.
+    /// Submits `job` this way; returns false if the context does not have this way.
     package func submit(_ job: consuming @escaping Work, to context: any ExecutionContext) -> Bool {
         switch self {
         case .execute: context.execute(consume job)
@@ -22,8 +22,8 @@ package enum Submission: CaseIterable {
         return true
     }
 
-    /// Where a job submitted this way to a context over ``Handover`` has run, and where its captures were freed; nil if
-    /// the context has no such way.
+    /// The threads on which a job, submitted this way to a context over ``Handover``, ran and was
+    /// freed; nil if the context does not have this way.
     package func trace(on context: any ExecutionContext) -> (ran: Thread?, freed: Thread?)? {
         let log = Log()
         return submit(log.job(), to: context) ? (log.ran, log.freed) : nil
@@ -34,7 +34,7 @@ package enum Submission: CaseIterable {
         var ran: Thread?
         var freed: Thread?
 
-        /// A job that nothing else holds.
+        /// A job without another reference to its captures.
         func job() -> Work {
             let capture = Capture(self)
             return { capture.log.ran = Thread.current }

@@ -2,7 +2,7 @@ import ExecutionContexts
 package import ExecutionContextsTesting
 package import Testing
 
-/// Fails the test where one of many schedules of a program shows a fault.
+/// Fails the test if one of many schedules of a program shows a fault.
 package func underEverySchedule(
     _ name: String, schedules: Int = 300, time: SimulationTime = .whenIdle,
     sourceLocation: SourceLocation = #_sourceLocation,
@@ -10,7 +10,7 @@ package func underEverySchedule(
 ) async {
     let failure = Box<SimulationFailure?>(nil)
     await offThePool {
-        // Patient, since a hundred other tests may keep the processors busy.
+        // A long patience, because a hundred other tests may keep the processors busy.
         failure.value =
             search(name, schedules: schedules, time: time, patience: .seconds(60)) { sim in
                 let onlooker = Onlooker(sim)
@@ -21,7 +21,7 @@ package func underEverySchedule(
     #expect(failure.value == nil, sourceLocation: sourceLocation)
 }
 
-/// Sees what the threads of a simulation do, without ordering it, and says in the end what was wrong.
+/// Observes the threads of a simulation without ordering them, and reports faults at the end.
 package final class Onlooker: Sendable {
     private struct Wrong: Error { let what: String }
     private struct State {
@@ -31,14 +31,14 @@ package final class Onlooker: Sendable {
     }
 
     private let sim: SimulatedWorld
-    // Behind a lock that is no point of the simulation: what the program orders is left to the program.
+    // Behind a lock that is no scheduling point, so that it adds no order to the program.
     private let state = Box(State())
 
     package init(_ sim: SimulatedWorld) { self.sim = sim }
 
     package func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
         if condition { return }
-        // Outside the lock: it may look at what has been logged.
+        // Outside the lock: the closure may read the log.
         let wrong = wrong()
         state.withValue { $0.fault = $0.fault ?? wrong }
     }
@@ -50,15 +50,15 @@ package final class Onlooker: Sendable {
 
     package func note(_ what: String) { state.withValue { $0.log.append(what) } }
 
-    /// What was noted, in order.
+    /// The notes, in order.
     package var log: [String] { state.value.log }
 
     package func count(_ what: String) -> Int { log.count { $0 == what } }
 
-    /// Where in the order it was noted first.
-    package func place(of what: String) -> Int { log.firstIndex(of: what) ?? .max }
+    /// The index of the first such note.
+    package func firstIndex(of what: String) -> Int { log.firstIndex(of: what) ?? .max }
 
-    /// A visit during which others have their turns, if they can; so many may be there at a time.
+    /// A visit with scheduling points inside, during which at most `limit` threads may be inside.
     package func visit(atMost limit: Int = 1, _ what: String = "visit") {
         state.withValue { $0.occupants += 1 }
         for _ in 0..<2 {

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 package import Testing
 
-/// Runs `body`, which may block, on a thread of its own. It is a failure, not a hang, if that takes a quarter of an hour.
+/// Runs `body`, which may block, on its own thread. The test fails if that takes 15 minutes.
 package func watched(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () -> Void
 ) async {
@@ -16,10 +16,10 @@ package func watched(
             continuation.resume(returning: end.wait(timeout: .now() + .seconds(900)) == .success)
         }
     }
-    #expect(hasEnded, "somebody was forgotten", sourceLocation: sourceLocation)
+    #expect(hasEnded, "the body has not ended after 15 minutes", sourceLocation: sourceLocation)
 }
 
-/// How often a race is run: debug builds look for what is wrong at once, release builds for what is rare.
+/// The number of rounds of a race: debug builds find common faults, release builds rare ones.
 package func rounds(debug: Int, release: Int) -> Int {
     #if DEBUG
     debug

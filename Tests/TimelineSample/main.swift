@@ -4,7 +4,7 @@ import Foundation
 
 // Prints the page of a sample recording: `app`, `many`, `empty` or `names`.
 
-/// Keeps a thread busy for about so many microseconds, as a piece of work would.
+/// Keeps a thread busy for about `microseconds`, as a job would.
 func compute(_ microseconds: Int) {
     let end = DispatchTime.now().uptimeNanoseconds + UInt64(microseconds) * 1000
     while DispatchTime.now().uptimeNanoseconds < end {}
@@ -41,7 +41,7 @@ func app() -> Recorder {
     group.wait()
     let token = InvalidationToken()
     token.invalidate()
-    // Held at the end, so that the page shows a piece that runs and two that wait.
+    // The recording ends meanwhile, so that the page shows a running job and two that wait.
     let open = DispatchSemaphore(value: 0)
     let started = DispatchSemaphore(value: 0)
     database.execute {
@@ -59,20 +59,20 @@ func app() -> Recorder {
     return recorder
 }
 
-/// More pieces than a screen has room for.
+/// More jobs than a screen has room for.
 func many(_ count: Int) -> Recorder {
     let recorder = Recorder(capacity: 3 * count)
-    let lanes = (0..<10).map { GlobalContext().serial("lane \($0)").observed(by: recorder) }
+    let contexts = (0..<10).map { GlobalContext().serial("lane \($0)").observed(by: recorder) }
     let group = DispatchGroup()
     for number in 0..<count / 2 {
         group.enter()
-        lanes[number % 10].execute { lanes[(number + 1) % 10].execute { group.leave() } }
+        contexts[number % 10].execute { contexts[(number + 1) % 10].execute { group.leave() } }
     }
     group.wait()
     return recorder
 }
 
-/// Names that would break a page that did not look out.
+/// Names that would break a page that did not escape them.
 func names() -> Recorder {
     let recorder = Recorder()
     for name in ["</script><script>window.broken = 1</script>", "<b>&\"'", "日本 🐦 \u{2028}", "-->", "\\"] {

@@ -1,10 +1,10 @@
 import Foundation
 
 #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-/// What a program prints; nil here, where a program cannot run others.
+/// The output of a program: nil on this platform, where a program cannot run others.
 func output(of command: [String]) -> String? { nil }
 #else
-/// What a program on the path prints; nil if it cannot be run.
+/// The output of a program on the path, or nil if the program cannot be run.
 func output(of command: [String]) -> String? {
     let process = Process()
     let output = Pipe()

@@ -1,9 +1,9 @@
-/// What a line is to reach: `>= 5`, `<= 70`, `< 100 ms`, or a number that it must be.
+/// The goal of a row: `>= 5`, `<= 70`, `< 100 ms`, or a number that it must equal.
 ///
-/// A figure is written in the unit of its bar. Beside a ratio a bar with a unit of time is one for the time of ours.
+/// A figure has the unit of its bar. Beside a ratio, a bar with a unit of time applies to our time.
 struct Bar: Equatable {
     enum Relation: String, CaseIterable {
-        // Longer ones first, since they begin like the shorter.
+        // The longer relations come first, since the shorter ones are their prefixes.
         case atLeast = ">="
         case atMost = "<="
         case above = ">"
@@ -13,10 +13,10 @@ struct Bar: Equatable {
 
     var relation: Relation
     var number: Double
-    /// How many nanoseconds its unit has, if that is one of time.
+    /// The nanoseconds of the bar's unit, if it is a unit of time.
     var unit: Double?
 
-    /// Nil where the text says something else, or more than one thing.
+    /// Parses a text. Fails if the text is anything but one relation to one number.
     init?(_ text: String) {
         guard let relation = Relation.allCases.first(where: { text.hasPrefix($0.rawValue) }),
             !text.contains(", "), let number = Self.number(in: text.dropFirst(relation.rawValue.count))
@@ -38,7 +38,7 @@ struct Bar: Equatable {
 
     private static let units = ["ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9]
 
-    /// The number that a text begins with, which may have commas between its thousands.
+    /// Parses the number at the start of a text, which may have thousands separators.
     static func number(in text: some StringProtocol) -> Double? {
         let digits = text.drop { $0 == " " }.prefix { $0.isNumber || "-.,eE+".contains($0) }
         return Double(String(digits.filter { $0 != "," }))

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The ratios of a suite as a picture: bars on a logarithmic axis that begin at 1, their bars to reach as ticks.
+/// The ratios of a suite as an SVG chart: bars on a logarithmic axis from 1, with goals as ticks.
 ///
-/// It has its own colours for light and dark pages, and nothing in it runs or is fetched.
+/// The chart has colours for light and dark pages. It contains no scripts and loads no resources.
 struct Chart {
     let title: String
     let note: String
@@ -14,7 +14,7 @@ struct Chart {
     private let rowHeight = 26.0
     private let top = 58.0
 
-    /// Nil where nothing has a ratio.
+    /// Makes a chart of the rows that have ratios. Fails if there are none.
     init?(_ title: String, note: String, _ lines: [ResultLine]) {
         let lines = lines.filter { $0.ratio != nil }
         guard !lines.isEmpty else { return nil }
@@ -25,9 +25,9 @@ struct Chart {
             for: lines.flatMap { line in
                 [line.ratio, line.lowestRatio, line.highestRatio, line.goal].compactMap { $0 }
             })
-        // Of the usual fonts none is wider than this, on average; names are measured by counting.
+        // No usual font is wider than this on average, so a name's width is estimated by its count.
         nameWidth = 6.9 * Double(min(lines.map(\.name.count).max() ?? 0, 60)) + 24
-        // Wide enough for the note above the bars.
+        // The plot is wide enough for the note above the bars.
         plotWidth = max(420, 770 - nameWidth - 76)
     }
 
@@ -70,7 +70,7 @@ struct Chart {
         if ratio.isFinite, ratio > 0 {
             let (from, to) = (min(x(1), x(ratio)), max(x(1), x(ratio)))
             let kind = line.isReached == false ? "missed" : ratio < 1 ? "slower" : "faster"
-            // A pixel at least, so that what is as fast is seen to be there.
+            // A bar is at least a pixel wide, so that a ratio of 1 is visible.
             parts.append(
                 "<rect class=\"\(kind)\" x=\"\(from.f)\" y=\"\((y + 5).f)\" width=\"\(max(to - from, 1).f)\" height=\"\((rowHeight - 10).f)\" rx=\"2\"/>"
             )
@@ -99,9 +99,9 @@ struct Chart {
         name.count <= 60 ? name : name.prefix(57) + "..."
     }
 
-    /// A text that stands in an element or an attribute as it is.
+    /// Escapes a text for an element or an attribute.
     static func escaped(_ text: String) -> String {
-        // Control characters may not stand in a document of this kind at all.
+        // XML does not allow control characters.
         String(text.map { ($0.unicodeScalars.first?.value ?? 0) < 32 ? " " : $0 })
             .replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
             .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
@@ -138,6 +138,6 @@ struct Chart {
 }
 
 extension Double {
-    /// A coordinate.
+    /// The number as a coordinate.
     fileprivate var f: String { String(format: "%.1f", self) }
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// On what, by what, when and how something was measured, for the reader of a page.
+/// The machine, the compiler, the date and the settings of a run, for the reader of a page.
 struct Machine: Equatable {
     var system: String
     var cores: Int
     var swift: String?
     var date: String
     var rounds: Int
-    /// With a tenth of the operations.
+    /// Whether the run performed a tenth of the operations.
     var isQuick = false
     var only: String?
 
@@ -20,14 +20,14 @@ struct Machine: Equatable {
         return parts.joined(separator: ", ")
     }
 
-    /// The version in what `swift --version` prints.
+    /// Parses the version from the output of `swift --version`.
     static func version(in text: String) -> String? {
         guard let start = text.range(of: "Swift version ")?.upperBound else { return nil }
         let version = text[start...].prefix { $0.isNumber || $0 == "." }
         return version.isEmpty ? nil : String(version)
     }
 
-    /// This one, now.
+    /// Describes this machine, today.
     static func here(rounds: Int, isQuick: Bool, only: String?) -> Machine {
         let day = Date.now.formatted(.iso8601.year().month().day())
         return Machine(
@@ -36,7 +36,7 @@ struct Machine: Equatable {
             rounds: rounds, isQuick: isQuick, only: only)
     }
 
-    /// The toolchain on the path, which is the one that has built this unless somebody went out of their way.
+    /// The version of the toolchain on the path, which is normally the one that built this program.
     private static func installedVersion() -> String? {
         output(of: ["swift", "--version"]).flatMap(version(in:))
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Replaces what stands between pairs of markers in a page, and leaves the rest of it to people.
+/// Replaces the text between pairs of markers in a page. The rest of the page is written by hand.
 enum Markers {
     struct Block: Equatable {
         var name: String
-        /// The heading under which it comes if the page has no such pair yet.
+        /// The heading for the block if the page does not have its markers yet.
         var title: String
         var text: String
     }
@@ -16,7 +16,9 @@ enum Markers {
     static func begin(_ name: String) -> String { "<!-- table \(name) -->" }
     static let end = "<!-- end -->"
 
-    /// The page with the text of each block between its markers, or at the end under a heading of its own.
+    /// Returns the page with the text of each block between its markers.
+    ///
+    /// A block without markers is appended to the page under its own heading.
     static func filled(_ page: String, with blocks: [Block]) throws -> String {
         var lines = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         for block in blocks {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Double {
-    /// A ratio with the digits that count.
+    /// A ratio with its significant digits.
     var asRatio: String {
         guard isFinite else { return "-" }
         switch abs(self) {
@@ -15,13 +15,13 @@ extension Double {
         }
     }
 
-    /// Nanoseconds with the digits that count.
+    /// Nanoseconds with their significant digits.
     var asNanoseconds: String {
         guard isFinite else { return "-" }
         return String(format: abs(self) < 10 ? "%.1f" : "%.0f", self)
     }
 
-    /// A mark on an axis, without digits that say nothing.
+    /// A mark on an axis, without trailing zeros.
     var asMark: String {
         abs(self) >= 0.001 && abs(self) < 1_000_000
             ? String(format: "%g", self) : String(format: "%.0e", self)

@@ -1,9 +1,9 @@
-/// One line of the results: two ways beside each other, or a figure.
+/// One row of the results: a comparison of two alternatives, or a figure.
 struct ResultLine: Encodable, Equatable {
     /// The title of the suite.
     var suite: String
     var name: String
-    /// What the line is to reach, as people write it; empty where there is nothing to reach.
+    /// The goal of the row as text, or empty if it has none.
     var bar: String
     var figure: String?
     var oursNanoseconds: Double?
@@ -12,7 +12,7 @@ struct ResultLine: Encodable, Equatable {
     var lowestRatio: Double?
     var highestRatio: Double?
 
-    /// Whether it reaches its bar; nil where it has none, or one that only people can read.
+    /// Whether the row reaches its bar, or nil if it has none or `Bar` cannot parse it.
     var isReached: Bool? {
         guard let bar = Bar(bar) else { return nil }
         if let unit = bar.unit, let oursNanoseconds { return bar.isReached(by: oursNanoseconds / unit) }
@@ -20,7 +20,7 @@ struct ResultLine: Encodable, Equatable {
         return figure.flatMap { Bar.number(in: $0) }.map(bar.isReached)
     }
 
-    /// The ratio that it is to reach, if its bar is one.
+    /// The ratio that the row must reach, if its bar is a ratio.
     var goal: Double? {
         guard let bar = Bar(bar), bar.unit == nil, ratio != nil else { return nil }
         return bar.number

@@ -1,8 +1,10 @@
 import Foundation
 
-/// Results as a table for a page.
+/// Results as tables of a page.
 enum Table {
-    /// The lines in their order: those that compare first, then the figures. Empty of no lines.
+    /// Returns the rows in their order: the comparisons first, then the figures.
+    ///
+    /// The result is empty if there are no rows.
     static func markdown(_ lines: [ResultLine]) -> String {
         let compared = lines.filter { $0.ratio != nil }
         let figures = lines.filter { $0.ratio == nil }
@@ -36,7 +38,7 @@ enum Table {
         }
     }
 
-    /// In the terminal the numbers of a figure stand in columns.
+    /// Joins the numbers of a figure, which are aligned in columns for the terminal.
     private static func figure(_ text: String) -> String {
         text.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty }.joined(separator: " / ")
@@ -48,7 +50,7 @@ enum Table {
             .map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
     }
 
-    /// A text that ends neither its cell nor its row, and is no tag.
+    /// Escapes a text so that it ends neither its cell nor its row, and is no tag.
     static func escaped(_ text: String) -> String {
         text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "|", with: "\\|")
             .replacingOccurrences(of: "<", with: "&lt;").split(whereSeparator: \.isNewline)

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// Fetches birds from a server that it starts itself, shows them, and shows where each thing happens.
+/// Fetches birds from a server that it starts itself, and shows them and the contexts in use.
 @main
 struct App {
     @MainActor
@@ -9,12 +9,12 @@ struct App {
         print("Birds: a list from the network, and where its answers arrive")
 
         heading("A server on the loopback address")
-        let clock = ManualContext(name: "a time that is moved on by hand")
+        let clock = ManualContext(name: "virtual time")
         let log = EventLog()
         let server = try BirdServer(slowness: .seconds(3_600), clock: clock) { log.add($0) }
         say("it listens on", server.url)
 
-        // One serial context for the session, for decoding, and for limits and waits.
+        // One serial context for the session, for decoding, and for time limits and back-off.
         let background = GlobalContext().serial("birds")
         let transport = URLSessionTransport(base: server.url, on: background)
         let dataSource = BirdDataSource(
@@ -26,32 +26,32 @@ struct App {
         try screen.expectBirds(BirdSite().names)
         for line in try screen.lines() { print("   " + line) }
 
-        heading("Where things happen")
+        heading("On which context each answer arrives")
         try await showPlaces(dataSource, transport, background)
 
-        heading("When the network is not at its best")
+        heading("When requests fail or take long")
         try await showBadDays(transport, clock, log)
 
-        heading("When nobody wants the answer any more")
+        heading("When subscribers cancel")
         try await showCancelling(transport, log)
 
         heading("The end")
         await server.stop()
-        say("connections that the server has had, all closed", log.connectionCount)
+        say("connections that the server had, all closed", log.connectionCount)
         say("GET /birds.json, with the server stopped", try await outcome(of: "/birds.json", transport).get())
     }
 }
 
 private func heading(_ title: String) { print("\n\(title)") }
 
-/// Says one thing that was seen.
+/// Prints one observation.
 func say(_ what: String, _ seen: some Any) { print("   " + what.padded(54) + "\(seen)") }
 
-/// Something else happened than should have.
+/// An observation that is not the expected one.
 struct Surprise: Error { let what: String }
 
 extension EventLog {
-    /// How many connections have come to their end.
+    /// How many connections have ended.
     fileprivate var connectionCount: Int {
         events.count { event in
             if case .parked = event { return false }

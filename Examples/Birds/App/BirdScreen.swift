@@ -1,6 +1,6 @@
 import ExecutionContexts
 
-/// What the user looks at. It belongs to the main actor.
+/// A screen with birds. It is isolated to the main actor.
 @MainActor
 final class BirdScreen {
     private(set) var birds: Result<[Bird], any Error> = .success([])
@@ -13,7 +13,7 @@ final class BirdScreen {
         }
     }
 
-    /// The birds beside each other, each with its name below.
+    /// The birds side by side, each with its name below.
     func lines() throws -> [String] {
         let birds = try birds.get()
         let height = birds.map { $0.picture?.height ?? 0 }.max() ?? 0
@@ -32,6 +32,6 @@ final class BirdScreen {
 }
 
 extension String {
-    /// The text with so many blanks behind it that it has `width` characters, and one at least.
+    /// The text, padded with blanks to `width` characters, at least one blank.
     func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
 }

@@ -1,21 +1,21 @@
 #if canImport(Darwin)
 import Darwin
 
-/// What sockets want to be told in different words on each system.
+/// The options of sockets that differ among systems.
 enum SocketOptions {
     static let stream = SOCK_STREAM
 
     static let sending: Int32 = 0
 
-    /// Sending to one who has gone is an error, not a signal that ends the program.
+    /// Makes sending to a closed socket an error, not a signal that ends the program.
     static func prepare(_ descriptor: Int32) {
         var yes: Int32 = 1
-        // Unsafe in name only: the value is there while the call uses it.
+        // Unsafe in name only: the value outlives the call.
         _ = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// The address of this machine as seen by itself. Port 0 is any that is free.
+    /// The loopback address. Port 0 lets the system choose a free port.
     static func loopback(port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)

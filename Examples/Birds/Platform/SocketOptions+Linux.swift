@@ -1,16 +1,16 @@
 #if os(Linux) || os(Android)
 import Foundation
 
-/// What sockets want to be told in different words on each system.
+/// The options of sockets that differ among systems.
 enum SocketOptions {
     static let stream = Int32(SOCK_STREAM.rawValue)
 
-    /// Sending to one who has gone is an error, not a signal that ends the program.
+    /// Makes sending to a closed socket an error, not a signal that ends the program.
     static let sending = Int32(MSG_NOSIGNAL)
 
     static func prepare(_ descriptor: Int32) {}
 
-    /// The address of this machine as seen by itself. Port 0 is any that is free.
+    /// The loopback address. Port 0 lets the system choose a free port.
     static func loopback(port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -5,17 +5,18 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Gets things over HTTP, and has its answers on a context that it shares with others.
+/// Sends requests over HTTP, and answers on a context that it may share with others.
 ///
-/// It stands here for the sake of its imports: `URLSession` is a part of Foundation on some systems only.
+/// It is in this folder because of its imports: `URLSession` is part of Foundation on some systems
+/// only.
 final class URLSessionTransport: Transport {
     private let base: URL
     private let session: URLSession
 
-    /// A transport to the server at `base`, whose session works and answers on `context`.
+    /// A transport to the server at `base`, whose session calls back on `context`.
     ///
-    /// A session calls back in order, so the context is a serial one. It waits for a sign of the server for at most
-    /// `patience`, in the time of the system: a session knows no other.
+    /// A session calls back in order, so the context is serial. The session waits for data from the
+    /// server for at most `patience`, in real time: a session has no other time.
     init(base: URL, on context: some SerialContext, patience: Duration = .seconds(60)) {
         self.base = base
         let configuration = URLSessionConfiguration.ephemeral
@@ -24,7 +25,7 @@ final class URLSessionTransport: Transport {
             configuration: configuration, delegate: nil, delegateQueue: context.operationQueue)
     }
 
-    // A session lives until it is told to end. What is under way still ends.
+    // A session lives until it is invalidated. Requests in flight are completed.
     deinit { session.finishTasksAndInvalidate() }
 
     func get(_ path: String) -> Async<Data> {
@@ -33,7 +34,7 @@ final class URLSessionTransport: Transport {
             let task = session.dataTask(with: url) { data, response, error in
                 done(Result { try Self.body(of: response, data, error, path) })
             }
-            // The session calls back in any case, so this keeps the task no longer than it takes.
+            // The session always calls back, so this closure is released when the task ends.
             onCancel { task.cancel() }
             task.resume()
         }

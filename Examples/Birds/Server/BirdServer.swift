@@ -3,18 +3,19 @@ import Foundation
 
 /// A small HTTP server on this machine's loopback address, on a port of the system's choice.
 ///
-/// One thread lets clients in; a few more, of a blocking context, talk to them, and each client that must wait has one
-/// that sees it leave. It serves until it is stopped, and lives as long.
+/// One thread accepts clients. A few threads of a blocking context answer them. For each client
+/// that waits for a late answer, one more thread waits until it disconnects. The server stays alive
+/// until it is stopped.
 final class BirdServer: Sendable {
     /// What happens at the server.
     enum Event: Hashable, Sendable {
         case answered(path: String, status: Int)
         case brokeOff(path: String)
-        /// The answer comes later.
+        /// The client waits for a late answer.
         case parked(path: String)
-        /// The client did not wait for it.
+        /// The client disconnected before the late answer.
         case left(path: String)
-        /// There were too many already.
+        /// There were too many connections already.
         case turnedAway
         case failed(SystemError)
     }
@@ -25,24 +26,24 @@ final class BirdServer: Sendable {
     }
 
     private let site: BirdSite
-    private let doorway: Doorway
+    private let listener: Listener
     private let limit: Int
     private let slowness: Duration
     private let clock: any ExecutionContext
     private let report: @Sendable (Event) -> Void
-    private let talks = BlockingContext(limit: 4, name: "bird server")
-    private let watches: BlockingContext
+    private let answering = BlockingContext(limit: 4, name: "bird server")
+    private let disconnects: BlockingContext
     private let state = LockedResource(State(), lockedBy: .section)
-    /// Counts what is alive: who lets clients in, and the connections.
+    /// Counts what is alive: the accepting thread and the connections.
     private let presence = DispatchGroup()
 
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - limit: how many connections there may be at a time; who comes then is turned away with a 503.
-    ///   - patience: how long a client may be silent, or not listen, before it is left.
+    ///   - limit: the most connections at a time; further clients receive a 503.
+    ///   - patience: how long a client may neither send nor receive before it is disconnected.
     ///   - slowness: how long a slow answer takes, in the time of `clock`.
-    ///   - report: is told what happens, on the thread where it happens.
+    ///   - report: receives each event, on the thread where it happens.
     init(
         site: BirdSite = BirdSite(), limit: Int = 32, patience: Duration = .seconds(5),
         slowness: Duration = .milliseconds(200), clock: any ExecutionContext = GlobalContext(),
@@ -53,25 +54,25 @@ final class BirdServer: Sendable {
         self.slowness = slowness
         self.clock = clock
         self.report = report
-        watches = BlockingContext(limit: limit, name: "bird server, waiting")
-        doorway = try Doorway(patience: patience)
+        disconnects = BlockingContext(limit: limit, name: "bird server, waiting")
+        listener = try Listener(patience: patience)
         presence.enter()
-        // The thread ends with this piece of work: nobody holds its context any longer (law 10).
+        // The thread ends after this job, because its context has no other reference (law 10).
         RunLoopThreadContext(name: "bird server").execute { [self] in
-            letClientsIn()
-            doorway.close()
+            acceptClients()
+            listener.close()
             presence.leave()
         }
     }
 
     var url: URL {
-        // A number makes no address invalid.
-        URL(string: "http://127.0.0.1:\(doorway.port)")!
+        // A port number cannot make the address invalid.
+        URL(string: "http://127.0.0.1:\(listener.port)")!
     }
 
-    var port: UInt16 { doorway.port }
+    var port: UInt16 { listener.port }
 
-    /// Breaks off all connections, and returns when they are closed and nobody is let in any more.
+    /// Disconnects all clients. Returns when the connections are closed and no client is accepted.
     func stop() async {
         breakOff()
         await withCheckedContinuation { done in
@@ -79,7 +80,7 @@ final class BirdServer: Sendable {
         }
     }
 
-    /// In a function of its own, so that no variable keeps a connection alive after it.
+    /// A separate function, so that no variable keeps a connection alive afterwards.
     private func breakOff() {
         let connections: [Connection]? = state.write { state in
             if state.isStopped { return nil }
@@ -88,34 +89,34 @@ final class BirdServer: Sendable {
             return Array(state.connections.values)
         }
         guard let connections else { return }
-        doorway.beginClosing()
+        listener.beginClosing()
         for connection in connections { connection.breakOff() }
     }
 
-    private func letClientsIn() {
+    private func acceptClients() {
         do {
-            while let socket = try doorway.next() { letIn(Connection(socket, countedIn: presence)) }
+            while let socket = try listener.next() { admit(Connection(socket, countedIn: presence)) }
         } catch {
             report(.failed(error))
         }
     }
 
-    private func letIn(_ connection: Connection) {
+    private func admit(_ connection: Connection) {
         let hasRoom = state.write { state in
             guard !state.isStopped, state.connections.count < limit else { return false }
             state.connections[ObjectIdentifier(connection)] = connection
             return true
         }
         if hasRoom {
-            talks.execute { self.talk(to: connection) }
+            answering.execute { self.serve(connection) }
         } else {
             report(.turnedAway)
-            // As far as it gets; a few bytes do not keep this thread.
+            // Errors are ignored. A few bytes do not block this thread.
             try? connection.send(.failure(503))
         }
     }
 
-    private func talk(to connection: Connection) {
+    private func serve(_ connection: Connection) {
         let request: HTTPRequest?
         do throws(SystemError) { request = try connection.receive() } catch {
             return conclude(connection, .failed(error))
@@ -146,33 +147,33 @@ final class BirdServer: Sendable {
         }
     }
 
-    /// Lets a connection wait for its answer, which it gets unless it leaves before.
+    /// Answers a connection later, unless its client disconnects before.
     private func park(_ connection: Connection, _ response: HTTPResponse, path: String) {
         let delay = clock.schedule(after: slowness) { [self] in
-            // The clock is for telling the time; what may block its thread is done elsewhere.
-            talks.execute {
+            // Sending may block, so it does not run on the clock's thread.
+            answering.execute {
                 self.answer(connection, response, path: path)
                 connection.breakOff()
             }
         }
         connection.wait(for: delay)
-        // Who stopped the server just before did not see the delay.
+        // A stop just before did not see the delay.
         if state.read({ $0.isStopped }) { connection.breakOff() }
         report(.parked(path: path))
-        watches.execute {
+        disconnects.execute {
             connection.waitForEnd()
-            // Either the answer is on its way, or there will be none: cancelling says which (law 7).
+            // `cancel` returns whether it came before the answer (law 7).
             if delay.cancel() { self.conclude(connection, .left(path: path)) }
         }
     }
 
     private func conclude(_ connection: Connection, _ event: Event) {
-        forget(connection)
+        remove(connection)
         report(event)
     }
 
-    private func forget(_ connection: Connection) {
-        // What comes out is freed here, outside the lock (law 9).
+    private func remove(_ connection: Connection) {
+        // The removed connection is released here, outside the lock (law 9).
         _ = state.write { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
     }
 }

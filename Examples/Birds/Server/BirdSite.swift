@@ -1,15 +1,15 @@
 import Foundation
 
-/// What the server has to show: birds, their pictures, and three paths that behave badly.
+/// The content of the server: birds, their pictures, and three paths that fail or take long.
 struct BirdSite: Sendable {
     var names = ["wren", "robin", "dipper", "siskin", "nuthatch", "goldcrest"]
 
-    /// What to do about a request.
+    /// How the server answers a request.
     enum Answer: Hashable, Sendable {
         case now(HTTPResponse)
-        /// After a while.
+        /// The response is sent after a delay.
         case later(HTTPResponse)
-        /// And break off in the middle.
+        /// The server disconnects in the middle of the response.
         case halfOf(HTTPResponse)
     }
 
@@ -28,7 +28,7 @@ struct BirdSite: Sendable {
         let entries = names.map { BirdEntry(name: $0, image: "/images/\($0)") }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts can always be encoded.
+        // Strings can always be encoded.
         return .ok("application/json", (try? encoder.encode(entries)) ?? Data())
     }
 
@@ -38,7 +38,7 @@ struct BirdSite: Sendable {
         return names.contains(name) ? .ok("image/x-portable-graymap", Self.picture(of: name).pgm) : nil
     }
 
-    /// A pattern that is the same for the same name, and the same on the left as on the right, as birds are.
+    /// A pattern that depends on the name only, and is symmetric, as birds are.
     static func picture(of name: String) -> Picture {
         var seed = name.utf8.reduce(UInt64(14_695_981_039_346_656_037)) {
             ($0 ^ UInt64($1)) &* 1_099_511_628_211

@@ -1,14 +1,14 @@
 import ExecutionContexts
 import Foundation
 
-/// A conversation with one client. It ends, and the socket is closed, when nobody holds it any more.
+/// A connection to one client. Releasing it closes its socket.
 final class Connection: Sendable {
     private let socket: Socket
     private let presence: DispatchGroup
-    /// What it waits for, if it is to answer later.
-    private let pause = LockedResource<DelayedWork?>(nil, lockedBy: .section)
+    /// The delay before a late answer.
+    private let delay = LockedResource<DelayedWork?>(nil, lockedBy: .section)
 
-    /// It is counted in `presence` as long as it lives.
+    /// `presence` counts the connection until it is released.
     init(_ socket: Socket, countedIn presence: DispatchGroup) {
         self.socket = socket
         self.presence = presence
@@ -20,7 +20,7 @@ final class Connection: Sendable {
         presence.leave()
     }
 
-    /// Waits for a request; nil if what comes is none. It blocks its thread.
+    /// Blocks until a request arrives. Returns nil if it is malformed.
     func receive() throws(SystemError) -> HTTPRequest? {
         var head: [UInt8] = []
         while head.count < HTTPRequest.headLimit {
@@ -32,22 +32,23 @@ final class Connection: Sendable {
         return nil
     }
 
-    /// Sends so many bytes of a response, or all of it. It blocks its thread.
+    /// Sends at most `limit` bytes of a response. Blocks until they are sent.
     func send(_ response: HTTPResponse, atMost limit: Int = .max) throws(SystemError) {
         try socket.sendAll(response.bytes.prefix(limit))
     }
 
-    /// Notes what it waits for, so that breaking off ends that, too.
-    func wait(for delay: DelayedWork) { pause.write { $0 = delay } }
+    /// Stores the delay before the answer, so that `breakOff` cancels it.
+    func wait(for delay: DelayedWork) { self.delay.write { $0 = delay } }
 
-    /// Returns when either side has ended the conversation, or the client says more than it should. It blocks its thread.
-    func waitForEnd() { socket.waitForNews() }
+    /// Blocks until either side disconnects, or the client sends more than its request.
+    func waitForEnd() { socket.waitUntilReadable() }
 
-    /// Ends the conversation, whatever it waits for.
+    /// Disconnects, and cancels a late answer.
     func breakOff() {
-        // Not inside the closure: what a cancelled delay has captured is freed, and may be the last to hold this.
-        // And first: who is woken by the end finds that it is not the client who has ended it.
-        pause.read { $0 }?.cancel()
+        // Not inside the closure: cancelling releases what the delay has captured, which may be the
+        // last reference to this connection. And first: a thread that is woken by the shutdown then
+        // finds the delay cancelled, so it does not report a client that left.
+        delay.read { $0 }?.cancel()
         socket.hangUp()
     }
 }

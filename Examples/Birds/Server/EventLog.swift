@@ -1,15 +1,15 @@
 import ExecutionContexts
 
-/// Keeps what happens at a server, for who wants to wait for something of it.
+/// Keeps the events of a server. Callers can wait for one of them.
 final class EventLog: Sendable {
     private struct State: Sendable {
         var events: [BirdServer.Event] = []
-        var waiting: [Waiting] = []
+        var waiters: [Waiter] = []
 
-        func isDue(_ waiting: Waiting) -> Bool { events.count { $0 == waiting.event } >= waiting.times }
+        func isDue(_ waiter: Waiter) -> Bool { events.count { $0 == waiter.event } >= waiter.times }
     }
 
-    private struct Waiting: Sendable {
+    private struct Waiter: Sendable {
         let event: BirdServer.Event
         let times: Int
         let promise = Promise<Void>()
@@ -25,22 +25,22 @@ final class EventLog: Sendable {
     func add(_ event: BirdServer.Event) {
         let due = state.write { state in
             state.events.append(event)
-            let due = state.waiting.filter(state.isDue)
-            state.waiting = state.waiting.filter { !state.isDue($0) }
+            let due = state.waiters.filter(state.isDue)
+            state.waiters = state.waiters.filter { !state.isDue($0) }
             return due
         }
-        for waiting in due { waiting.promise.succeed(()) }
+        for waiter in due { waiter.promise.succeed(()) }
     }
 
-    /// Ends when `event` has happened so many times, perhaps long ago.
+    /// Completes when `event` has happened `times` times, at once if it has already.
     func wait(for event: BirdServer.Event, times: Int = 1) -> Async<Void> {
-        let waiting = Waiting(event: event, times: times)
+        let waiter = Waiter(event: event, times: times)
         let isDue = state.write { state in
-            if state.isDue(waiting) { return true }
-            state.waiting.append(waiting)
+            if state.isDue(waiter) { return true }
+            state.waiters.append(waiter)
             return false
         }
-        if isDue { waiting.promise.succeed(()) }
-        return waiting.promise.async
+        if isDue { waiter.promise.succeed(()) }
+        return waiter.promise.async
     }
 }

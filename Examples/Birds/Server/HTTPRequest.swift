@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a client asks for. Its headers are read and not looked at.
+/// A request of a client. Its headers are ignored.
 struct HTTPRequest: Hashable, Sendable {
     let method: String
-    /// Without what follows a question mark, and decoded.
+    /// The path without the query, percent-decoded.
     let path: String
 
-    /// Reads the head of a request; nil if it is none.
+    /// Parses the head of a request. Returns nil if it is malformed.
     init?(head: [UInt8]) {
         let line = String(decoding: head.prefix { $0 != 0x0D && $0 != 0x0A }, as: UTF8.self)
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
@@ -17,9 +17,9 @@ struct HTTPRequest: Hashable, Sendable {
         self.path = path
     }
 
-    /// The most that a head may have.
+    /// The most bytes that a head may have.
     static let headLimit = 8_192
 
-    /// What ends a head.
+    /// The bytes that end a head.
     static let headEnd: [UInt8] = Array("\r\n\r\n".utf8)
 }

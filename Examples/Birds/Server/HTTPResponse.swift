@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a server answers. The connection ends with it.
+/// A response of the server. The connection ends with it.
 struct HTTPResponse: Hashable, Sendable {
     var status: Int
     var type: String
@@ -14,7 +14,7 @@ struct HTTPResponse: Hashable, Sendable {
         .init(status: status, type: "text/plain", body: Data("\(status) \(phrase(for: status))\n".utf8))
     }
 
-    /// As it is sent.
+    /// The response as it is sent.
     var bytes: Data {
         let head = [
             "HTTP/1.1 \(status) \(Self.phrase(for: status))", "Content-Type: \(type)",

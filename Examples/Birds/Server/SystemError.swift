@@ -1,6 +1,6 @@
 import Foundation
 
-/// A call to the system that failed.
+/// A system call that failed.
 struct SystemError: Error, Hashable, CustomStringConvertible {
     let call: String
     let code: Int32
@@ -8,7 +8,7 @@ struct SystemError: Error, Hashable, CustomStringConvertible {
     // Unsafe in name only: the system's text is copied at once.
     var description: String { unsafe "The system's \(call) failed: \(String(cString: strerror(code)))." }
 
-    /// Repeats a call that a signal interrupts, and throws if it fails.
+    /// Performs a call, again if a signal interrupts it, and throws if it fails.
     @discardableResult
     static func check<Number: SignedInteger>(_ name: String, _ call: () -> Number) throws(SystemError)
         -> Number

@@ -6,12 +6,12 @@ struct Bird: Hashable, Sendable {
     var picture: Picture?
 }
 
-/// A bird as the server lists it: its picture is at a path of its own.
+/// A bird in the server's list, with the path of its picture.
 struct BirdEntry: Codable, Hashable, Sendable {
     var name: String
     var image: String
 
-    /// Reads the list that the server sends.
+    /// Decodes the server's list.
     static func list(from data: Data) throws(BirdError) -> [BirdEntry] {
         do { return try JSONDecoder().decode([BirdEntry].self, from: data) } catch {
             throw .unreadable("the list of birds")

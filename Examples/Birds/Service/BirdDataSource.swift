@@ -2,7 +2,8 @@ import ExecutionContexts
 
 /// Fetches birds and their pictures.
 ///
-/// Where it decodes is decided by who makes it, and where its callers are called back by each of them.
+/// Its creator chooses the context that it decodes on. Each caller chooses the context of its
+/// callback.
 final class BirdDataSource: Sendable {
     private let transport: any Transport
     private let work: any ExecutionContext
@@ -10,23 +11,23 @@ final class BirdDataSource: Sendable {
     /// A data source that decodes on `work`.
     init(transport: any Transport, workingOn work: any ExecutionContext) {
         self.transport = transport
-        // A transport that shares the context answers there: then there is no need to go anywhere (law 6).
+        // If the transport answers on this context, decoding runs inline (law 6).
         self.work = work.inlineIfCurrent()
     }
 
     /// Fetches the birds in the order of the server's list, a few pictures at a time.
     ///
-    /// It fails if there is no list. A bird whose picture cannot be had comes without. Cancelling ends the requests that
-    /// are under way.
+    /// Fails if there is no list. A bird whose picture cannot be fetched has none. Cancelling ends
+    /// the requests in flight.
     func getBirds() -> Async<[Bird]> {
         transport.get("/birds.json")
             .map(on: work) { data in try BirdEntry.list(from: data) }
             .flatMap { entries in Async.traverse(entries, atMost: 4) { entry in self.bird(of: entry) } }
     }
 
-    /// The same for callers with a completion handler, which is called once, wherever the birds happen to come.
+    /// The same with a completion handler, which is called once, on an unspecified context.
     ///
-    /// `context.callback` makes a handler that runs where its caller wants it.
+    /// `context.callback` makes a handler that runs on `context`.
     func getBirds(completion: @escaping @Sendable (Result<[Bird], any Error>) -> Void) {
         getBirds().onComplete(completion)
     }

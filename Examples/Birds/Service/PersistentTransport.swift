@@ -1,26 +1,26 @@
 import ExecutionContexts
 import Foundation
 
-/// A transport over another one that does not wait for ever, and asks again where that may help.
+/// A transport over another one. It limits the time of an attempt, and retries if that may help.
 ///
-/// Limits and waits pass in the time of its context, so a test makes them pass by hand (law 7).
+/// Time limits and back-off use the time of its context, which a test can advance (law 7).
 struct PersistentTransport: Transport {
     let base: any Transport
     let context: any ExecutionContext
     var attempts = 3
     /// How long one attempt may take.
     var limit = Duration.seconds(10)
-    // Those who were refused together do not come back together.
+    // Jitter: clients that were refused together do not retry together.
     var backoff = Backoff.exponential(from: .milliseconds(500)).jittered(by: 0.2)
 
     func get(_ path: String) -> Async<Data> {
-        Async.retry(attempts, backoff: backoff, on: context, while: Self.mayPass) { _ in
+        Async.retry(attempts, backoff: backoff, on: context, while: Self.isTransient) { _ in
             base.get(path).timeout(after: limit, on: context)
         }
     }
 
-    /// Whether it may be better next time: not where the server understood and said no.
-    private static func mayPass(_ error: any Error) -> Bool {
+    /// Whether another attempt may succeed: not if the server has rejected the request.
+    private static func isTransient(_ error: any Error) -> Bool {
         switch error {
         case BirdError.status(let code, _): code >= 500
         case is BirdError: false

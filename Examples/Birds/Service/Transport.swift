@@ -1,8 +1,8 @@
 import ExecutionContexts
 import Foundation
 
-/// Gets what is at a path on the server: over the network, or from what a test has prepared.
+/// Fetches the content of a path of the server: over the network, or from the answers of a test.
 protocol Transport: Sendable {
-    /// Gets the body of the answer; cancelling ends the request (law 26).
+    /// Fetches the body of the answer. Cancelling ends the request (law 26).
     func get(_ path: String) -> Async<Data>
 }

@@ -1,12 +1,12 @@
 import ExecutionContexts
 
-/// One thread that runs work in order, and between two pieces looks after file descriptors.
+/// One thread that runs jobs in order, and polls file descriptors between them.
 ///
-/// It is serial and never refuses, so it can back an actor; of a context that may refuse, the compiler does not let one
-/// take the `serialExecutor` (law 13). What it calls about a descriptor is a part of its work like any other, so the
-/// actor may be used there without waiting: see `LineReader`.
+/// It is serial and never refuses a job, so it can back an actor. A context that may refuse has no
+/// `serialExecutor` (law 13). The loop calls watchers on its own thread, where the state of an
+/// actor can be used without `await`: see `LineReader`.
 ///
-/// It ends when nobody holds it any more and its work is done; what was submitted is not lost (law 10).
+/// The loop ends when its last reference is released and the submitted jobs have run (law 10).
 final class EventLoop: ActorBackingContext {
     let name: String
     private let core: LoopCore
@@ -22,20 +22,21 @@ final class EventLoop: ActorBackingContext {
 
     func execute(_ work: @escaping Work) { core.post(work) }
 
-    /// Yes on the loop's thread, no elsewhere (law 4).
+    /// True on the loop's thread, false elsewhere (law 4).
     var isCurrent: Bool? { core.isCurrent }
 
-    /// Calls `call` on the loop whenever `descriptor` can be read or has come to its end.
+    /// Calls `call` on the loop whenever `descriptor` is readable or at its end.
     ///
-    /// Only on the loop itself: elsewhere it stops the program. Stop watching before you close the descriptor.
+    /// Traps with a message unless called on the loop. Stop watching before you close the
+    /// descriptor.
     func watch(_ descriptor: Int32, _ call: @escaping Work) {
-        preconditionIsCurrent("Watch a descriptor from work of the loop.")
+        preconditionIsCurrent("Watch a descriptor from a job of the loop.")
         core.watchers[descriptor] = call
     }
 
-    /// Forgets the descriptor, and what was to be called. Only on the loop itself.
+    /// Stops the calls for `descriptor`. Traps with a message unless called on the loop.
     func stopWatching(_ descriptor: Int32) {
-        preconditionIsCurrent("Stop watching a descriptor from work of the loop.")
+        preconditionIsCurrent("Stop watching a descriptor from a job of the loop.")
         core.watchers[descriptor] = nil
     }
 }

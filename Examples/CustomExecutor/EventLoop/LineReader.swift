@@ -1,18 +1,18 @@
 import ExecutionContexts
 import Foundation
 
-/// Reads lines from a file descriptor; an actor that lives on an event loop.
+/// An actor on an event loop that reads lines from a file descriptor.
 ///
-/// The loop calls it about the descriptor in the middle of its own work, where the actor's state is at hand: no
-/// `await`, and no turn of the loop in between.
+/// The loop calls it directly when the descriptor is readable. There the state of the actor can be
+/// used without an `await` and without another job.
 actor LineReader {
     private let loop: EventLoop
     private let input: FileHandle
-    // Kept here, since the runtime does not.
+    // Kept alive here, because the runtime does not.
     private let executor: any SerialExecutor
     private var bytes = Data()
     private var hasEnded = false
-    private var waiting: [CheckedContinuation<[String], Never>] = []
+    private var waiters: [CheckedContinuation<[String], Never>] = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -22,25 +22,25 @@ actor LineReader {
         executor = loop.serialExecutor
     }
 
-    /// Begins to read. The loop holds the reader until the end of the input.
+    /// Begins to read. The loop keeps the reader alive until the end of the input.
     func start() {
         loop.watch(input.fileDescriptor) { self.assumeIsolated { $0.readSome() } }
     }
 
-    /// The lines, when the input has come to its end.
+    /// The lines, after the end of the input.
     func lines() async -> [String] {
         if hasEnded { return allLines }
-        return await withCheckedContinuation { waiting.append($0) }
+        return await withCheckedContinuation { waiters.append($0) }
     }
 
     private func readSome() {
-        // The loop says that something is there, so this does not wait.
+        // The loop has found the descriptor readable, so this does not block.
         let data = input.availableData
         if !data.isEmpty { return bytes += data }
         hasEnded = true
         loop.stopWatching(input.fileDescriptor)
-        for caller in waiting { caller.resume(returning: allLines) }
-        waiting = []
+        for waiter in waiters { waiter.resume(returning: allLines) }
+        waiters = []
     }
 
     private var allLines: [String] {

@@ -3,68 +3,69 @@ import Foundation
 
 /// The part of an event loop that its thread keeps alive.
 final class LoopCore: @unchecked Sendable {
-    // Unchecked: `waiting` and `isClosed` are under `lock`, `watchers` belongs to the thread, and the rest is constant.
+    // Unchecked: `lock` guards `jobs` and `isClosed`. Only the thread uses `watchers`. The rest is
+    // constant.
     private let lock = NSLock()
-    private var waiting = Line()
+    private var jobs = JobQueue()
     private var isClosed = false
 
-    /// What to call when a descriptor can be read.
+    /// What to call when a descriptor is readable.
     var watchers: [Int32: Work] = [:]
 
-    private let bell = Bell()
+    private let wakeUp = WakeUpPipe()
 
-    /// On the thread of a loop: whose it is.
-    private static let here = ThreadLocalValue<LoopCore>()
+    /// The core of the loop whose thread this is.
+    private static let current = ThreadLocalValue<LoopCore>()
 
-    var isCurrent: Bool { Self.here.cachedValue() === self }
+    var isCurrent: Bool { Self.current.cachedValue() === self }
 
     func post(_ work: @escaping Work) {
         let isFirst = lock.withLock {
-            waiting.append(work)
-            return waiting.count == 1
+            jobs.append(work)
+            return jobs.count == 1
         }
-        // Who comes second finds a bell that has been rung, or a loop that is awake.
-        if isFirst { bell.ring() }
+        // For any further job, the loop is awake already or has been signalled.
+        if isFirst { wakeUp.signal() }
     }
 
     func close() {
         lock.withLock { isClosed = true }
-        bell.ring()
+        wakeUp.signal()
     }
 
     func startThread(name: String) {
         Thread {
             Thread.current.name = name
-            Self.here.withValue(self) { while self.takeTurn() {} }
+            Self.current.withValue(self) { while self.runOnce() {} }
         }.start()
     }
 
-    /// Runs what is waiting now, then looks after the descriptors; false when all is over.
-    private func takeTurn() -> Bool {
-        // So many and no more: work that submits work must not keep the descriptors waiting for ever.
-        for _ in 0..<lock.withLock({ waiting.count }) {
-            let work = lock.withLock { waiting.popFirst() }
+    /// Runs the jobs that are queued now, then polls the descriptors. Returns false at the end.
+    private func runOnce() -> Bool {
+        // Only the jobs that are queued now: jobs that submit jobs must not starve the descriptors.
+        for _ in 0..<lock.withLock({ jobs.count }) {
+            let work = lock.withLock { jobs.popFirst() }
             work?()
         }
-        let (isIdle, isOver) = lock.withLock { (waiting.isEmpty, waiting.isEmpty && isClosed) }
+        let (isIdle, isOver) = lock.withLock { (jobs.isEmpty, jobs.isEmpty && isClosed) }
         if isOver { return false }
         for descriptor in readable(of: Array(watchers.keys), wait: isIdle) {
-            // It may be watched no more: the one before it may have seen to that.
+            // An earlier call of this iteration may have stopped watching the descriptor.
             watchers[descriptor]?()
         }
         return true
     }
 
-    /// The descriptors that can be read now, or, if it is to wait, when one can or the bell rings.
+    /// The readable descriptors. If `wait` is true, blocks until there is one or the loop is woken.
     private func readable(of descriptors: [Int32], wait: Bool) -> [Int32] {
-        var polled = ([bell.descriptor] + descriptors).map {
+        var polled = ([wakeUp.descriptor] + descriptors).map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
-        // Unsafe in name only: the array is there while the call uses it.
+        // Unsafe in name only: the array outlives the call.
         let count = unsafe poll(&polled, nfds_t(polled.count), wait ? -1 : 0)
-        // A signal may have interrupted it; then it looks again at its next turn.
+        // After an interruption by a signal, the next iteration polls again.
         guard count > 0 else { return [] }
-        if polled[0].revents != 0 { bell.silence() }
+        if polled[0].revents != 0 { wakeUp.clear() }
         return polled.dropFirst().filter { $0.revents != 0 }.map(\.fd)
     }
 }

@@ -1,10 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// One method is enough; the rest is free.
+/// Shows that one method is enough. The library adds the rest.
 func showOneMethod(_ report: inout Report) async throws {
-    report.begin("One method: a thread for each piece of work")
-    let context = ThreadPerPiece()
+    report.begin("One method: a thread per job")
+    let context = ThreadPerJob()
     report.expect("run, and await the value", try await context.run { 6 * 7 }, toBe: 42)
 
     let order = LockedResource<[Int]>([], lockedBy: .section)

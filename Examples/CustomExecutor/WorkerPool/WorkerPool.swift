@@ -1,27 +1,27 @@
 import ExecutionContexts
 import Foundation
 
-/// A fixed number of threads that share two lines of work, a normal one and an urgent one.
+/// A fixed number of threads that share two queues of jobs, a normal one and an urgent one.
 ///
-/// Pieces of one line start in the order of submission, and run beside each other on the threads. `urgent` is the same
-/// pool for work that goes ahead of the rest.
+/// Jobs of one queue start in the order of submission, and run concurrently. `urgent` is the same
+/// pool for jobs that go ahead of the others.
 ///
-/// It ends when it is shut down, or when the last copy is gone: what was accepted still runs, then the threads end.
-/// After a shutdown `tryExecute` throws, `run` and `submit` answer with the refusal, and plain `execute`, which has
-/// no way to say no, stops the program (law 1).
+/// The pool ends when it is shut down, or when its last copy is released. Its threads run the
+/// accepted jobs before they end. After a shutdown `tryExecute` throws, `run` and `submit` fail
+/// with the refusal, and plain `execute` traps with a message, as it cannot report one (law 1).
 struct WorkerPool: RefusingContext {
     let name: String
     private let owner: Owner
     private let urgency: Urgency
 
-    /// Starts `threadCount` threads. A pool without threads could never run anything, and stops the program.
+    /// Starts `threadCount` threads. Traps if there are none, because no job could ever run.
     init(name: String, threadCount: Int) {
         if threadCount < 1 {
             fatalError("The pool '\(name)' was given \(threadCount) threads: it needs 1 or more.")
         }
-        let workshop = Workshop()
-        self.init(name: name, owner: Owner(workshop), urgency: .normal)
-        for index in 1...threadCount { workshop.startThread(name: "\(name) \(index)") }
+        let core = WorkerPoolCore()
+        self.init(name: name, owner: Owner(core), urgency: .normal)
+        for index in 1...threadCount { core.startThread(name: "\(name) \(index)") }
     }
 
     private init(name: String, owner: Owner, urgency: Urgency) {
@@ -30,33 +30,34 @@ struct WorkerPool: RefusingContext {
         self.urgency = urgency
     }
 
-    /// This pool, for work that goes ahead of the rest.
+    /// This pool, for jobs that go ahead of the others.
     var urgent: WorkerPool { WorkerPool(name: name, owner: owner, urgency: .urgent) }
 
-    /// Accepts no more work. What was accepted runs; then the threads end.
-    func shutDown() { owner.workshop.close() }
+    /// Refuses jobs from now on. The threads run the accepted jobs, then they end.
+    func shutDown() { owner.core.close() }
 
-    /// Waits until the threads have ended, which they do after a shutdown. It blocks its thread.
+    /// Blocks until the threads have ended, which they do after a shutdown.
     func waitForThreads() {
         if isCurrent == true {
-            fatalError("The pool '\(name)' was to wait on one of its threads for their end.")
+            fatalError("A thread of the pool '\(name)' cannot wait until the pool's threads end.")
         }
-        owner.workshop.waitForThreads()
+        owner.core.waitForThreads()
     }
 
-    /// The copies of a pool share one of these, so that it dies with the last of them. The threads do not hold it.
+    /// Shared by the copies of a pool, and released with the last one. The threads do not hold it.
     private final class Owner: Sendable {
-        let workshop: Workshop
-        init(_ workshop: Workshop) { self.workshop = workshop }
-        deinit { workshop.close() }
+        let core: WorkerPoolCore
+        init(_ core: WorkerPoolCore) { self.core = core }
+        deinit { core.close() }
     }
 }
 
-// Being a context.
+// MARK: - ExecutionContext
+
 extension WorkerPool {
-    /// Takes `work`, or throws because the pool has been shut down.
+    /// Queues `work`, or throws because the pool has been shut down.
     func tryExecute(_ work: @escaping Work) throws(Refusal) {
-        if !owner.workshop.accept(work, urgency) { throw Refusal(.shutDown, by: name) }
+        if !owner.core.accept(work, urgency) { throw Refusal(.shutDown, by: name) }
     }
 
     func execute(_ work: @escaping Work) {
@@ -65,18 +66,18 @@ extension WorkerPool {
         }
     }
 
-    // What `run` and `submit` come by: they have somebody to tell.
+    // `run` and `submit` call this, because they can report a refusal to their caller.
     func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         do { try tryExecute(work) } catch { refused(error) }
     }
 
-    // What has been accepted already comes by this, in its turn: a delay that is due, the next piece of a serial view.
-    // It is not refused (law 8).
-    func enqueue(_ work: @escaping Work) { owner.workshop.admit(work, urgency) }
+    // Jobs that were accepted before arrive here: a delay that is due, the next drain of a serial
+    // view. They are not refused (law 8).
+    func enqueue(_ work: @escaping Work) { owner.core.admit(work, urgency) }
 
-    /// Yes on a thread of the pool that runs its work, no elsewhere (law 4).
-    var isCurrent: Bool? { owner.workshop.isCurrent }
+    /// True on a thread that runs a job of the pool, false elsewhere (law 4).
+    var isCurrent: Bool? { owner.core.isCurrent }
 
-    /// Nothing tells its threads apart, so one that waits for a piece of work may run it.
+    /// The threads are interchangeable, so a thread that waits for a job may run it.
     var runsAnywhere: Bool { true }
 }

@@ -1,9 +1,9 @@
 import ExecutionContexts
 
-/// Readers and writers: reads see whole writes, and each submitter its own.
+/// Readers and writers: no read sees half a write, and each submitter sees its own writes.
 enum Coordinators {
-    // Unchecked: the two values are reached inside the coordinator only; the run is there to find
-    // out whether that holds.
+    // Unchecked: the two values are accessed inside the coordinator only. The run tests whether the
+    // coordinator excludes other threads.
     private final class Pair: @unchecked Sendable {
         let coordinator: ReadWriteCoordinator
         private var one = 0
@@ -19,20 +19,20 @@ enum Coordinators {
         var values: (Int, Int) { coordinator.read { (one, two) } }
     }
 
-    static func round(_ dice: inout Dice) -> Int {
+    static func round(_ rng: inout SeededRNG) -> Int {
         let coordinator =
-            dice.roll(2) == 0 ? ReadWriteCoordinator(carrier: GlobalContext()) : ReadWriteCoordinator()
+            rng.roll(2) == 0 ? ReadWriteCoordinator(writesOn: GlobalContext()) : ReadWriteCoordinator()
         let (pair, round) = (Pair(coordinator), Round("coordinators"))
-        let (jobs, each) = (2 + dice.roll(3), 50 + dice.roll(400))
-        let seeds = (0..<jobs).map { _ in UInt64(dice.roll(1 << 40)) }
+        let (jobs, each) = (2 + rng.roll(3), 50 + rng.roll(400))
+        let seeds = (0..<jobs).map { _ in UInt64(rng.roll(1 << 40)) }
         let writes = Lock(0)
         for seed in seeds {
             let (_, run) = round.job()
             GlobalContext().execute {
-                var dice = Dice(seed: seed)
+                var rng = SeededRNG(seed: seed)
                 var mine = 0
                 for _ in 0..<each {
-                    switch dice.roll(6) {
+                    switch rng.roll(6) {
                     case 0:
                         pair.coordinator.enqueueWrite { pair.add() }
                         mine += 1

@@ -3,30 +3,31 @@ import ExecutionContexts
 import Foundation
 import Synchronization
 
-/// Operations on the operation queue of a context: blocks, asynchronous operations, dependencies and
-/// cancellation.
+/// Operations on the operation queue of a context.
+///
+/// These are blocks and asynchronous operations, with dependencies and cancellation.
 enum Operations {
-    static func round(_ dice: inout Dice) -> Int {
-        let (context, _) = Contexts.any(&dice)
+    static func round(_ rng: inout SeededRNG) -> Int {
+        let (context, _) = Contexts.any(&rng)
         let queue = context.operationQueue
-        let count = 5 + dice.roll(60)
+        let count = 5 + rng.roll(60)
         let round = Round("operations")
         // Retained until all have finished: on Linux an operation does not retain its dependents.
         var operations: [Operation] = []
         for number in 0..<count {
             let ended = round.expect("the end of operation \(number)")
             let operation: Operation =
-                if dice.roll(2) == 0 { BlockOperation {} } else { LateOperation(after: dice.roll(3)) }
+                if rng.roll(2) == 0 { BlockOperation {} } else { LateOperation(after: rng.roll(3)) }
             operation.completionBlock = { ended() }
-            if dice.roll(4) == 0, let earlier = operations.last { operation.addDependency(earlier) }
+            if rng.roll(4) == 0, let earlier = operations.last { operation.addDependency(earlier) }
             operations.append(operation)
             queue.addOperation(operation)
-            if dice.roll(8) == 0 { operations[dice.roll(operations.count)].cancel() }
+            if rng.roll(8) == 0 { operations[rng.roll(operations.count)].cancel() }
         }
-        if dice.roll(8) == 0 { queue.cancelAllOperations() }
+        if rng.roll(8) == 0 { queue.cancelAllOperations() }
         queue.waitUntilAllOperationsAreFinished()
         for operation in operations where !operation.isFinished {
-            round.check(false, "the queue said that all had finished, and one had not")
+            round.check(false, "the queue reported that all had finished, and one had not")
         }
         round.finish()
         return count
@@ -35,11 +36,11 @@ enum Operations {
 
 /// An operation that another thread finishes.
 private final class LateOperation: Operation, @unchecked Sendable {
-    // Unchecked: an atomic and a constant beside what Foundation guards.
+    // Unchecked: `phase` is atomic, `delay` is constant, and Foundation guards the rest.
     private let phase = Atomic<UInt8>(0)
     private let delay: Int
 
-    /// Finishes at once, on another thread, or a moment later.
+    /// Makes an operation that finishes in `start` (0), on another thread (1), or later.
     init(after delay: Int) { self.delay = delay }
 
     override var isAsynchronous: Bool { true }
@@ -64,7 +65,7 @@ private final class LateOperation: Operation, @unchecked Sendable {
 
     private func change(_ key: String, to value: UInt8) {
         willChangeValue(forKey: key)
-        // Releasing: who sees the end sees what came before it.
+        // Releasing: a thread that sees the new phase sees the writes before it.
         phase.store(value, ordering: .releasing)
         didChangeValue(forKey: key)
     }

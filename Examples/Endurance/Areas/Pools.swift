@@ -1,35 +1,35 @@
 import ExecutionContexts
 
-/// Pools that come and go, of every width, with blocked jobs, priorities and a shutdown amid
+/// Short-lived pools of widths 1 to 3, with priorities, blocked jobs and a shutdown amid the
 /// submissions.
 enum Pools {
-    static func round(_ dice: inout Dice) -> Int {
-        let pool = WorkerPool(name: "endurance", width: 1 + dice.roll(3), limit: 8)
+    static func round(_ rng: inout SeededRNG) -> Int {
+        let pool = WorkerPool(name: "endurance", width: 1 + rng.roll(3), limit: 8)
         let round = Round("pools")
-        let count = 50 + dice.roll(1_000)
+        let count = 50 + rng.roll(1_000)
         let pools: [WorkerPool] = [pool, pool.prioritized(.high), pool.prioritized(.low)]
-        let end = dice.roll(3) == 0 ? dice.roll(count) : count
+        let end = rng.roll(3) == 0 ? rng.roll(count) : count
         var shutDown: Async<Void>?
         for number in 0..<count {
             let (job, run) = round.job(number)
-            let blocks = dice.roll(200) == 0
+            let blocks = rng.roll(200) == 0
             if number == end { shutDown = pool.shutDown() }
-            let place = pools[dice.roll(3)]
-            place.execute(
+            let target = pools[rng.roll(3)]
+            target.execute(
                 {
                     if blocks { WorkerPool.blocking { GlobalContext().submit {}.waitForEnd() } }
                     run()
                 }, refused: { _ in round.cancelled(job) })
         }
         round.finish()
-        let told = round.expect("the end of a shutdown")
-        (shutDown ?? pool.shutDown()).onComplete { _ in told() }
+        let notified = round.expect("the end of a shutdown")
+        (shutDown ?? pool.shutDown()).onComplete { _ in notified() }
         round.finish()
         return count
     }
 }
 
 extension Async {
-    /// Blocks the caller until the end.
+    /// Blocks the caller until the future completes.
     func waitForEnd() { _ = try? wait(timeout: .seconds(Round.patience)) }
 }

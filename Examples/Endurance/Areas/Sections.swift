@@ -1,9 +1,9 @@
 import ExecutionContexts
 
-/// A section between many threads: with and without time limits, and entered again.
+/// A critical section that several threads enter, with and without time limits, and re-enter.
 enum Sections {
-    // Unchecked: `value` is reached inside the section only; the run is there to find out whether
-    // that holds.
+    // Unchecked: `value` is accessed inside the section only. The run tests whether the section
+    // excludes other threads.
     private final class Counter: @unchecked Sendable {
         let section = CriticalSection()
         private var value = 0
@@ -17,11 +17,11 @@ enum Sections {
         var count: Int { section.execute { value } }
     }
 
-    static func round(_ dice: inout Dice) -> Int {
+    static func round(_ rng: inout SeededRNG) -> Int {
         let (counter, round) = (Counter(), Round("sections"))
-        let (jobs, each) = (2 + dice.roll(6), 100 + dice.roll(2_000))
+        let (jobs, each) = (2 + rng.roll(6), 100 + rng.roll(2_000))
         let missed = Lock(0)
-        let kinds = (0..<jobs).map { _ in dice.roll(3) }
+        let kinds = (0..<jobs).map { _ in rng.roll(3) }
         for kind in kinds {
             let (_, run) = round.job()
             PoolContext().execute {
@@ -38,7 +38,7 @@ enum Sections {
         }
         round.finish()
         let expected = jobs * each - missed.withLock { $0 }
-        round.check(counter.count == expected, "\(counter.count) entries left a mark, not \(expected)")
+        round.check(counter.count == expected, "\(counter.count) entries were counted, not \(expected)")
         return jobs * each
     }
 }

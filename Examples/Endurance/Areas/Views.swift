@@ -1,6 +1,6 @@
 import ExecutionContexts
 
-/// Random views of views of contexts: serial ones keep order, limited ones their width.
+/// Random views of views of contexts: serial views keep the order, limited views their width.
 enum Views {
     private struct Plan {
         var context: any ExecutionContext
@@ -8,11 +8,11 @@ enum Views {
         var isOrdered = false
     }
 
-    static func round(_ dice: inout Dice) -> Int {
-        let (base, isSerial) = Contexts.any(&dice)
+    static func round(_ rng: inout SeededRNG) -> Int {
+        let (base, isSerial) = Contexts.any(&rng)
         var plan = Plan(context: base, width: isSerial ? 1 : .max, isOrdered: isSerial)
-        for _ in 0..<1 + dice.roll(3) { plan = over(plan, &dice) }
-        let count = 50 + dice.roll(800)
+        for _ in 0..<1 + rng.roll(3) { plan = over(plan, &rng) }
+        let count = 50 + rng.roll(800)
         let round = Round("views", width: plan.width, isOrdered: plan.isOrdered)
         for number in 0..<count {
             let (_, run) = round.job(number)
@@ -22,17 +22,17 @@ enum Views {
         return count
     }
 
-    private static func over(_ plan: Plan, _ dice: inout Dice) -> Plan {
+    private static func over(_ plan: Plan, _ rng: inout SeededRNG) -> Plan {
         var plan = plan
-        switch dice.roll(8) {
+        switch rng.roll(8) {
         case 0, 1, 2:
             plan.context = plan.context.serial()
             (plan.width, plan.isOrdered) = (1, true)
         case 3:
-            let width = 1 + dice.roll(4)
+            let width = 1 + rng.roll(4)
             plan.context = plan.context.limited(to: width)
             plan.width = min(plan.width, width)
-            // Of a serial base the order is kept; else one at a time begins in order, too.
+            // A serial base keeps its order. A limited view of one permit starts jobs in order.
             if width == 1 { plan.isOrdered = true }
         case 4: plan.context = plan.context.inlineIfCurrent()
         case 5: plan.context = plan.context.named("endurance")

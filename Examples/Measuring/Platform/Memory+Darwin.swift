@@ -1,14 +1,14 @@
 #if canImport(Darwin)
 import Darwin
 
-/// The bytes that the program's heap has given out.
+/// The bytes allocated on the process's heap.
 package func allocatedBytes() -> Int {
     var statistics = malloc_statistics_t()
     unsafe malloc_zone_statistics(nil, &statistics)
     return Int(statistics.size_in_use)
 }
 
-/// How many threads the process has now.
+/// The number of threads of the process.
 package func threadCount() -> Int {
     var threads: thread_act_array_t?
     var count: mach_msg_type_number_t = 0

@@ -1,7 +1,7 @@
 #if os(Linux) || os(Android)
 import Foundation
 
-/// The bytes that the program's heap has given out, its own bookkeeping included.
+/// The bytes allocated on the process's heap, including the allocator's own bookkeeping.
 package func allocatedBytes() -> Int {
     var text: UnsafeMutablePointer<CChar>?
     var length = 0
@@ -13,7 +13,7 @@ package func allocatedBytes() -> Int {
     _ = unsafe unsafeBitCast(symbol, to: MallocInfo.self)(0, OpaquePointer(stream))
     unsafe fclose(stream)
     defer { unsafe free(text) }
-    // The last lines sum up all arenas: what came from the system, less what lies free.
+    // The last lines sum up all arenas: the memory from the system, minus the free memory in it.
     let summary = unsafe String(cString: text!).components(separatedBy: "</heap>").last!
     func size(_ tag: String) -> Int {
         guard let line = summary.components(separatedBy: "\n").first(where: { $0.hasPrefix(tag) }),
@@ -25,7 +25,7 @@ package func allocatedBytes() -> Int {
         - size("<total type=\"fast\"") - size("<total type=\"rest\"")
 }
 
-/// How many threads the process has now.
+/// The number of threads of the process.
 package func threadCount() -> Int {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
 }

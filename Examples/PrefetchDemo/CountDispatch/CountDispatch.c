@@ -6,12 +6,12 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-// The sanitizer learns of order between threads at the same door, which is then left to it.
-#define LEFT_ALONE
+// The sanitizer intercepts the same functions to learn the order among threads.
+#define NOT_COUNTED
 #endif
 #endif
 
-#if defined(__linux__) && !defined(LEFT_ALONE)
+#if defined(__linux__) && !defined(NOT_COUNTED)
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is needed of Dispatch, whose headers are not on every path: objects and blocks are pointers.
+// Declarations of Dispatch, whose headers are not on every path. Objects and blocks are pointers.
 typedef void *queue_t;
 typedef void *object_t;
 typedef void (*function_t)(void *);
@@ -34,7 +34,7 @@ static struct {
     _Atomic int64_t count;
     char label[length];
 } counted[slots];
-// How many are counted: most calls of a process look no further.
+// How many labels are counted. If there are none, calls of Dispatch skip the search.
 static _Atomic int active;
 
 bool count_dispatch_is_available(void) { return true; }
@@ -75,13 +75,13 @@ static void count(queue_t queue) {
     }
 }
 
-// The next definition of the same name, which is Dispatch's; looked up once, by whoever comes first.
+// The next definition of the same name, which is Dispatch's. The first call looks it up.
 static void *next(_Atomic(void *) *known, const char *name) {
     void *function = atomic_load_explicit(known, memory_order_acquire);
     if (function != NULL) return function;
     function = dlsym(RTLD_NEXT, name);
     if (function == NULL) {
-        fprintf(stderr, "'%s' of Dispatch was not found behind this one. Link Dispatch dynamically.\n", name);
+        fprintf(stderr, "'%s' of Dispatch was not found after this definition. Link Dispatch dynamically.\n", name);
         abort();
     }
     atomic_store_explicit(known, function, memory_order_release);

@@ -1,7 +1,7 @@
 import ExecutionContexts
 
 extension Comparison {
-    /// The images are in memory: what remains is what the components cost each other.
+    /// The images are in memory, so only the calls among the components remain.
     static func warm(_ pictures: PictureFolder, rounds: Int) throws -> Comparison {
         let folder = try pictures.cacheFolder()
         return Comparison(
@@ -19,12 +19,13 @@ extension Comparison {
             })
     }
 
-    /// Nothing is there yet: each image is looked up, its file is read, and it is decoded and made smaller.
+    /// No image is cached: each one is looked up, its file is read, and it is decoded and resized.
     static func cold(_ pictures: PictureFolder, rounds: Int) -> Comparison {
         Comparison(
             title: "Images from their files", rounds: rounds,
             claim: { arrangement in
-                // What is done before anybody could be told of it is told on the spot: so these are limits.
+                // A result that is ready at the subscription is delivered inline, so these are
+                // limits.
                 arrangement == .apart
                     ? ("<= 1 + 7N", { 1 + 4 * $0...1 + 7 * $0 }) : ("<= 1 + 5N", { 1...1 + 5 * $0 })
             },

@@ -2,53 +2,53 @@ import CountDispatch
 import ExecutionContexts
 import Synchronization
 
-/// A serial context on a dispatch queue of its own, whose submissions are counted twice: by an observer of the context
-/// and, where the system allows it, at the door of Dispatch.
+/// A serial context on a dispatch queue of its own. Its submissions are counted twice: by an
+/// observer of the context and, where the system allows it, at the functions of Dispatch.
 final class CountedContext: Sendable {
-    /// The context, for those who share it.
+    /// The context to inject into components.
     let context: any SerialContext
     private let counter = Counter()
     private let number: Int32
 
     init(_ name: String) {
-        // A label of its own: Dispatch's side is counted by it.
+        // A unique label, because Dispatch's count is by label.
         let label = "PrefetchDemo \(name) \(Self.made.add(1, ordering: .relaxed).newValue)"
         number = unsafe count_dispatch_begin(label)
         context = SerialQueueContext(label: label).observed(by: counter)
     }
 
-    // Relaxed: the numbers order nothing, they only differ.
+    // Relaxed: the numbers only need to differ.
     private static let made = Atomic(0)
 
     deinit { count_dispatch_end(number) }
 
-    /// What has been submitted, by the observer's count.
+    /// The number of submissions, by the observer's count.
     var submissions: Int { counter.submissions.load(ordering: .relaxed) }
 
-    /// What has been submitted, by the count at Dispatch's door; nil where there is none.
+    /// The number of submissions, by Dispatch's count; nil where there is none.
     var entries: Int? { number < 0 ? nil : Int(count_dispatch_value(number)) }
 
-    /// The longest that one piece has kept the context.
+    /// The longest that one job has occupied the context.
     var longestHold: Duration { .nanoseconds(counter.longest.load(ordering: .relaxed)) }
 
-    /// Whether this system lets anybody count at Dispatch's door.
+    /// Whether submissions can be counted at Dispatch on this system.
     static var hasEntries: Bool { count_dispatch_is_available() }
 }
 
-/// Counts what it is told of.
+/// Counts the submissions that it observes.
 private final class Counter: ContextObserver {
-    // Relaxed: read when the work is done, and known to be by other means.
+    // Relaxed: read after the jobs have ended, which other synchronization establishes.
     let submissions = Atomic(0)
     let longest = Atomic<Int64>(0)
 
-    func enqueued(_ piece: ObservedWork) { submissions.add(1, ordering: .relaxed) }
+    func enqueued(_ job: ObservedWork) { submissions.add(1, ordering: .relaxed) }
 
-    func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) {
+    func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {
         longest.max(ran.inNanoseconds, ordering: .relaxed)
     }
 }
 
 extension Duration {
-    /// In nanoseconds, for spans of a program's run.
+    /// The duration in nanoseconds. It must fit into 64 bits.
     var inNanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

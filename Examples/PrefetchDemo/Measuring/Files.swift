@@ -1,6 +1,6 @@
 import Foundation
 
-/// A temporary folder with pictures in it; it goes when this does.
+/// A temporary folder with pictures. It is removed when this object is released.
 final class PictureFolder: Sendable {
     let folder: URL
     /// The paths of the pictures.
@@ -21,7 +21,7 @@ final class PictureFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// An empty folder in it, for a cache.
+    /// Makes an empty folder in it, for a cache.
     func cacheFolder() throws -> URL {
         let cache = folder.appendingPathComponent("cache-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)

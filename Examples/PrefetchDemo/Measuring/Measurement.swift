@@ -1,6 +1,6 @@
 import ExecutionContexts
 
-/// What was seen in several rounds of one thing.
+/// The samples of several rounds with the same number of images and the same contexts.
 struct Measurement {
     let count: Int
     let arrangement: Arrangement
@@ -17,12 +17,12 @@ struct Measurement {
         samples.map(value).sorted()[samples.count / 2]
     }
 
-    /// Whether both counts were the same in each round; nil where there is but one.
+    /// Whether both counts are equal in each round; nil if only one of them exists.
     var agrees: Bool? {
         samples.contains { $0.entries == nil } ? nil : samples.allSatisfy { $0.entries == $0.submissions }
     }
 
-    /// By how much the count at Dispatch's door was off, in the worst round.
+    /// The difference of Dispatch's count from the observer's, in the worst round.
     var difference: Int {
         samples.map { sample in (sample.entries ?? sample.submissions) - sample.submissions }.max {
             abs($0) < abs($1)
@@ -34,11 +34,11 @@ struct Measurement {
 struct Comparison {
     let title: String
     let rounds: Int
-    /// How many submissions are expected, in words and numbers.
+    /// The expected number of submissions, in words and in numbers.
     let claim: (Arrangement) -> (words: String, count: (Int) -> ClosedRange<Int>)
     let sample: (Arrangement, Int) throws -> Sample
 
-    /// Measures, prints a table and gives what was not as claimed, as sentences.
+    /// Measures and prints a table. Returns one message for each unexpected count.
     func run(_ counts: [Int]) throws -> [String] {
         print("\n\(title), in \(rounds) rounds\n")
         print(
@@ -55,7 +55,7 @@ struct Comparison {
         return faults
     }
 
-    /// In turn, so that what else goes on in the machine is shared fairly.
+    /// Alternates between the arrangements, so that other load on the machine affects both.
     private func measure(_ count: Int) throws -> [Measurement] {
         var samples: [Arrangement: [Sample]] = [:]
         for _ in 0..<rounds {
@@ -80,11 +80,11 @@ struct Comparison {
         var faults: [String] = []
         let what = "\(title): with \(seen.count) images and contexts \(seen.arrangement.name)"
         if seen.submissions.clamped(to: expected) != seen.submissions {
-            faults.append("\(what), \(seen.submissions) submissions were seen where \(expected) are claimed.")
+            faults.append("\(what), \(seen.submissions) submissions were counted, \(expected) are expected.")
         }
         if seen.agrees == false {
             faults.append(
-                "\(what), Dispatch was entered \(seen.difference) times more than the observer has seen.")
+                "\(what), Dispatch counted \(seen.difference) submissions more than the observer.")
         }
         return faults
     }
@@ -97,7 +97,7 @@ private func row(_ first: String, _ second: String, _ others: String...) -> Stri
 }
 
 extension Duration {
-    /// In a few characters.
+    /// The duration in a few characters.
     var short: String {
         let microseconds = Double(inNanoseconds) / 1_000
         return if microseconds < 10 {

@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsWork
 import Foundation
 
-/// Who has a context of its own.
+/// Whether each component has a private context, or all share one.
 enum Arrangement: CaseIterable, Sendable {
     case apart
     case together
@@ -11,7 +11,9 @@ enum Arrangement: CaseIterable, Sendable {
     var name: String { self == .apart ? "private" : "one shared" }
 }
 
-/// The three components with their caches, put together one way or the other. It is the only place that knows which.
+/// The three components with their caches, on private contexts or on a shared one.
+///
+/// Only this type knows which.
 final class Stack: Sendable {
     let prefetcher: ImagePrefetcher
     let pipeline: ImagePipeline
@@ -41,7 +43,7 @@ final class Stack: Sendable {
         prefetcher = ImagePrefetcher(on: first, pipeline: pipeline) { [idle] in idle.signal() }
     }
 
-    /// Prefetches the images, waits for the last one and says what it took.
+    /// Prefetches the images, waits for the last one, and returns the counts and times.
     func prefetch(_ requests: [ImageRequest]) -> Sample {
         let submissions = counted.map(\.submissions)
         let entries = counted.map(\.entries)
@@ -51,7 +53,8 @@ final class Stack: Sendable {
         let returned = clock.now
         idle.wait()
         let ended = clock.now
-        // What waits in the contexts behind the last image is theirs: all that was submitted for the images has been.
+        // All submissions for the images are counted by now. Jobs that still wait in the contexts
+        // are among them.
         let sample = Sample(
             submissions: zip(counted, submissions).reduce(0) { $0 + $1.0.submissions - $1.1 },
             entries: zip(counted, entries).reduce(0) { sum, each in
@@ -59,15 +62,15 @@ final class Stack: Sendable {
                 return sum + now - before
             },
             wall: ended - began, caller: returned - began, hold: .zero)
-        settle()
+        waitUntilIdle()
         return sample.holding(counted.map(\.longestHold).max()!)
     }
 
-    /// Waits until the contexts have nothing to do.
-    func settle() { for each in counted { try? each.context.submit {}.wait() } }
+    /// Waits until the jobs that are in the contexts have run.
+    func waitUntilIdle() { for each in counted { try? each.context.submit {}.wait() } }
 }
 
-/// What one prefetch took.
+/// The counts and times of one prefetch.
 struct Sample: Sendable {
     let submissions: Int
     let entries: Int?

@@ -2,9 +2,9 @@ import ExecutionContexts
 import ExecutionContextsWork
 import Foundation
 
-/// Reads files, each once for all who want it at the same time; confined to the context that it is given.
+/// Reads files. Concurrent requests share one read. It is confined to the injected context.
 ///
-/// The reading itself is done on a queue that begins the most urgent first.
+/// The reads run on a queue that begins the most urgent one first.
 final class DataLoader: Sendable {
     private let files: SingleFlight<String, [UInt8]>
 
@@ -20,11 +20,11 @@ final class DataLoader: Sendable {
     /// The bytes of a file, to follow or to subscribe to.
     subscript(path: String) -> SharedWork<[UInt8]> { files[path] }
 
-    /// How many files are wanted and not read yet.
+    /// How many files have been requested and are not read yet.
     var liveCount: Int { files.graph.liveCount }
 }
 
-/// What is in a file; an error that names it, if it cannot be read.
+/// The content of a file. Throws an error that names the file if it cannot be read.
 @Sendable func bytes(ofFile path: String) throws -> [UInt8] {
     guard let data = FileManager.default.contents(atPath: path) else { throw ImageError.missing(path) }
     return Array(data)

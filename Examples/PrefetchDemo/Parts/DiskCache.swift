@@ -2,10 +2,11 @@ import ExecutionContexts
 import ExecutionContextsWork
 import Foundation
 
-/// Images on disk: collected, and written some time later on a background context; any thread may use it.
+/// A cache of images on disk. Images are staged, and written later on a background context.
+/// Any thread may use it.
 ///
-/// Who reads sees what was stored, before it is written, while it is being written and afterwards. A file
-/// that cannot be read or written is an image less: it is a cache.
+/// A reader sees a stored image before it is written, while it is written and afterwards. A file
+/// that cannot be read or written is a cache miss, and no error.
 final class DiskCache: Sendable {
     private let store: Store
     private let flushSoon: PacedCall<Void>
@@ -24,7 +25,7 @@ final class DiskCache: Sendable {
         flushSoon = background.throttled(to: interval, .latest) { store.flush() }
     }
 
-    /// The image, if it is there. Reads its file on the caller, unless it has not been written yet.
+    /// The cached image. A look-up reads the file on the caller, unless the image is still staged.
     subscript(request: ImageRequest) -> Image? {
         get { store.read(request) }
         set {
@@ -34,7 +35,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Writes what is staged, and ends when it is written.
+    /// Writes the staged images. Completes when they are written.
     @discardableResult
     func flush() -> Async<Void> { background.submit { [store] in store.flush() } }
 
@@ -42,12 +43,12 @@ final class DiskCache: Sendable {
     var stagedCount: Int { store.stagedCount }
 }
 
-/// What the flushes of a cache need.
+/// The part of a cache that its flushes need.
 private final class Store: Sendable {
     private struct Staged {
         var waiting: [ImageRequest: Image] = [:]
-        /// What the flush under way writes.
-        var leaving: [ImageRequest: Image] = [:]
+        /// The images that the current flush writes.
+        var writing: [ImageRequest: Image] = [:]
     }
 
     private let staged = LockedResource(Staged(), lockedBy: .coordinator)
@@ -59,29 +60,29 @@ private final class Store: Sendable {
         self.write = write
     }
 
-    var stagedCount: Int { staged.read { $0.waiting.count + $0.leaving.count } }
+    var stagedCount: Int { staged.read { $0.waiting.count + $0.writing.count } }
 
     func stage(_ image: Image, for request: ImageRequest) { staged.write { $0.waiting[request] = image } }
 
     func read(_ request: ImageRequest) -> Image? {
-        // What waits is newer than what is being written, and that is newer than the file.
-        if let image = staged.read({ $0.waiting[request] ?? $0.leaving[request] }) { return image }
+        // A waiting image is newer than one that is being written, which is newer than the file.
+        if let image = staged.read({ $0.waiting[request] ?? $0.writing[request] }) { return image }
         let file = file(of: request)
         guard let bytes = try? bytes(ofFile: file.path) else { return nil }
         return try? Image(decoding: bytes, from: file.path)
     }
 
-    /// Writes what waits, on the background context, which takes one flush at a time.
+    /// Writes the waiting images. It runs on the background context, which is serial.
     func flush() {
         let batch = staged.write { staged in
-            (staged.leaving, staged.waiting) = (staged.waiting, [:])
-            return staged.leaving
+            (staged.writing, staged.waiting) = (staged.waiting, [:])
+            return staged.writing
         }
         for (request, image) in batch { try? write(image.encoded, file(of: request)) }
-        staged.write { $0.leaving = [:] }
+        staged.write { $0.writing = [:] }
     }
 
-    /// A name that follows from the request, in each run of the program.
+    /// A file name that depends on the request only, so it is the same in each run.
     private func file(of request: ImageRequest) -> URL {
         let hash = request.path.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01b3

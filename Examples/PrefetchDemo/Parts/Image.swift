@@ -4,15 +4,15 @@ struct Image: Hashable, Sendable {
     let height: Int
     let pixels: [UInt8]
 
-    /// What it costs to keep, in bytes.
+    /// The size in memory, in bytes.
     var cost: Int { pixels.count }
 
-    /// A picture with content that follows from its number.
+    /// A picture whose content depends on its number.
     init(width: Int, height: Int, number: Int) {
         self.width = width
         self.height = height
-        pixels = (0..<(width * height)).flatMap { place -> [UInt8] in
-            let (x, y) = (place % width, place / width)
+        pixels = (0..<(width * height)).flatMap { index -> [UInt8] in
+            let (x, y) = (index % width, index / width)
             return [x &* 3 &+ number, y &* 5 &+ number, (x ^ y) &+ number].map {
                 UInt8(truncatingIfNeeded: $0)
             }
@@ -25,7 +25,7 @@ struct Image: Hashable, Sendable {
         self.pixels = pixels
     }
 
-    /// The picture at another width, in its proportions: each new pixel is the mean of those that it covers.
+    /// The picture at a smaller width, in proportion. A new pixel is the mean of those it covers.
     func resized(toWidth newWidth: Int) -> Image {
         guard newWidth > 0, newWidth < width else { return self }
         let newHeight = max(1, height * newWidth / width)
@@ -48,12 +48,12 @@ struct Image: Hashable, Sendable {
     private func sum(_ rows: Range<Int>, _ columns: Range<Int>) -> (red: Int, green: Int, blue: Int) {
         var (red, green, blue) = (0, 0, 0)
         for row in rows {
-            var place = (row * width + columns.lowerBound) * 3
+            var index = (row * width + columns.lowerBound) * 3
             for _ in columns {
-                red += Int(pixels[place])
-                green += Int(pixels[place + 1])
-                blue += Int(pixels[place + 2])
-                place += 3
+                red += Int(pixels[index])
+                green += Int(pixels[index + 1])
+                blue += Int(pixels[index + 2])
+                index += 3
             }
         }
         return (red, green, blue)
@@ -66,28 +66,28 @@ extension Image {
     /// The picture as a binary portable pixmap.
     var encoded: [UInt8] { Array("P6\n\(width) \(height)\n255\n".utf8) + pixels }
 
-    /// Reads a binary portable pixmap; the name of the file is for the error.
+    /// Decodes a binary portable pixmap. Errors name the file at `path`.
     init(decoding bytes: [UInt8], from path: String) throws {
-        var place = 0
+        var offset = 0
         func word() -> String {
             let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
-            while place < bytes.count, isSpace(bytes[place]) { place += 1 }
-            let start = place
-            while place < bytes.count, !isSpace(bytes[place]) { place += 1 }
-            return String(decoding: bytes[start..<place], as: UTF8.self)
+            while offset < bytes.count, isSpace(bytes[offset]) { offset += 1 }
+            let start = offset
+            while offset < bytes.count, !isSpace(bytes[offset]) { offset += 1 }
+            return String(decoding: bytes[start..<offset], as: UTF8.self)
         }
         guard word() == "P6" else { throw ImageError.broken(path, "it is no binary portable pixmap") }
         guard let width = Int(word()), let height = Int(word()), (1...10_000).contains(width),
             (1...10_000).contains(height)
         else { throw ImageError.broken(path, "its size is none") }
         guard word() == "255" else { throw ImageError.broken(path, "its colours are not of one byte each") }
-        // One space ends the head.
-        place += 1
+        // One space ends the header.
+        offset += 1
         let needed = width * height * 3
-        guard bytes.count - place >= needed else {
-            throw ImageError.broken(path, "it has \(max(0, bytes.count - place)) of \(needed) bytes")
+        guard bytes.count - offset >= needed else {
+            throw ImageError.broken(path, "it has \(max(0, bytes.count - offset)) of \(needed) bytes")
         }
-        self.init(width: width, height: height, pixels: Array(bytes[place..<(place + needed)]))
+        self.init(width: width, height: height, pixels: Array(bytes[offset..<(offset + needed)]))
     }
 }
 
@@ -104,7 +104,7 @@ enum ImageError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// An image as somebody wants it: a file, and the width to show it at.
+/// A request for an image: a file, and the width to show it at.
 struct ImageRequest: Hashable, Sendable, CustomStringConvertible {
     let path: String
     let width: Int

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsWork
 
-/// Gets images from memory, from the disk cache or from their files; confined to the context that it is given.
+/// Loads images from memory, from the disk cache or from files. It is confined to the injected
+/// context.
 ///
-/// What is wanted by several is done once: one image for all who want it, and one file for all sizes of it.
+/// Equal requests share one load, and all sizes of an image share one read of its file.
 final class ImagePipeline: Sendable {
     private let memory: MemoryCache
     private let images: SingleFlight<ImageRequest, Image>
@@ -46,11 +47,11 @@ final class ImagePipeline: Sendable {
         }
     }
 
-    /// The image, if it is in memory; on the caller, at once and without a submission.
+    /// The image, if it is in memory. The look-up runs on the caller, without a submission.
     func cached(_ request: ImageRequest) -> Image? { memory[request] }
 
-    /// Tells `completion` the image or why there is none, on the pipeline's context; never, if the subscription is
-    /// cancelled before.
+    /// Calls `completion` with the image or an error, on the pipeline's context, unless the
+    /// subscription is cancelled before.
     @discardableResult
     func load(
         _ request: ImageRequest, priority: WorkPriority = .medium,
@@ -66,6 +67,6 @@ final class ImagePipeline: Sendable {
         images[request].value(priority: priority)
     }
 
-    /// How many works of this pipeline have not ended.
+    /// How many work items of this pipeline have not ended.
     var liveCount: Int { images.graph.liveCount }
 }

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsWork
 
-/// Has images made ready before anybody asks for them; confined to the context that it is given.
+/// Loads images before they are requested. It is confined to the injected context.
 final class ImagePrefetcher: Sendable {
     private struct State {
         var loads: [ImageRequest: (number: Int, subscription: Subscription)] = [:]
@@ -12,7 +12,7 @@ final class ImagePrefetcher: Sendable {
     private let state: Confined<State>
     private let whenIdle: @Sendable () -> Void
 
-    /// Makes one that tells `whenIdle`, on its context, each time the last image that it wanted is there.
+    /// Makes a prefetcher that calls `whenIdle` on `context` each time no image is left to load.
     init(
         on context: some SerialContext, pipeline: ImagePipeline, whenIdle: @escaping @Sendable () -> Void = {}
     ) {
@@ -21,13 +21,14 @@ final class ImagePrefetcher: Sendable {
         state = Confined(State(), to: context)
     }
 
-    /// Begins to load what is not being loaded yet.
+    /// Begins to load those images that are not being loaded yet.
     func start(_ requests: [ImageRequest], priority: WorkPriority = .low) {
         state.perform { state in
             for request in requests where state.loads[request] == nil {
                 state.number += 1
                 let number = state.number
-                // On a shared context this may be done by the time `load` returns: it is told behind this turn.
+                // On a shared context the image may be loaded before `load` returns. `didLoad`
+                // still runs after this job.
                 let subscription = self.pipeline.load(request, priority: priority) { _ in
                     self.didLoad(request, number)
                 }
@@ -36,7 +37,7 @@ final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// No longer wants these; who else wants them gets them all the same.
+    /// Cancels the loads of these images. Other subscribers still receive them.
     func stop(_ requests: [ImageRequest]) {
         state.perform { state in
             for request in requests { state.loads.removeValue(forKey: request)?.subscription.cancel() }
@@ -45,7 +46,7 @@ final class ImagePrefetcher: Sendable {
 
     private func didLoad(_ request: ImageRequest, _ number: Int) {
         state.perform { state in
-            // Or it was stopped, and begun again.
+            // Otherwise the load was stopped, and perhaps begun again.
             guard state.loads[request]?.number == number else { return }
             state.loads[request] = nil
             if state.loads.isEmpty { self.whenIdle() }

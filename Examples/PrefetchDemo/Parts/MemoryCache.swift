@@ -1,6 +1,6 @@
 import ExecutionContexts
 
-/// Images in memory, those that were used last, up to a cost; any thread may use it, at once.
+/// A least-recently-used cache of images in memory. Any thread may use it.
 final class MemoryCache: Sendable {
     private struct Contents {
         var entries: [ImageRequest: (image: Image, use: UInt64)] = [:]
@@ -11,13 +11,13 @@ final class MemoryCache: Sendable {
     private let contents = LockedResource(Contents(), lockedBy: .section)
     private let limit: Int
 
-    /// Makes an empty one that keeps images of so many bytes together.
+    /// Makes an empty cache for images of `limit` bytes together.
     init(limit: Int) { self.limit = limit }
 
-    /// The image, if it is there; setting one may push others out, and one that is too big for all is not kept.
+    /// The cached image. Setting one may evict others. An image beyond the limit is not cached.
     subscript(request: ImageRequest) -> Image? {
         get {
-            // A look-up is a write: it makes the image the one that was used last.
+            // A look-up is a write: it makes the image the most recently used one.
             contents.write { contents in
                 guard let image = contents.entries[request]?.image else { return nil }
                 contents.use += 1
@@ -32,7 +32,7 @@ final class MemoryCache: Sendable {
                 contents.use += 1
                 contents.entries[request] = (newValue, contents.use)
                 contents.cost += newValue.cost
-                // Looking at all is well for hundreds; a list in the order of use is for thousands.
+                // A linear search suits hundreds of images. Thousands need a list ordered by use.
                 while contents.cost > limit {
                     guard let oldest = contents.entries.min(by: { $0.value.use < $1.value.use }) else {
                         return
@@ -44,6 +44,6 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// What it keeps, in bytes.
+    /// The size of the cached images, in bytes.
     var cost: Int { contents.write { $0.cost } }
 }

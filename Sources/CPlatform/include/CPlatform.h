@@ -1,75 +1,79 @@
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
-// What Swift cannot say: variables that each thread has for itself, the processor's hint for waiting loops, a
-// fence for the compiler alone, and the calls of the system by which a thread waits on a word. Everything else
-// is Swift. `Linux.c` and `Darwin.c` have identical members.
+// What Swift cannot express: thread-local variables, the processor's hint for spinning, a
+// compiler-only fence, and the system calls by which a thread waits on a word. Everything else is
+// Swift. `Linux.c` and `Darwin.c` define the same functions.
 
 #include <string.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// A client that speaks C++ reads this as C++, and looks for the names that C has given.
+// A C++ client needs C linkage for these names.
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-/// One entry of the list of contexts that the calling thread is running work of, innermost first.
+/// One entry of the list of contexts whose jobs the calling thread runs, innermost first.
 typedef struct ec_frame {
-    /// Which context: the address of an object that lives as long as the frame.
+    /// The context: the address of an object that outlives the frame.
     const void *_Nonnull owner;
-    /// The frame around this one.
+    /// The enclosing frame.
     struct ec_frame *_Nullable parent;
-    /// Free for the owner's use while the frame stands.
+    /// For the owner's use while the frame exists.
     intptr_t note;
-    /// Which of its owner's jobs runs: zero until a hold asks for the number, and the largest
-    /// number where the frame stands for a part of a job.
+    /// The number of the owner's job that runs. Zero until an exclusive owner asks for the number;
+    /// the largest number if the frame is a part of a job.
     uint64_t job;
 } ec_frame;
 
-/// What the library knows of one thread; never freed, but used again when the thread has ended.
+/// The library's record of one thread. Never freed; reused after the thread has ended.
 ///
-/// One line of memory. The slots, which say what the thread reads, follow in a line of their own.
+/// The record fits in one cache line. Its reader slots follow in a cache line of their own.
 typedef struct ec_thread {
-    /// A small number, unlike zero, that no other living thread has.
+    /// A small nonzero number that no other living thread has.
     uint32_t identifier;
-    /// The word that the thread sleeps on.
+    /// The word that the thread parks on.
     uint32_t parked;
-    /// How many slots are in use.
-    uint32_t held;
-    /// How many thread-local values there is room for; zero asks the thread to look after them first.
+    /// The number of pushed reader slots; the first slot is not among them.
+    uint32_t pushed_slots;
+    /// The capacity of the table of thread-local values. Zero makes the thread free its detached
+    /// values first.
     uint32_t local_count;
-    /// The thread-local values.
+    /// The table of thread-local values.
     void *_Nullable locals;
-    /// Further slots, where the first do not suffice.
-    void *_Nullable more;
-    /// The simulator that this thread runs under.
+    /// Further blocks of reader slots.
+    void *_Nullable slot_blocks;
+    /// The simulation that the thread runs under.
     void *_Nullable simulation;
-    /// Its place among the records of living threads, which moves.
-    uint64_t place;
+    /// The index among the records of living threads; it changes when another thread ends.
+    uint64_t index;
     union {
-        /// The next of those that no thread uses.
+        /// While no thread uses the record: the next unused record.
         struct ec_thread *_Nullable next_free;
-        /// While a thread uses it: values of its own that it must free, because their thread-local is gone.
-        void *_Nullable orphans;
+        /// While a thread uses the record: values that the thread must free, because their
+        /// thread-local is gone.
+        void *_Nullable detached;
     };
     /// Whether this is the program's first thread.
     bool is_main;
-    /// The number by which the thread holds contexts, or zero.
-    uint32_t hold;
+    /// The number by which the thread is an exclusive owner, or zero.
+    uint32_t owner_number;
 } ec_thread;
 
-/// For whom a thread runs what another thread waits for; it lives on the stack of the thread that
-/// runs it.
-typedef struct ec_errand {
-    /// The task of the waiting thread, if it runs one.
+/// The task for which a thread runs a closure that another thread waits for.
+///
+/// It lives on the stack of the thread that runs the closure.
+typedef struct ec_caller_task {
+    /// The task of the waiting thread, or null.
     const void *_Nullable task;
-    /// The task that runs on this thread, if one does.
+    /// The task of the thread that runs the closure, or null.
     const void *_Nullable own_task;
-} ec_errand;
+} ec_caller_task;
 
-// Initial-exec where the linker offers it: a load at a fixed offset from the thread pointer instead of
-// a call. These words fit the space that the C library keeps for libraries opened later.
+// Initial-exec where the linker supports it: a load at a fixed offset from the thread pointer
+// instead of a call. These words fit into the space that the C library reserves for libraries
+// opened later.
 #if defined(__ELF__)
 #define EC_THREAD_LOCAL extern __thread __attribute__((tls_model("initial-exec")))
 #else
@@ -80,12 +84,12 @@ EC_THREAD_LOCAL ec_frame *_Nullable ec_frame_storage;
 EC_THREAD_LOCAL void *_Nullable ec_trampoline_storage;
 EC_THREAD_LOCAL uint32_t ec_depth_storage;
 EC_THREAD_LOCAL const void *_Nullable ec_tail_storage;
-EC_THREAD_LOCAL void *_Nullable ec_errands_storage;
+EC_THREAD_LOCAL void *_Nullable ec_deferred_storage;
 EC_THREAD_LOCAL void *_Nullable ec_freeing_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
-EC_THREAD_LOCAL const void *_Nullable ec_lender_storage;
+EC_THREAD_LOCAL const void *_Nullable ec_blocking_scope_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_caller_storage;
-EC_THREAD_LOCAL const ec_errand *_Nullable ec_errand_storage;
+EC_THREAD_LOCAL const ec_caller_task *_Nullable ec_caller_task_storage;
 
 /// The innermost frame of the calling thread.
 static inline ec_frame *_Nullable ec_frame_top(void) { return ec_frame_storage; }
@@ -95,36 +99,42 @@ static inline void ec_frame_set_top(ec_frame *_Nullable frame) { ec_frame_storag
 static inline void *_Nullable ec_trampoline(void) { return ec_trampoline_storage; }
 static inline void ec_set_trampoline(void *_Nullable queue) { ec_trampoline_storage = queue; }
 
-/// How deep the calling thread is in telling those who wait for something, and what it has put off.
+/// The number of callbacks that are nested on the calling thread.
 static inline uint32_t ec_depth(void) { return ec_depth_storage; }
 static inline void ec_set_depth(uint32_t depth) { ec_depth_storage = depth; }
-/// Whom it is telling now, if that one may leave its own telling to it.
+/// The object that the calling thread notifies, if that object may leave its own callbacks to the
+/// caller's loop.
+///
+/// The object clears the word to do so.
 static inline const void *_Nullable ec_tail(void) { return ec_tail_storage; }
 static inline void ec_set_tail(const void *_Nullable tail) { ec_tail_storage = tail; }
-static inline void *_Nullable ec_errands(void) { return ec_errands_storage; }
-static inline void ec_set_errands(void *_Nullable errands) { ec_errands_storage = errands; }
+/// The callbacks that the calling thread has deferred.
+static inline void *_Nullable ec_deferred(void) { return ec_deferred_storage; }
+static inline void ec_set_deferred(void *_Nullable deferred) { ec_deferred_storage = deferred; }
 
-/// What this thread is to free when it has freed what it is freeing; null while it frees nothing.
+/// The frees that the calling thread has deferred; null while the thread frees nothing.
 static inline void *_Nullable ec_freeing(void) { return ec_freeing_storage; }
-static inline void ec_set_freeing(void *_Nullable things) { ec_freeing_storage = things; }
+static inline void ec_set_freeing(void *_Nullable state) { ec_freeing_storage = state; }
 
-/// Whoever has lent the calling thread: the worker of a pool.
-static inline const void *_Nullable ec_lender(void) { return ec_lender_storage; }
-static inline void ec_set_lender(const void *_Nullable lender) { ec_lender_storage = lender; }
+/// The blocking scope that the calling thread runs in.
+static inline const void *_Nullable ec_blocking_scope(void) { return ec_blocking_scope_storage; }
+static inline void ec_set_blocking_scope(const void *_Nullable scope) { ec_blocking_scope_storage = scope; }
 
-/// Takes a reference to a Swift object and returns it, or null if its last reference is gone and it is being freed.
+/// Retains a Swift object and returns it; null if its last reference is gone.
 ///
-/// The caller sees to it that the memory of the object is still there.
+/// The caller guarantees that the object's memory is still allocated.
 void *_Nullable ec_try_retain(void *_Nonnull object);
 
-/// Two words that one thread writes while another reads them in vain; each is read and written as a whole.
+/// Two words that one thread may write while another reads them and discards the result.
+///
+/// Each word is read and written as a whole.
 typedef struct ec_words {
     uintptr_t first;
     uintptr_t second;
 } ec_words;
 
 static inline ec_words ec_words_load(const ec_words *_Nonnull slot) {
-    // Relaxed: what orders them is how the reader claims the slot.
+    // Relaxed: the operation by which the reader takes the slot orders the words.
     ec_words words = {__atomic_load_n(&slot->first, __ATOMIC_RELAXED),
                       __atomic_load_n(&slot->second, __ATOMIC_RELAXED)};
     return words;
@@ -135,99 +145,104 @@ static inline void ec_words_store(ec_words *_Nonnull slot, ec_words words) {
     __atomic_store_n(&slot->second, words.second, __ATOMIC_RELAXED);
 }
 
-/// Moves a closure out of `piece`, as its two words, and leaves one behind that holds nothing; and back into `piece`.
+/// Moves a closure out of `closure` as its two words, and leaves zeros; `ec_words_into` moves it
+/// back.
 ///
-/// Here and not in Swift, whose optimizer would not see that what the words lead to is in somebody's hands: it puts it on the
-/// stack, frees it too early, or never.
-static inline ec_words ec_words_out_of(void *_Nonnull piece) {
+/// In C, because Swift's optimizer does not see that the words own the closure's context. It would
+/// put the context on the stack, free it too early, or never.
+static inline ec_words ec_words_out_of(void *_Nonnull closure) {
     ec_words words;
-    memcpy(&words, piece, sizeof words);
-    memset(piece, 0, sizeof words);
+    memcpy(&words, closure, sizeof words);
+    memset(closure, 0, sizeof words);
     return words;
 }
 
-static inline void ec_words_into(void *_Nonnull piece, ec_words words) { memcpy(piece, &words, sizeof words); }
+static inline void ec_words_into(void *_Nonnull closure, ec_words words) { memcpy(closure, &words, sizeof words); }
 
-/// The number by which other threads ask about the calling thread, as long as it lives.
+/// The number by which other threads query the calling thread, as long as it lives.
 int64_t ec_thread_handle(void);
 
-/// What another thread is doing, as far as the system tells.
+/// What another thread is doing, as far as the system reports it.
 typedef enum ec_activity {
     ec_activity_unknown,
-    /// It runs, or waits for a processor.
+    /// Runs, or waits for a processor.
     ec_activity_awake,
-    /// It waits for the kernel, most often for a page of memory or of a file.
+    /// Waits for the kernel, most often for a page of memory or of a file.
     ec_activity_paging,
     ec_activity_asleep
 } ec_activity;
 
 ec_activity ec_thread_activity(int64_t handle);
 
-/// The processor time that a thread has used, in nanoseconds; -1 where it is not known.
+/// The processor time that a thread has used, in nanoseconds; -1 if it is unknown.
 int64_t ec_thread_time(int64_t handle);
 
 /// Starts a detached thread that runs `body(argument)`, with all asynchronous signals blocked.
 ///
-/// False if the system refuses another thread.
+/// Returns false if the system refuses another thread.
 bool ec_thread_start(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
-/// Gives the calling thread a name, cut where the system has no room for it, and a quality of
-/// service.
+/// Sets the calling thread's name and quality of service.
 ///
-/// `quality` is a class of Apple's systems, 0 where it is not given, and ignored elsewhere.
-void ec_thread_present(const char *_Nonnull name, uint32_t quality);
+/// The system truncates a name that is too long. `quality` is a class of Apple's systems, 0 for the
+/// default, and ignored elsewhere.
+void ec_thread_configure(const char *_Nonnull name, uint32_t quality);
 
-/// How many processors the program may run on.
+/// The number of processors that the program may run on.
 int32_t ec_processor_count(void);
 
 /// The record of the calling thread, or null before its first use.
 static inline ec_thread *_Nullable ec_thread_current(void) { return ec_thread_storage; }
 
-/// Restores and returns the record of a thread whose `ec_thread_current` is null although it has one;
-/// null if it has none.
+/// Restores and returns the record of a thread whose `ec_thread_current` is null although it has
+/// one.
 ///
-/// On Apple's systems a thread that ends may lose its thread-local variables before other destructors
-/// run on it.
+/// Returns null if the thread has no record. On Apple's systems the thread-local variables of an
+/// ending thread may be destroyed before other destructors run on it.
 ec_thread *_Nullable ec_thread_recall(void);
 
 /// The record of the thread for which the calling thread acts: its own, or that of the thread whose
 /// `sync` it runs.
 static inline ec_thread *_Nullable ec_caller(void) { return ec_caller_storage; }
 static inline void ec_caller_set(ec_thread *_Nullable caller) { ec_caller_storage = caller; }
-static inline const ec_errand *_Nullable ec_errand_current(void) { return ec_errand_storage; }
-static inline void ec_errand_set(const ec_errand *_Nullable errand) { ec_errand_storage = errand; }
+static inline const ec_caller_task *_Nullable ec_caller_task_current(void) { return ec_caller_task_storage; }
+static inline void ec_caller_task_set(const ec_caller_task *_Nullable task) { ec_caller_task_storage = task; }
 
-/// Makes `thread` the record of the calling thread until this ends, and then calls `ended` on it.
+/// Makes `thread` the record of the calling thread until the thread ends, and then calls `ended` on
+/// it.
 void ec_thread_attach(ec_thread *_Nonnull thread, void (*_Nonnull ended)(ec_thread *_Nonnull));
 
-/// Keeps a task's object, so that its address is no other task's, and lets it go.
+/// Retains a task's object, so that no other task gets its address, and releases it.
 void ec_task_retain(void *_Nonnull task);
 void ec_task_release(void *_Nonnull task);
 
-/// Writes a line to the standard error.
-void ec_complain(const char *_Nonnull line);
+/// Writes `text` and a newline to the standard error.
+void ec_print_error(const char *_Nonnull text);
 
 
-/// Gives the calling thread another record, or none; for `ended`, and for simulated threads.
+/// Gives the calling thread another record, or none; for `ended` and for simulated threads.
 static inline void ec_thread_set(ec_thread *_Nullable thread) { ec_thread_storage = thread; }
 
-// The words of a record that threads change atomically, which Swift does with its own types.
+// The words of a record that threads change atomically. Swift accesses them through its own atomic
+// types.
 static inline void *_Nonnull ec_thread_parked(ec_thread *_Nonnull thread) { return &thread->parked; }
-static inline void *_Nonnull ec_thread_more(ec_thread *_Nonnull thread) { return &thread->more; }
+static inline void *_Nonnull ec_thread_slot_blocks(ec_thread *_Nonnull thread) { return &thread->slot_blocks; }
 static inline void *_Nonnull ec_thread_local_count(ec_thread *_Nonnull thread) { return &thread->local_count; }
-static inline void *_Nonnull ec_thread_orphans(ec_thread *_Nonnull thread) { return &thread->orphans; }
+static inline void *_Nonnull ec_thread_detached(ec_thread *_Nonnull thread) { return &thread->detached; }
 
-// What other threads read of a record, and what does not change while they can. In Swift each would count as an access
-// to all of the record, beside those of the thread that it belongs to.
+// What other threads read of a record, and what does not change while they can. In Swift, each read
+// would count as an access to the whole record, and overlap with the accesses of the record's own
+// thread.
 static inline uint32_t ec_thread_identifier(const ec_thread *_Nonnull thread) { return thread->identifier; }
 
 /// Whether the calling thread is the program's first.
 bool ec_is_main_thread(void);
 
-/// Whether the calling thread is one of the few that run Swift tasks, and so must not be blocked.
+/// Whether the calling thread belongs to the cooperative pool that runs Swift tasks, and so must
+/// not be blocked.
 bool ec_is_cooperative(void);
 
-/// Tells the processor that the caller waits for another one, for a few dozen cycles.
+/// Hints to the processor that the caller spins, for a few dozen cycles.
 static inline void ec_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -236,70 +251,77 @@ static inline void ec_relax(void) {
 #endif
 }
 
-/// Keeps the compiler, and not the processor, from moving reads and writes past this point.
+/// Keeps the compiler, but not the processor, from moving reads and writes past this point.
 static inline void ec_compiler_fence(void) { __asm__ volatile("" ::: "memory"); }
 
-/// How the short ways work in this process: see `ec_mode`.
+/// What keeps the fast paths from being used in this process: see `ec_mode`.
 enum {
-    /// No thread can make the others pass a barrier, so each passes its own.
+    /// No thread can make the others pass a barrier, so each thread passes its own.
     EC_MODE_PORTABLE = 1,
-    /// A simulator is at work somewhere in the process.
+    /// A simulation runs somewhere in the process.
     EC_MODE_SIMULATED = 2,
-    /// The process was forked from one that had begun to use the library, and has none of its
-    /// other threads.
+    /// The process was forked from one that had begun to use the library, and has none of its other
+    /// threads.
     EC_MODE_FORKED = 4,
 };
 extern uint32_t ec_mode_storage;
 
-/// Zero where the short ways are to be as short as they can be; else a sum of the modes above.
+/// Zero if every fast path is as short as it can be; otherwise a sum of the modes above.
 ///
-/// Portable from the start until `ec_prepare` has found better; every user of a short way has a thread record, or
-/// prepares when it finds the mode unlike zero, so all agree.
+/// The mode is portable until `ec_prepare` has found a barrier. Every user of a fast path has a
+/// thread record, or prepares when it finds a mode other than zero, so all threads agree.
 static inline uint32_t ec_mode(void) { return __atomic_load_n(&ec_mode_storage, __ATOMIC_RELAXED); }
 void ec_mode_set(uint32_t mode, bool is_on);
 
-/// Finds out how the short ways work here, once; from then on a forked child is known.
+/// Determines the mode, once; from then on a fork sets `EC_MODE_FORKED` in the child.
 void ec_prepare(void);
 
 /// Traps if the calling thread is about to wait in a forked child, where no other thread would wake
 /// it.
 void ec_refuse_wait_in_fork(void);
 
-/// Asks the system for `ec_barrier`; leaves the mode portable where there is none.
+/// Asks the system for `ec_barrier`; leaves the mode portable if there is none.
 void ec_barrier_prepare(void);
 
-/// Returns when every running thread of the process has passed a full memory barrier since the call began.
+/// Returns when every running thread of the process has passed a full memory barrier since the call
+/// began.
 ///
-/// It is what lets the other side of a handshake do without one. In portable mode it does nothing: that side
-/// passes its own. The system may refuse the call later on, as in a sandbox that a program enters
-/// after it has started: then the caller visits every processor instead. If that is refused as well,
-/// the program traps.
+/// It lets the other side of a handshake do without a barrier. In portable mode it does nothing,
+/// and that side passes a barrier of its own. The system may refuse the call later, as in a sandbox
+/// that a program enters after its start. The caller then visits every processor instead. If the
+/// system refuses that as well, the process traps.
 void ec_barrier(void);
 
-/// The deadline that never comes.
+/// The deadline that never passes.
 #define EC_NEVER INT64_MAX
 
-/// Sleeps while `*word` is `expected`, until somebody wakes it or the monotonic clock shows `deadline`, in
-/// nanoseconds; may return for no reason.
+/// Sleeps while `*word` is `expected`, until a wake-up or until the monotonic clock shows
+/// `deadline`, in nanoseconds.
+///
+/// May return spuriously.
 void ec_wait(const void *_Nonnull word, uint32_t expected, int64_t deadline);
 
 /// Wakes one thread that sleeps on `word`.
 void ec_wake_one(const void *_Nonnull word);
 
-// For the simulator, whose threads run one at a time. That they do must not hide from the thread sanitizer that nothing
-// else orders them: it sees neither how the turn is passed nor, between the latter two, what the simulator itself does.
+// For the simulation scheduler, which runs one simulated thread at a time. That order must not hide
+// from the thread sanitizer that nothing else orders the threads. The sanitizer sees neither how
+// the scheduler token is passed nor what the scheduler does between `ec_tsan_ignore_begin` and
+// `ec_tsan_ignore_end`.
 
-/// Gives the turn to the thread that waits on `word`, or will.
-void ec_turn_pass(uint32_t *_Nonnull word);
-/// Waits until the turn is passed to `word`, and takes it.
-void ec_turn_wait(uint32_t *_Nonnull word);
-void ec_unseen_begin(void);
-void ec_unseen_end(void);
-/// Has the sanitizer look again, until the latter is called with the result.
-uint32_t ec_unseen_suspend(void);
-void ec_unseen_resume(uint32_t depth);
-/// Keeps the calling thread to one of the processors that it may run on, the same for the same number; where the system
-/// does not let a program choose it does nothing.
+/// Passes the scheduler token to the thread that waits on `word`, or will.
+void ec_token_pass(uint32_t *_Nonnull word);
+/// Waits until the scheduler token is passed to `word`, and takes it.
+void ec_token_wait(uint32_t *_Nonnull word);
+void ec_tsan_ignore_begin(void);
+void ec_tsan_ignore_end(void);
+/// Lets the sanitizer look again until `ec_tsan_ignore_resume` is called with the result.
+uint32_t ec_tsan_ignore_suspend(void);
+void ec_tsan_ignore_resume(uint32_t depth);
+/// Pins the calling thread to one of the processors that it may run on, the same for the same
+/// number.
+///
+/// Does nothing where the system does not let a program choose.
 void ec_pin(uint32_t number);
 
 #if defined(__cplusplus)

@@ -1,36 +1,39 @@
 extension Async {
-    /// Calls `callback` with the outcome, once, on `context`; now if it has ended (law 25).
+    /// Calls `callback` with the outcome, once, on `context`; at once if this has completed (law
+    /// 25).
     ///
-    /// Callbacks on one context are submitted in the order of registration, also those that are registered from inside
-    /// a callback. On `.immediate`, which is the default, they are called by whoever completes it, before the completing
-    /// call returns, or by whoever registers, if it has ended. While others are being told the order wins: then the
-    /// callback takes its turn, and the registering call may return before. The same holds 32 callbacks deep, so
-    /// that a chain of any length neither overflows the stack nor changes thread.
+    /// Callbacks on one context are submitted in the order of registration, also those that are
+    /// registered inside a callback. On `.immediate`, the default, the thread that completes the
+    /// `Async` calls them before the completing call returns; if it has completed, the registering
+    /// thread calls them. While other subscribers are being notified, the order wins: the callback
+    /// is called after them, and the registering call may return before that. The same holds for
+    /// callbacks that nest more than 32 deep, so that a chain of any length neither overflows the
+    /// stack nor changes thread.
     @inlinable
     @discardableResult
     @_disfavoredOverload
     public func onComplete<Context: ExecutionContext>(
         on context: Context = .immediate, _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
-        // Counted on each context: one that runs jobs on the caller nests them.
-        if cell.isTold, Delivery.descend() {
+        // Counted for every context: one that runs jobs on the caller nests them.
+        if state.hasNotified, Trampoline.descend() {
             if Context.self == ImmediateContext.self {
-                callback(cell.outcome())
+                callback(state.outcome())
             } else {
-                context.execute { [cell] in callback(cell.outcome()) }
+                context.execute { [state] in callback(state.outcome()) }
             }
-            Delivery.ascend()
+            Trampoline.ascend()
             return self
         }
         if Context.self == ImmediateContext.self {
-            cell.join { cell in callback(cell.outcome()) }
+            state.join { state in callback(state.outcome()) }
         } else {
-            cell.join(HoppingCallback(on: context) { cell in callback(cell.outcome()) })
+            state.join(HoppingCallback(on: context) { state in callback(state.outcome()) })
         }
         return self
     }
 
-    /// Calls `callback` with the value, once, on `context`, if it ends with one (law 25).
+    /// Calls `callback` with the value, once, on `context`, if it completes with one (law 25).
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -42,7 +45,7 @@ extension Async {
         }
     }
 
-    /// Calls `callback` with the error, once, on `context`, if it ends with one (law 25).
+    /// Calls `callback` with the error, once, on `context`, if it completes with one (law 25).
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -55,10 +58,12 @@ extension Async {
         }
     }
 
-    /// Calls `callback` with the outcome on `context`, at most once, as long as `token` is valid (law 25).
+    /// Calls `callback` with the outcome on `context`, at most once, as long as `token` is valid
+    /// (law 25).
     ///
-    /// After the token was invalidated on the context, a serial one, the callback is not called. When it is invalidated
-    /// the callback and what it captured are let go of, and the `Async` is cancelled if nobody else wants it (law 26).
+    /// Once the token has been invalidated on the context, a serial one, the callback is not
+    /// called. Invalidation frees the callback and its captures, and cancels the `Async` if it has
+    /// no other interested subscriber (law 26).
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -66,12 +71,12 @@ extension Async {
         on context: some ExecutionContext = .immediate, while token: InvalidationToken,
         _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
-        join(Hop.to(context), while: token) { cell in callback(cell.outcome()) }
+        join(ContextHop.to(context), while: token) { state in callback(state.outcome()) }
         return self
     }
 
     @usableFromInline
-    func join(_ hop: Hop?, while token: InvalidationToken, _ body: @escaping Callback.Body) {
-        TokenCallback(hop, for: cell, while: token, body).wait(for: cell)
+    func join(_ hop: ContextHop?, while token: InvalidationToken, _ body: @escaping Callback.Body) {
+        TokenCallback(hop, for: state, while: token, body).wait(for: state)
     }
 }

@@ -1,58 +1,60 @@
 extension Async: CustomStringConvertible {
-    /// How it ended; or what it waits for, one thing leading to the next, and who waits for it.
+    /// The outcome; while it is pending, the chain of its sources, and its subscribers.
     public var description: String {
         switch outcome {
         case .success(let value): "Async(\(value))"
         case .failure(let error): "Async(failed: \(error))"
-        case nil: "Async(waits for \(cell.chain); \(cell.audience))"
+        case nil: "Async(waits for \(state.chain); \(state.subscriberList))"
         }
     }
 }
 
-extension AsyncCell {
-    /// What waits for what, from this cell to the one that waits for nobody; of a long chain, the ends.
+extension FutureState {
+    /// The chain of sources, from this state to the one without a source; of a long chain, both
+    /// ends.
     final var chain: String {
         var labels: [String] = []
         var skipped = 0
         var known: Set<ObjectIdentifier> = []
-        var next: AsyncCell? = self
-        while let cell = next {
-            guard known.insert(ObjectIdentifier(cell)).inserted else {
-                labels.append("\(cell.label) again, for ever")
+        var next: FutureState? = self
+        while let state = next {
+            guard known.insert(ObjectIdentifier(state)).inserted else {
+                labels.append("\(state.label) again, for ever")
                 break
             }
-            // What has ended is not waited for.
-            next = cell.awaited.flatMap { $0.isPending ? $0 : nil }
-            if labels.count < 8 || next == nil { labels.append(cell.label) } else { skipped += 1 }
+            // A source that has completed is not waited for.
+            next = state.awaited.flatMap { $0.isPending ? $0 : nil }
+            if labels.count < 8 || next == nil { labels.append(state.label) } else { skipped += 1 }
         }
         if skipped > 0 { labels.insert("\(skipped) more", at: labels.count - 1) }
         return labels.joined(separator: " <- ")
     }
 
-    /// Who waits for this.
-    final var audience: String {
-        let labels = partyLabels
+    /// The subscribers, as text.
+    final var subscriberList: String {
+        let labels = subscriberLabels
         switch labels.count {
-        case 0: return "nobody waits for it"
-        case 1...8: return "for it wait " + labels.joined(separator: ", ")
+        case 0: return "no subscribers"
+        case 1...8: return "subscribers: " + labels.joined(separator: ", ")
         default:
-            return "for it wait " + labels.prefix(8).joined(separator: ", ") + " and \(labels.count - 8) more"
+            return "subscribers: " + labels.prefix(8).joined(separator: ", ")
+                + " and \(labels.count - 8) more"
         }
     }
 
-    /// Who waits for this, in order.
-    final var partyLabels: [String] {
+    /// The labels of the subscribers, in order.
+    final var subscriberLabels: [String] {
         lock.lock()
-        let (hasFirst, parties) = unsafe (state.hasFirst, state.parties)
+        let (hasFirst, subscribers) = unsafe (machine.hasFirst, machine.subscribers)
         lock.unlock()
-        // Outside the lock: the name of a context is the user's to say (law 9).
-        return (hasFirst ? [Callback.label] : []) + parties.map(\.label)
+        // Outside the lock: the name of a context may be code of the user (law 9).
+        return (hasFirst ? [Callback.label] : []) + subscribers.map(\.label)
     }
 
-    /// Whether this party waits to be told.
-    final func isAwaited(by party: Party) -> Bool {
+    /// Whether this subscriber is queued.
+    final func isAwaited(by subscriber: FutureSubscriber) -> Bool {
         lock.lock()
         defer { lock.unlock() }
-        return unsafe state.contains(party)
+        return unsafe machine.contains(subscriber)
     }
 }

@@ -1,66 +1,70 @@
 extension Async {
-    /// All the values, in the order of the arguments; or the first error, and then the others are not waited for.
+    /// Returns a future of all the values, in the order of the arguments, or of the first error.
     ///
-    /// When it ends early it leaves the others, which are cancelled if nobody else wants them (law 26). Of no elements it is
-    /// an empty array, at once.
+    /// On an error it leaves the other sources; each is cancelled if it has no other interested
+    /// subscriber (law 26). Without elements it completes at once, with an empty array.
     @inlinable
     public static func all(_ asyncs: some Sequence<Async>) -> Async<[Value]> {
-        let cells = asyncs.map(\.cell)
-        guard !cells.isEmpty else { return Async<[Value]>(.success([])) }
+        let states = asyncs.map(\.state)
+        guard !states.isEmpty else { return Async<[Value]>(.success([])) }
         return Async<[Value]>(
-            cell: Joint(.all, of: cells) { _, joint in
-                guard let cells = Joint.sources(of: joint) else { return }
-                joint.end(with: cells.map { $0.load() as Value })
+            state: Combinator(.all, of: states) { _, combinator in
+                guard let states = Combinator.sources(of: combinator) else { return }
+                combinator.end(with: states.map { $0.load() as Value })
             })
     }
 
-    /// The outcome of the one that ends first, be it a value or an error.
+    /// Returns a future that completes like the first to complete, with a value or an error.
     ///
-    /// It leaves the others, which are cancelled if nobody else wants them (law 26). Of no elements it is an error, at
-    /// once.
+    /// It then leaves the other sources; each is cancelled if it has no other interested subscriber
+    /// (law 26). Without elements it completes at once, with ``AsyncError/nothingToWaitFor``.
     @inlinable
     public static func first(of asyncs: some Sequence<Async>) -> Async {
         decided(.first, of: asyncs)
     }
 
-    /// The first value; or the last error, if all of them fail.
+    /// Returns a future of the first value; of the last error, if all of them fail.
     ///
-    /// It leaves the others, which are cancelled if nobody else wants them (law 26). Of no elements it is an error, at
-    /// once.
+    /// It then leaves the other sources; each is cancelled if it has no other interested subscriber
+    /// (law 26). Without elements it completes at once, with ``AsyncError/nothingToWaitFor``.
     @inlinable
     public static func firstSuccess(of asyncs: some Sequence<Async>) -> Async {
         decided(.firstSuccess, of: asyncs)
     }
 
     @inlinable
-    static func decided(_ goal: Joint.Goal, of asyncs: some Sequence<Async>) -> Async {
-        let cells = asyncs.map(\.cell)
-        guard !cells.isEmpty else { return Async(error: AsyncError.nothingToWaitFor) }
+    static func decided(_ goal: Combinator.Goal, of asyncs: some Sequence<Async>) -> Async {
+        let states = asyncs.map(\.state)
+        guard !states.isEmpty else { return Async(error: AsyncError.nothingToWaitFor) }
         return Async(
-            cell: Joint(goal, of: cells) { source, joint in joint.end(like: source, Value.self) })
-    }
-
-    /// Both values; or the first error, and then the other one is not waited for.
-    @inlinable
-    public func zip<Other: Sendable>(_ other: Async<Other>) -> Async<(Value, Other)> {
-        Async<(Value, Other)>(
-            cell: Joint(.all, of: [cell, other.cell]) { _, joint in
-                guard let cells = Joint.sources(of: joint) else { return }
-                joint.end(with: (cells[0].load() as Value, cells[1].load() as Other))
+            state: Combinator(goal, of: states) { source, combinator in
+                combinator.end(like: source, Value.self)
             })
     }
 
-    /// All three values; or the first error, and then the others are not waited for.
+    /// Returns a future of both values, or of the first error, without waiting for the other
+    /// source.
+    @inlinable
+    public func zip<Other: Sendable>(_ other: Async<Other>) -> Async<(Value, Other)> {
+        Async<(Value, Other)>(
+            state: Combinator(.all, of: [state, other.state]) { _, combinator in
+                guard let states = Combinator.sources(of: combinator) else { return }
+                combinator.end(with: (states[0].load() as Value, states[1].load() as Other))
+            })
+    }
+
+    /// Returns a future of all three values, or of the first error, without waiting for the other
+    /// sources.
     @inlinable
     public func zip<Second: Sendable, Third: Sendable>(
         _ second: Async<Second>, _ third: Async<Third>
     ) -> Async<(Value, Second, Third)> {
         Async<(Value, Second, Third)>(
-            cell: Joint(.all, of: [cell, second.cell, third.cell]) { _, joint in
-                guard let cells = Joint.sources(of: joint) else { return }
-                joint.end(
+            state: Combinator(.all, of: [state, second.state, third.state]) { _, combinator in
+                guard let states = Combinator.sources(of: combinator) else { return }
+                combinator.end(
                     with: (
-                        cells[0].load() as Value, cells[1].load() as Second, cells[2].load() as Third
+                        states[0].load() as Value, states[1].load() as Second, states[2].load() as Third
                     ))
             })
     }

@@ -1,5 +1,5 @@
-// Closures of the main actor for the main context. The general twins are disfavoured, or they would be chosen and then
-// refuse such a closure.
+// Overloads for the main context, with closures of the main actor. The general overloads are
+// disfavoured; otherwise the compiler would choose them and then reject such a closure.
 extension Async {
     /// Calls a closure of the main actor with the outcome, once, on the main queue (law 25).
     @discardableResult
@@ -9,9 +9,10 @@ extension Async {
         onComplete(on: context.general) { outcome in MainActor.assumeIsolated { callback(outcome) } }
     }
 
-    /// Calls a closure of the main actor with the outcome on the main queue, at most once, as long as `token` is valid.
+    /// Calls a closure of the main actor with the outcome on the main queue, at most once, as long
+    /// as `token` is valid.
     ///
-    /// After the token was invalidated on the main queue, the closure is not called (law 25).
+    /// Once the token has been invalidated on the main queue, the closure is not called (law 25).
     @discardableResult
     public func onComplete(
         on context: MainContext, while token: InvalidationToken,
@@ -22,7 +23,8 @@ extension Async {
         }
     }
 
-    /// Calls a closure of the main actor with the value, once, on the main queue, if it ends with one (law 25).
+    /// Calls a closure of the main actor with the value, once, on the main queue, if it completes
+    /// with one (law 25).
     @discardableResult
     public func onSuccess(
         on context: MainContext, _ callback: @escaping @MainActor @Sendable (Value) -> Void
@@ -30,7 +32,8 @@ extension Async {
         onSuccess(on: context.general) { value in MainActor.assumeIsolated { callback(value) } }
     }
 
-    /// Calls a closure of the main actor with the error, once, on the main queue, if it ends with one (law 25).
+    /// Calls a closure of the main actor with the error, once, on the main queue, if it completes
+    /// with one (law 25).
     @discardableResult
     public func onFailure(
         on context: MainContext, _ callback: @escaping @MainActor @Sendable (any Error) -> Void
@@ -38,14 +41,16 @@ extension Async {
         onFailure(on: context.general) { error in MainActor.assumeIsolated { callback(error) } }
     }
 
-    /// What a closure of the main actor makes of the value, on the main queue; an error is passed on.
+    /// Returns a future of what a closure of the main actor returns for the value; passes on an
+    /// error.
     public func map<NewValue: Sendable>(
         on context: MainContext, _ transform: @escaping @MainActor @Sendable (Value) throws -> NewValue
     ) -> Async<NewValue> {
         map(on: context.general) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// The value that the `Async` will bring which a closure of the main actor makes of this value, on the main queue.
+    /// Returns a future that completes like the one that a closure of the main actor returns for
+    /// this value.
     public func flatMap<NewValue: Sendable>(
         on context: MainContext,
         _ transform: @escaping @MainActor @Sendable (Value) throws -> Async<NewValue>
@@ -53,7 +58,7 @@ extension Async {
         flatMap(on: context.general) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
 
-    /// The value, or what a closure of the main actor makes of the error, on the main queue.
+    /// Returns a future of the value, or of what a closure of the main actor returns for the error.
     public func recover(
         on context: MainContext, _ transform: @escaping @MainActor @Sendable (any Error) throws -> Value
     ) -> Async {

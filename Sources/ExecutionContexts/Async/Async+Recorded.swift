@@ -1,23 +1,25 @@
 internal import Synchronization
 
 extension Async {
-    /// The same outcome, and `recorder` is told when this was made, how it ended and by what piece of work.
+    /// Returns an `Async` with the same outcome, which `recorder` records: start, end and
+    /// completing job.
     ///
-    /// It shows under `name`, beside others of that name, from this call to its end, in the time that is named. It
-    /// stands between its source and those who wait, as what `map` makes does: use it instead of the source. Cancelling
-    /// it is an end as well, and cancels the source if nobody else wants that (law 26).
+    /// It shows under `name`, beside others of that name, from this call to its completion, in the
+    /// time of `time`. Like the result of `map`, it is a subscriber of its source: use it instead
+    /// of the source. Cancelling it completes it as well, and cancels the source if that has no
+    /// other interested subscriber (law 26).
     public func recorded(
         by recorder: Recorder, as name: String, time: any TimeSource = SystemTime.shared
     ) -> Async {
-        let recorded = RecordedCell(recorder, name, time)
-        recorded.wait(for: cell) { source, recorded in recorded.end(like: source, Value.self) }
-        return Async(cell: recorded)
+        let recorded = RecordedState(recorder, name, time)
+        recorded.wait(for: state) { source, recorded in recorded.end(like: source, Value.self) }
+        return Async(state: recorded)
     }
 }
 
-/// A cell that reports its end.
-private final class RecordedCell: AsyncCell, @unchecked Sendable {
-    // Unchecked because its superclass is; what it adds never changes, but for an atomic.
+/// A future state that reports its completion to a recorder.
+private final class RecordedState: FutureState, @unchecked Sendable {
+    // Unchecked because its superclass is; it adds constants and an atomic.
     private let recorder: Recorder
     private let value: ObservedWork
     private let time: any TimeSource
@@ -28,24 +30,24 @@ private final class RecordedCell: AsyncCell, @unchecked Sendable {
         self.time = time
         value = ObservedWork(
             id: 1, view: ObservedNumbers().view, context: name, enqueued: time.now, origin: time.origin,
-            submitter: ObservedTurn.running)
+            submitter: ObservedJob.running)
         super.init(tag: Self.holdsUntilEnd)
-        recorder.noteValue(.started, value, ended: value.enqueued, completer: nil)
+        recorder.recordAsync(.started, value, ended: value.enqueued, completer: nil)
     }
 
-    // Before the end: the callbacks that the end calls may take their time.
-    override func hear(of source: AsyncCell) {
+    // Reported before the completion, because the callbacks that completion calls may take long.
+    override func sourceCompleted(_ source: FutureState) {
         if isPending { report() }
-        takeStep(source)
+        propagate(source)
     }
 
-    /// Cancelled, its source does not tell it.
+    /// Reports a cancellation, after which the source does not notify it.
     override func didEnd() { report() }
 
-    // Relaxed: who cancels may come at the same time as who completes, and either may say when that was.
+    // Relaxed: a cancelling and a completing thread may race, and either may report the time.
     private func report() {
         guard !isReported.exchange(true, ordering: .relaxed) else { return }
-        recorder.noteValue(.finished, value, ended: time.now, completer: ObservedTurn.running)
+        recorder.recordAsync(.finished, value, ended: time.now, completer: ObservedJob.running)
     }
 
     override var label: String { "the recorded '\(value.context)'" }

@@ -1,5 +1,5 @@
 extension Async {
-    /// The outcome of the first attempt that succeeds, or of the last one.
+    /// Returns a future of the first attempt that succeeds, or of the last one.
     ///
     /// ```swift
     /// let birds = Async.retry(5, backoff: .exponential(from: .milliseconds(100)), on: network) { attempt in
@@ -7,9 +7,9 @@ extension Async {
     /// }
     /// ```
     ///
-    /// Attempts are started on `context`, one after the other, and the waits between them pass in its time (law 7), so it has
-    /// no default. An error for which `isWorthwhile` is false ends it. Cancelling ends the wait, or cancels the attempt
-    /// that is under way.
+    /// Attempts start on `context`, one after the other, and the delays between them are in its
+    /// time (law 7), so it has no default. An error for which `isWorthwhile` is false is the
+    /// outcome. Cancelling ends the delay, or cancels the current attempt.
     public static func retry(
         _ attempts: Int, backoff: Backoff = .none, on context: some ExecutionContext,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -17,55 +17,57 @@ extension Async {
         _ body: @escaping @Sendable (_ attempt: Int) throws -> Async
     ) -> Async {
         require(
-            attempts > 0, "\(attempts) attempts were to be made, of which none can succeed. Allow at least 1."
+            attempts > 0, "A retry allows \(attempts) attempts, so it can never succeed. Allow at least 1."
         )
         let attempts = Attempts(
-            limit: attempts, backoff: backoff, context: context, place: (fileID, line),
+            limit: attempts, backoff: backoff, context: context, location: (fileID, line),
             isWorthwhile: isWorthwhile, body: body)
-        let cell = Retry("retry", on: Hop.to(context))
-        attempts.start(1, for: cell)
-        return Async(cell: cell)
+        let state = Retry("retry", on: ContextHop.to(context))
+        attempts.start(1, for: state)
+        return Async(state: state)
     }
 }
 
-/// The cell of attempts.
+/// The future state of a retry.
 private final class Retry: Timed, @unchecked Sendable {
     // Unchecked: it has no state of its own.
 
-    /// The attempt that is under way may be the last.
+    /// None while an attempt is pending: it may be the last.
     override var obstacle: String? { awaited?.isPending == true ? nil : super.obstacle }
 }
 
-/// What is to be attempted, and how often. Handed from one attempt to the next, so that it goes with the last.
+/// What a retry attempts, and how often. Passed from one attempt to the next, so the last one frees
+/// it.
 private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
     let limit: Int
     let backoff: Backoff
     let context: Context
-    let place: (fileID: StaticString, line: UInt)
+    let location: (fileID: StaticString, line: UInt)
     let isWorthwhile: @Sendable (any Error) -> Bool
     let body: @Sendable (Int) throws -> Async<Value>
 
-    func start(_ number: Int, for cell: Timed) {
-        cell.hop(to: context) { make(number, for: cell) }
+    func start(_ number: Int, for state: Timed) {
+        state.hop(to: context) { make(number, for: state) }
     }
 
-    private func make(_ number: Int, for cell: Timed) {
-        // What throws is told as what fails later, so that many attempts do not nest (law 25).
+    private func make(_ number: Int, for state: Timed) {
+        // A body that throws is handled like an `Async` that fails, so that attempts do not nest
+        // (law 25).
         let attempt: Async<Value>
         do { attempt = try body(number) } catch { attempt = Async(error: error) }
-        cell.follow(attempt.cell) { source, cell in
+        state.follow(attempt.state) { source, state in
             if let error = source.error {
-                fail(number, error, for: Timed.of(cell))
+                fail(number, error, for: Timed.of(state))
             } else {
-                cell.end(like: source, Value.self)
+                state.end(like: source, Value.self)
             }
         }
     }
 
-    private func fail(_ number: Int, _ error: any Error, for cell: Timed) {
-        guard number < limit, isWorthwhile(error) else { return _ = cell.end(throwing: error) }
+    private func fail(_ number: Int, _ error: any Error, for state: Timed) {
+        guard number < limit, isWorthwhile(error) else { return _ = state.end(throwing: error) }
         let delay = backoff.delay(number)
-        guard delay > .zero else { return start(number + 1, for: cell) }
-        cell.wake(after: delay, on: context, from: place) { make(number + 1, for: cell) }
+        guard delay > .zero else { return start(number + 1, for: state) }
+        state.wake(after: delay, on: context, from: location) { make(number + 1, for: state) }
     }
 }

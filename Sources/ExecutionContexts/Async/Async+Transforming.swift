@@ -1,12 +1,15 @@
 extension Async {
-    /// What `transform` makes of the value, on `context`; an error, its own included, is passed on.
+    /// Returns a future of what `transform` returns for the value, on `context`; passes on an
+    /// error.
+    ///
+    /// An error that `transform` throws is the outcome as well.
     @inlinable
     public func map<NewValue: Sendable>(
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (Value) throws -> NewValue
     ) -> Async<NewValue> {
         Async<NewValue>(
-            cell: Derived.from(cell, .map, Hop.to(context)) { source, derived in
+            state: Derived.from(state, .map, ContextHop.to(context)) { source, derived in
                 if let error = source.error { return _ = derived.end(throwing: error) }
                 do {
                     derived.end(with: try transform(source.load()))
@@ -16,17 +19,18 @@ extension Async {
             })
     }
 
-    /// The value that the `Async` will bring which `transform` makes of this value, on `context`.
+    /// Returns a future that completes like the one `transform` returns for this value, on
+    /// `context`.
     @inlinable
     public func flatMap<NewValue: Sendable>(
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (Value) throws -> Async<NewValue>
     ) -> Async<NewValue> {
         Async<NewValue>(
-            cell: Derived.from(cell, .flatMap, Hop.to(context)) { source, derived in
+            state: Derived.from(state, .flatMap, ContextHop.to(context)) { source, derived in
                 if let error = source.error { return _ = derived.end(throwing: error) }
                 do {
-                    derived.follow(try transform(source.load()).cell) { source, derived in
+                    derived.follow(try transform(source.load()).state) { source, derived in
                         derived.end(like: source, NewValue.self)
                     }
                 } catch {
@@ -35,27 +39,30 @@ extension Async {
             })
     }
 
-    /// The same with another error: what `transform` makes of it, on `context`.
+    /// Returns a future of the value, or of the error that `transform` returns for the error, on
+    /// `context`.
     @inlinable
     public func mapError(
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (any Error) -> any Error
     ) -> Async {
         Async(
-            cell: Derived.from(cell, .mapError, Hop.to(context)) { source, derived in
+            state: Derived.from(state, .mapError, ContextHop.to(context)) { source, derived in
                 guard let error = source.error else { return derived.end(like: source, Value.self) }
                 derived.end(throwing: transform(error))
             })
     }
 
-    /// The value, or what `transform` makes of the error, on `context`; if it throws, that is the new error.
+    /// Returns a future of the value, or of what `transform` returns for the error, on `context`.
+    ///
+    /// If `transform` throws, its error is the outcome.
     @inlinable
     public func recover(
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (any Error) throws -> Value
     ) -> Async {
         Async(
-            cell: Derived.from(cell, .recover, Hop.to(context)) { source, derived in
+            state: Derived.from(state, .recover, ContextHop.to(context)) { source, derived in
                 guard let error = source.error else { return derived.end(like: source, Value.self) }
                 do {
                     derived.end(with: try transform(error))
@@ -65,17 +72,18 @@ extension Async {
             })
     }
 
-    /// The value, or what the `Async` will bring which `transform` makes of the error, on `context`.
+    /// Returns a future of the value; for an error, one that completes like the one `transform`
+    /// returns, on `context`.
     @inlinable
     public func flatRecover(
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (any Error) throws -> Async
     ) -> Async {
         Async(
-            cell: Derived.from(cell, .flatRecover, Hop.to(context)) { source, derived in
+            state: Derived.from(state, .flatRecover, ContextHop.to(context)) { source, derived in
                 guard let error = source.error else { return derived.end(like: source, Value.self) }
                 do {
-                    derived.follow(try transform(error).cell) { source, derived in
+                    derived.follow(try transform(error).state) { source, derived in
                         derived.end(like: source, Value.self)
                     }
                 } catch {

@@ -1,37 +1,39 @@
 extension Async {
-    /// The values that `body` brings for the elements, in their order, with at most `limit` under way at a time.
+    /// Returns a future of the values that `body` provides for the elements, in order, at most
+    /// `limit` at a time.
     ///
     /// ```swift
     /// let images = Async.traverse(birds, atMost: 4, on: network) { bird in loader.image(of: bird) }
     /// ```
     ///
-    /// Elements are taken when there is room for their work, one at a time on `context`, so the sequence may be long. The
-    /// first error ends it: nothing is started any more, and what is under way is left, and cancelled if nobody else
-    /// wants it (law 26).
+    /// Elements are taken from the sequence one at a time, on `context`, when the limit allows, so
+    /// the sequence may be long. The first error is the outcome: no further element is started, and
+    /// the pending ones are left; each is cancelled if it has no other interested subscriber (law
+    /// 26).
     public static func traverse<Elements: Sequence & Sendable>(
         _ elements: Elements, atMost limit: Int, on context: some ExecutionContext = .immediate,
         _ body: @escaping @Sendable (Elements.Element) throws -> Async
     ) -> Async<[Value]> {
         require(
-            limit > 0, "A traversal with \(limit) at a time would never start anything. Allow at least 1.")
-        let traversal = Traversal(atMost: limit, on: Hop.to(context))
-        unsafe traversal.step = { _, traversal in
+            limit > 0, "A traversal allows \(limit) at a time, so it can never start. Allow at least 1.")
+        let traversal = Traversal(atMost: limit, on: ContextHop.to(context))
+        unsafe traversal.propagation = { _, traversal in
             traversal.end(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }
-        let walk = Walk(elements, body)
-        let start = Start(traversal, context) { try walk.next()?.cell }
+        let iterator = ElementIterator(elements, body)
+        let start = Start(traversal, context) { try iterator.next()?.state }
         start.again()
-        return Async<[Value]>(cell: traversal)
+        return Async<[Value]>(state: traversal)
     }
 }
 
-/// How a traversal goes on: on its context, each time.
+/// Starts the next sources of a traversal, on its context.
 private struct Start<Context: ExecutionContext>: Sendable {
     private let traversal: Traversal
     private let context: Context
-    private let next: @Sendable () throws -> AsyncCell?
+    private let next: @Sendable () throws -> FutureState?
 
-    init(_ traversal: Traversal, _ context: Context, _ next: @escaping @Sendable () throws -> AsyncCell?) {
+    init(_ traversal: Traversal, _ context: Context, _ next: @escaping @Sendable () throws -> FutureState?) {
         self.traversal = traversal
         self.context = context
         self.next = next
@@ -42,9 +44,9 @@ private struct Start<Context: ExecutionContext>: Sendable {
     }
 }
 
-/// A sequence on the way, and what is done with its elements.
-private final class Walk<Elements: Sequence, Value: Sendable>: @unchecked Sendable {
-    // Unchecked: the traversal calls `next` by one thread at a time, each after the one before.
+/// The iterator of the elements, and the user's function for them.
+private final class ElementIterator<Elements: Sequence, Value: Sendable>: @unchecked Sendable {
+    // Unchecked: one thread at a time calls `next`, and each call happens after the one before.
     private var iterator: Elements.Iterator
     private let body: @Sendable (Elements.Element) throws -> Async<Value>
 

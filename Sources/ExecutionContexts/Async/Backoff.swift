@@ -1,30 +1,31 @@
-/// How long to wait before the next attempt.
+/// How long to wait before the next attempt of a retry.
 ///
 /// ```swift
 /// let backoff = Backoff.exponential(from: .milliseconds(100), limit: .seconds(10)).jittered(by: 0.2)
 /// ```
 public struct Backoff: Sendable {
-    /// The wait after the attempt of this number, which failed; the first is 1.
+    /// The delay after the failed attempt of this number; the first attempt is number 1.
     public let delay: @Sendable (_ attempt: Int) -> Duration
 
-    /// Makes a back-off by a function of the number of the attempt that failed, which begins at 1.
+    /// Makes a back-off from a function of the failed attempt's number, which begins at 1.
     public init(_ delay: @escaping @Sendable (_ attempt: Int) -> Duration) { self.delay = delay }
 
-    /// No wait at all.
+    /// No delay.
     public static let none = Backoff { _ in .zero }
 
-    /// The same wait each time.
+    /// The same delay each time.
     public static func constant(_ delay: Duration) -> Backoff { Backoff { _ in delay } }
 
-    /// A wait that is multiplied by `factor` each time, up to `limit`; a negative factor stops the program.
+    /// A delay that is multiplied by `factor` each time, up to `limit`; traps if the factor is
+    /// negative.
     public static func exponential(
         from first: Duration, factor: Double = 2, limit: Duration = .seconds(60)
     ) -> Backoff {
         require(
-            factor >= 0, "A back-off was to be multiplied by \(factor) each time. Pass a factor of 0 or more."
+            factor >= 0, "A back-off has the factor \(factor). Pass a factor of 0 or more."
         )
         return Backoff { attempt in
-            // By squaring: a huge number of the attempt takes no longer than a small one.
+            // By squaring: a huge attempt number takes hardly longer than a small one.
             var power = 1.0
             var square = factor
             var left = max(attempt, 1) - 1
@@ -37,11 +38,13 @@ public struct Backoff: Sendable {
         }
     }
 
-    /// This wait, lengthened or shortened at random by up to this part of it, so that those who failed together do not come
-    /// back together.
+    /// This delay, lengthened or shortened at random by up to `part` of it; traps if `part` is not
+    /// 0 to 1.
+    ///
+    /// Callers that failed at the same time then retry at different times.
     public func jittered(by part: Double) -> Backoff {
         require(
-            part >= 0 && part <= 1, "A back-off was to be jittered by \(part) of it. Pass a part from 0 to 1."
+            part >= 0 && part <= 1, "A back-off has a jitter of \(part). Pass a part from 0 to 1."
         )
         return Backoff { [delay] attempt in
             let nanoseconds = delay(attempt).saturatedNanoseconds
@@ -52,7 +55,7 @@ public struct Backoff: Sendable {
 }
 
 extension Int64 {
-    /// The product, or the end of the range where it lies beyond; nothing times infinity is nothing.
+    /// The product, clamped to the range of `Int64`; zero times infinity is zero.
     fileprivate init(clamping count: Int64, times factor: Double) {
         guard count != 0, factor != 1 else {
             self = count

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// A closure of the user's that is to be called with the outcome, by whoever tells.
+/// A closure of the user that the notifying thread calls with the outcome.
 @usableFromInline
-class Callback: Party, @unchecked Sendable {
-    // Unchecked: the closure is taken out by whoever is told to call it, once.
+class Callback: FutureSubscriber, @unchecked Sendable {
+    // Unchecked: the closure is taken out once, by the thread that is to call it.
 
-    /// The user's closure, by who knows the type.
-    @usableFromInline typealias Body = @Sendable (AsyncCell) -> Void
+    /// Calls the user's closure; its maker knows the value type.
+    @usableFromInline typealias Body = @Sendable (FutureState) -> Void
 
-    /// Kept in a struct: a closure that goes through generic code by itself comes back in a thunk.
+    /// Boxes the closure in a struct: generic code returns a bare closure wrapped in a thunk.
     struct Boxed { let body: Body }
 
     @usableFromInline
@@ -20,22 +20,23 @@ class Callback: Party, @unchecked Sendable {
         super.init()
     }
 
-    override func tell(by cell: AsyncCell) { call(cell) }
+    override func notify(by source: FutureState) { call(source) }
 
     @inline(__always)
-    fileprivate final func call(_ cell: AsyncCell) { unsafe body.take()?(cell) }
+    fileprivate final func call(_ source: FutureState) { unsafe body.take()?(source) }
 
     override var label: String { Self.label }
 
     static let label = "a callback on 'immediate'"
 }
 
-/// A closure of the user's that is to be called on a context.
+/// A closure of the user that is called on a context.
 @usableFromInline
 final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sendable {
-    // Unchecked: the context never changes; the cell is written by who tells, before the context gets this.
+    // Unchecked: the context never changes. The notifying thread writes the source before the
+    // context gets the job.
     @usableFromInline let context: Context
-    @exclusivity(unchecked) private var cell: AsyncCell?
+    @exclusivity(unchecked) private var source: FutureState?
     private let hasArrived = Atomic<Bool>(false)
 
     @usableFromInline
@@ -44,16 +45,17 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
         super.init(body)
     }
 
-    override func tell(by cell: AsyncCell) {
-        unsafe self.cell = cell
-        // Captures nothing but this object, and so needs no memory of its own.
+    override func notify(by source: FutureState) {
+        unsafe self.source = source
+        // Captures nothing but this object, so the closure needs no allocation.
         context.execute { self.arrive() }
     }
 
     private func arrive() {
-        // Relaxed: a context that runs work twice has got all of this before either time.
-        guard !hasArrived.exchange(true, ordering: .relaxed), let cell = unsafe cell.take() else { return }
-        call(cell)
+        // Relaxed: a context that runs a job twice received all of this before either run.
+        guard !hasArrived.exchange(true, ordering: .relaxed), let source = unsafe source.take()
+        else { return }
+        call(source)
     }
 
     override var label: String { "a callback on '\(context.name)'" }

@@ -1,40 +1,40 @@
 internal import Synchronization
 
-/// The cell of an `Async` that is made from another one by a function of the user's.
+/// The future state of an `Async` that a function of the user derives from another one.
 ///
-/// It stands in the source's line. When it is told it does its part, and ends or, if the function returns another
-/// `Async`, follows that one.
+/// It subscribes to its source. When it is notified, it runs the function. Then it completes or, if
+/// the function returns another `Async`, follows that one.
 @usableFromInline
-class Derived: AsyncCell, @unchecked Sendable {
+class Derived: FutureState, @unchecked Sendable {
     // Unchecked: the kind never changes.
 
     @usableFromInline
     enum Kind: UInt8 {
         case map, flatMap, mapError, recover, flatRecover
 
-        /// Whether the user's function is for errors. The other outcome is passed on on the spot.
+        /// Whether the user's function is for errors. The other outcome is passed on at once.
         var isForErrors: Bool { self != .map && self != .flatMap }
     }
 
-    /// Kept in the room that the superclass has left.
+    /// Kept in the bits of the superclass's tag.
     fileprivate final var kind: Kind { unsafe Kind(rawValue: tag & 0x1f) ?? .map }
 
-    fileprivate init(_ kind: Kind, _ step: @escaping Step, tag: UInt8 = 0) {
+    fileprivate init(_ kind: Kind, _ propagation: @escaping Propagation, tag: UInt8 = 0) {
         super.init(
-            step, tag: tag | kind.rawValue, mayPassOn: kind == .flatMap || kind == .flatRecover)
+            propagation, tag: tag | kind.rawValue, mayFollow: kind == .flatMap || kind == .flatRecover)
     }
 
-    /// A cell that stands in the line of `source`.
+    /// Makes a state that is subscribed to `source`.
     @usableFromInline
     static func from(
-        _ source: AsyncCell, _ kind: Kind, _ hop: Hop?, _ step: @escaping Step
+        _ source: FutureState, _ kind: Kind, _ hop: ContextHop?, _ propagation: @escaping Propagation
     ) -> Derived {
         guard let hop else {
-            let derived = Derived(kind, step)
+            let derived = Derived(kind, propagation)
             derived.wait(for: source)
             return derived
         }
-        let derived = Hopping(kind, hop, step)
+        let derived = HoppingDerived(kind, hop, propagation)
         derived.wait(for: source)
         return derived
     }
@@ -42,65 +42,77 @@ class Derived: AsyncCell, @unchecked Sendable {
     override var label: String { "\(kind) on 'immediate'" }
 }
 
-/// One whose function runs on a context.
-private final class Hopping: Derived, @unchecked Sendable {
-    // Unchecked: once it has been told the step belongs to whoever moves the stage on. The hop is let go of at the end
-    // unless somebody may still be telling; others than who tells read it while the cell is locked and pending.
-    private var hop: Hop?
-    private let stage = Atomic<UInt8>(Stage.waits)
+/// A derived state whose function runs on a context.
+///
+/// | hop state | meaning | next |
+/// |---|---|---|
+/// | waiting | the function has not begun | gaveUp, arrived |
+/// | gaveUp | it completed before the function began | |
+/// | arrived | the function has begun, or is not needed | passed |
+/// | passed | the function has returned, or was not needed | |
+private final class HoppingDerived: Derived, @unchecked Sendable {
+    // Unchecked: the thread that moves `hopState` from waiting owns the propagation. The hop is
+    // released at the end, unless a thread may still be notifying this. Threads other than the
+    // notifying one read it while the state is locked and pending.
+    private var hop: ContextHop?
+    private let hopState = Atomic<UInt8>(HopState.waiting)
 
-    private enum Stage {
-        static let waits: UInt8 = 0, gaveUp: UInt8 = 1, arrived: UInt8 = 2, passed: UInt8 = 3
+    private enum HopState {
+        static let waiting: UInt8 = 0, gaveUp: UInt8 = 1, arrived: UInt8 = 2, passed: UInt8 = 3
     }
 
-    init(_ kind: Kind, _ hop: Hop, _ step: @escaping Step) {
+    init(_ kind: Kind, _ hop: ContextHop, _ propagation: @escaping Propagation) {
         self.hop = hop
-        super.init(kind, step, tag: Self.holdsUntilEnd)
+        super.init(kind, propagation, tag: Self.holdsUntilEnd)
     }
 
-    override func hear(of source: AsyncCell) {
-        // Relaxed: it was put into the line after this. What it follows when its function has run needs no hop.
-        if stage.load(ordering: .relaxed) >= Stage.arrived { return takeStep(source) }
-        guard isPending, unsafe source.isFailure == kind.isForErrors else { return arrive(at: source) }
-        hop?.take(self, to: source)
+    override func sourceCompleted(_ source: FutureState) {
+        // Relaxed: it was queued after `arrived` was stored. The state that it follows once its
+        // function has run needs no hop.
+        if hopState.load(ordering: .relaxed) >= HopState.arrived { return propagate(source) }
+        guard isPending, unsafe source.isFailure == kind.isForErrors else { return arrive(with: source) }
+        hop?.hop(self, with: source)
     }
 
-    // Before its function has run, its step belongs to whoever moves the stage on.
-    override var isMovable: Bool { stage.load(ordering: .relaxed) >= Stage.arrived }
+    // Before its function has begun, the propagation belongs to the thread that moves `hopState`.
+    override var isMovable: Bool { hopState.load(ordering: .relaxed) >= HopState.arrived }
 
-    override func arrive(at source: AsyncCell) {
-        guard claim(as: Stage.arrived) else { return }
-        takeStep(source)
-        // Relaxed: only who looks for obstacles asks for this.
-        stage.store(Stage.passed, ordering: .relaxed)
+    override func arrive(with source: FutureState) {
+        guard leaveWaiting(to: HopState.arrived) else { return }
+        propagate(source)
+        // Relaxed: only the search for obstacles reads this.
+        hopState.store(HopState.passed, ordering: .relaxed)
     }
 
     override func refuse(_ refusal: Refusal) {
-        guard claim(as: Stage.gaveUp) else { return }
-        freeStep()
+        guard leaveWaiting(to: HopState.gaveUp) else { return }
+        freePropagation()
         end(throwing: refusal)
     }
 
     override func didEnd() {
-        // Acquiring: whoever told it has done so.
-        if stage.load(ordering: .acquiring) >= Stage.arrived { hop = nil }
+        // Acquiring: the notifying thread no longer uses the hop.
+        if hopState.load(ordering: .acquiring) >= HopState.arrived { hop = nil }
     }
 
-    override func didGiveUp(beforeTold hasLeft: Bool) {
+    override func didGiveUp(beforeNotified hasLeft: Bool) {
         if hasLeft { hop = nil }
-        if hasLeft || claim(as: Stage.gaveUp) { freeStep() }
+        if hasLeft || leaveWaiting(to: HopState.gaveUp) { freePropagation() }
     }
 
-    // Acquiring and releasing: who claims the step sees it whole, and no other touches it.
-    private func claim(as next: UInt8) -> Bool {
-        Seam.point()
-        return stage.compareExchange(expected: Stage.waits, desired: next, ordering: .acquiringAndReleasing)
-            .exchanged
+    // Acquiring and releasing: the thread that wins the propagation sees all of it, and no other
+    // thread accesses it.
+    private func leaveWaiting(to next: UInt8) -> Bool {
+        SimulationHooks.point()
+        return hopState.compareExchange(
+            expected: HopState.waiting, desired: next, ordering: .acquiringAndReleasing
+        )
+        .exchanged
     }
 
     override var obstacle: String? {
         guard let hop = hopToCaller else { return nil }
-        // A function for errors is needed by an error only; without one for values no value can come.
+        // A function for errors is an obstacle for an error only; one for values, for a value only.
         if let source = awaited,
             unsafe source.isPending ? kind.isForErrors : source.isFailure != kind.isForErrors
         {
@@ -109,15 +121,15 @@ private final class Hopping: Derived, @unchecked Sendable {
         return "its \(kind) must run on '\(hop.name)', which the caller keeps busy"
     }
 
-    override var decider: AsyncCell? {
+    override var decider: FutureState? {
         guard kind.isForErrors, hopToCaller != nil, let source = awaited, source.isPending else { return nil }
         return source
     }
 
-    /// The hop, if it has not been made yet and the caller keeps its context busy.
-    private var hopToCaller: Hop? {
-        guard stage.load(ordering: .relaxed) != Stage.passed, let hop = whilePending({ hop }),
-            hop.isKeptByCaller
+    /// The hop, if its job has not run yet and the caller occupies its context.
+    private var hopToCaller: ContextHop? {
+        guard hopState.load(ordering: .relaxed) != HopState.passed, let hop = whilePending({ hop }),
+            hop.isOccupiedByCaller
         else { return nil }
         return hop
     }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Room for two words of anything, at an address of its own.
+/// Storage for two words of any type, at a stable address.
 ///
-/// Made of atomics, which nothing copies or moves. Two plain numbers would be copied by whoever asks for their address,
-/// and the optimizer, which sees that numbers outlive everybody, then frees the cell before it has counted what was
-/// read from the copy.
+/// Made of atomics, which are never copied or moved. Code that asks for the address of two plain
+/// integers would get that of a copy. The optimizer assumes that integers need no owner, and would
+/// then free the future state before what was read from the copy is retained.
 @usableFromInline
 struct OutcomeWords: ~Copyable {
     private let first = Atomic<UInt>(0)

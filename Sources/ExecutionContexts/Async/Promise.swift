@@ -1,4 +1,4 @@
-/// The other side of an `Async`: whoever holds it completes it, once.
+/// The writing side of an `Async`: its owner completes the `Async`, once.
 ///
 /// ```swift
 /// func getBirds() -> Async<[Bird]> {
@@ -8,63 +8,69 @@
 /// }
 /// ```
 ///
-/// A promise that is let go of without having been completed completes its `Async` with an error that says so (law 26).
+/// A promise that is released before it was completed completes its `Async` with
+/// ``AsyncError/abandoned(promise:)`` (law 26).
 @_fixed_layout
 public final class Promise<Value: Sendable>: Sendable {
-    /// What will have the value.
+    /// The `Async` that this completes.
     @inlinable
-    public var async: Async<Value> { Async(cell: cell) }
+    public var async: Async<Value> { Async(state: state) }
 
-    @usableFromInline let cell: PromiseCell
+    @usableFromInline let state: PromiseState
 
-    /// Makes a promise; its place is named where it is dropped and in descriptions.
+    /// Makes a promise; errors and descriptions name its source location.
     @inlinable
     public init(fileID: StaticString = #fileID, line: UInt = #line) {
-        cell = PromiseCell(origin: Origin(fileID, line))
+        state = PromiseState(location: CodeLocation(fileID, line))
     }
 
     @inlinable
     deinit {
-        if cell.isPending { cell.abandon() }
+        if state.isPending { state.abandon() }
     }
 
-    /// Completes it with a value; false if it had ended before, which changes nothing (law 24).
+    /// Completes it with a value; false, and no effect, if it had completed before (law 24).
     @inlinable
     @discardableResult
-    public func succeed(_ value: Value) -> Bool { cell.end(with: value) }
+    public func succeed(_ value: Value) -> Bool { state.end(with: value) }
 
-    /// Completes it with an error; false if it had ended before, which changes nothing (law 24).
+    /// Completes it with an error; false, and no effect, if it had completed before (law 24).
     @inlinable
     @discardableResult
-    public func fail(_ error: any Error) -> Bool { cell.end(throwing: error) }
+    public func fail(_ error: any Error) -> Bool { state.end(throwing: error) }
 
-    /// Completes it with an outcome; false if it had ended before, which changes nothing (law 24).
+    /// Completes it with an outcome; false, and no effect, if it had completed before (law 24).
     @inlinable
     @discardableResult
-    public func complete(_ outcome: Result<Value, any Error>) -> Bool { cell.end(with: outcome) }
+    public func complete(_ outcome: Result<Value, any Error>) -> Bool { state.end(with: outcome) }
 
-    /// Completes it with what `body` returns or throws; false if it had ended before (law 24).
+    /// Completes it with what `body` returns or throws; false if it had completed before (law 24).
     ///
-    /// The body is run all the same.
+    /// The body runs in either case.
     @inlinable
     @discardableResult
     public func complete(with body: () throws -> Value) -> Bool {
-        cell.end(with: Result(catching: body))
+        state.end(with: Result(catching: body))
     }
 
-    /// Completes it as another one will have completed; false if it had ended before, or follows one already (law 24).
+    /// Completes it like `other`, when that completes; false if it had completed, or follows one
+    /// already (law 24).
     ///
-    /// It may still be completed by hand. When it has, or is cancelled, the other one loses a party.
+    /// It may still be completed by hand or cancelled; then it no longer subscribes to the other
+    /// one.
     @inlinable
     @discardableResult
     public func follow(_ other: Async<Value>) -> Bool {
-        cell.complete(like: other.cell) { source, cell in cell.end(like: source, Value.self) }
+        state.complete(like: other.state) { source, state in state.end(like: source, Value.self) }
     }
 
-    /// Runs `body` when the `Async` is cancelled, once, at once if it has been; never after another end.
+    /// Runs `body` once, when the `Async` is cancelled or if it has been; never after another
+    /// outcome.
     ///
-    /// By then it has ended with `CancellationError`: the body stops whatever would have completed it. It runs on the
-    /// thread that cancels, before the call that cancels returns, and is dropped as soon as it cannot be called any more.
-    /// A body may cancel what has such a body, and so on: from 32 deep on, the inner call returns first (law 25).
-    public func onCancel(_ body: @escaping Work) { cell.onCancel(body) }
+    /// At that time the `Async` has completed with `CancellationError`, and the body stops the
+    /// operation that would have completed it. The body runs on the thread that cancels, before the
+    /// cancelling call returns. It is freed as soon as it cannot be called any more. A body may
+    /// cancel a promise that has such a body, and so on: from 32 levels on, the inner call returns
+    /// first (law 25).
+    public func onCancel(_ body: @escaping Work) { state.onCancel(body) }
 }

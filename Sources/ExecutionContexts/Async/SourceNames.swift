@@ -1,14 +1,15 @@
-// The names of the document on execution contexts for futures, so that its code runs as it stands there. New code writes
-// `onComplete(on: .main)`.
+// The spellings of the original document on execution contexts for futures, so that its code runs
+// unchanged. New code writes `onComplete(on: .main)`.
 
-/// Runs work on the main queue: `.main`.
+/// Runs jobs on the main queue: `.main`.
 public let MainExecutionContext = MainContext()
 
-/// Runs work on the caller: `.immediate`.
+/// Runs jobs on the caller: `.immediate`.
 public let ImmediateExecutionContext = ImmediateContext()
 
 extension Async {
-    /// Calls `callback` with the outcome, once, on `context`: `onComplete(on:_:)` with the context first.
+    /// Calls `callback` with the outcome, once, on `context`: `onComplete(on:_:)` with the context
+    /// first.
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -18,7 +19,8 @@ extension Async {
         onComplete(on: context, callback)
     }
 
-    /// Calls a closure of the main actor with the outcome, once, on the main queue: `onComplete(on:_:)`.
+    /// Calls a closure of the main actor with the outcome, once, on the main queue:
+    /// `onComplete(on:_:)`.
     @discardableResult
     public func onComplete(
         _ context: MainContext, _ callback: @escaping @MainActor @Sendable (Outcome) -> Void

@@ -1,46 +1,45 @@
-internal import Synchronization
-
-/// A cell that waits for the time of a context, or for a turn on it, beside its source.
-class Timed: AsyncCell, @unchecked Sendable {
-    // Unchecked because it can be inherited from. What can change does so while the cell is locked and pending, and
-    // belongs afterwards to whoever ended it.
+/// A future state that waits for the time of a context, or for a job on it, beside its source.
+class Timed: FutureState, @unchecked Sendable {
+    // Unchecked because it can be inherited from. Mutable properties change while the state is
+    // locked and pending; afterwards the thread that completed it owns them.
     private let name: StaticString
-    /// Where it must go on before it can end.
-    private var home: Hop?
+    /// The hop to the context on which it must continue before it can complete.
+    private var requiredHop: ContextHop?
     private var alarm: DelayedWork?
-    /// What is to be done in the turn that comes next.
-    private var errand: Work?
+    /// What the next job on the context does.
+    private var pendingWork: Work?
 
-    init(_ name: StaticString, on home: Hop? = nil) {
+    init(_ name: StaticString, on hop: ContextHop? = nil) {
         self.name = name
-        self.home = home
+        requiredHop = hop
         super.init(tag: Self.holdsUntilEnd)
     }
 
-    /// A step's own cell, which is one of these. A step that captured it would keep it alive.
-    static func of(_ cell: AsyncCell) -> Self { unsafe unsafeDowncast(cell, to: Self.self) }
+    /// Downcasts the state that a propagation gets. A propagation that captured it would keep it
+    /// alive.
+    static func of(_ state: FutureState) -> Self { unsafe unsafeDowncast(state, to: Self.self) }
 
     override var obstacle: String? {
-        guard let home = whilePending({ home }), home.isKeptByCaller else { return nil }
-        return "its \(name) must go on on '\(home.name)', which the caller keeps busy"
+        guard let hop = whilePending({ requiredHop }), hop.isOccupiedByCaller else { return nil }
+        return "its \(name) must continue on '\(hop.name)', which the caller keeps busy"
     }
 
-    /// Has `body` called on `context` when `delay` has passed, unless this has ended by then.
+    /// Calls `body` on `context` after `delay`, unless this has completed by then.
     ///
-    /// `place` is the caller's source location, for the report of a test that ends before.
+    /// `location` is the caller's source location, for the report of a test that ends before.
     final func wake(
         after delay: Duration, on context: some ExecutionContext,
-        from place: (fileID: StaticString, line: UInt),
+        from location: (fileID: StaticString, line: UInt),
         _ body: @escaping Work
     ) {
         let deadline = context.time.now.advanced(by: max(delay, .zero))
-        // What never comes keeps nothing: this is freed with the last reference to it.
+        // An infinite delay keeps nothing alive: this is freed with the last reference to it.
         guard deadline < .never else { return }
-        let turn = Turn(of: self, on: context.name)
+        let job = CompletionGuard(PendingJob(state: self, context: context.name))
         guard plan(body) else { return }
-        let alarm = context.schedule(at: deadline, fileID: place.fileID, line: place.line) { turn.run() }
+        let alarm = context.schedule(at: deadline, fileID: location.fileID, line: location.line) { job.run() }
         guard lockIfPending() else { return _ = alarm.cancel() }
-        // A time source may fire at once, and the turn may have set the next alarm already.
+        // A time source may fire at once, and the job may have set the next alarm already.
         let isCurrent = alarm.isWaiting
         let before = isCurrent ? self.alarm : alarm
         if isCurrent { self.alarm = alarm }
@@ -49,59 +48,50 @@ class Timed: AsyncCell, @unchecked Sendable {
         _ = consume before
     }
 
-    /// Has `body` called on `context`. If that is asked for again before it was called, once may be enough.
+    /// Calls `body` on `context`; a second request before the call may result in one call.
     final func hop(to context: some ExecutionContext, _ body: @escaping Work) {
         guard plan(body) else { return }
-        let turn = Turn(of: self, on: context.name)
-        context.execute({ turn.run() }, refused: { turn.refuse($0) })
+        let job = CompletionGuard(PendingJob(state: self, context: context.name))
+        context.execute({ job.run() }, refused: { job.refuse($0) })
     }
 
-    /// Notes what is to be done; false if this has ended.
+    /// Stores what the next job does; false if this has completed.
     private func plan(_ body: @escaping Work) -> Bool {
         guard lockIfPending() else { return false }
-        let before = errand
-        errand = body
+        let before = pendingWork
+        pendingWork = body
         unlock()
         // Freed outside the lock (law 9).
         _ = consume before
         return true
     }
 
-    private func goOn() {
+    private func runPendingWork() {
         guard lockIfPending() else { return }
-        let body = errand.take()
+        let body = pendingWork.take()
         unlock()
         body?()
     }
 
     override func didEnd() {
-        home = nil
-        errand = nil
+        requiredHop = nil
+        pendingWork = nil
         alarm.take()?.cancel()
     }
 
     override final var label: String { "\(name)" }
 
-    /// What the context gets. If it refuses the turn or lets go of it, the cell ends and says so (law 1).
+    /// The job on the context. If the context refuses or drops it, the state fails (law 1).
     ///
-    /// What is to be done is kept by the cell, which frees it when it ends otherwise.
-    private final class Turn: Sendable {
-        private let cell: Timed
-        private let context: String
-        private let isUsed = Atomic<Bool>(false)
+    /// The state stores what the job does, and frees that when it completes otherwise.
+    private struct PendingJob: GuardedJob {
+        let state: Timed
+        let context: String
 
-        init(of cell: Timed, on context: String) {
-            self.cell = cell
-            self.context = context
-        }
+        func run() { state.runPendingWork() }
 
-        deinit { refuse(Refusal(.abandoned, by: context)) }
+        func refuse(_ refusal: Refusal) { state.giveUp(refusal) }
 
-        func run() { if use() { cell.goOn() } }
-
-        func refuse(_ refusal: Refusal) { if use() { cell.giveUp(refusal) } }
-
-        // Relaxed: only that it happens once matters.
-        private func use() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
+        func drop() { refuse(Refusal(.abandoned, by: context)) }
     }
 }

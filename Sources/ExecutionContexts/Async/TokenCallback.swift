@@ -1,76 +1,82 @@
 internal import Synchronization
 
-/// A callback that is wanted as long as a token is valid; then it leaves, and what it captured goes.
-final class TokenCallback: Party, TokenWatcher, @unchecked Sendable {
-    // Unchecked: the body belongs to whoever claims it; the rest never changes but the weak reference, by the runtime.
+/// A callback for as long as a token is valid; then it leaves, and its captures are freed.
+final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
+    // Unchecked: the thread that consumes the body owns it. Of the rest only the weak reference
+    // changes, and the runtime does that.
     private var body: Callback.Body?
-    private let hop: Hop?
+    private let hop: ContextHop?
     private let token: InvalidationToken
-    /// Not counted, since that counts this one; weak, since the token may outlive it.
-    private weak var cell: AsyncCell?
-    private let isClaimed = Atomic<Bool>(false)
+    /// Weak, because the source's queue owns this, and because the token may outlive the source.
+    private weak var source: FutureState?
+    private let isConsumed = Atomic<Bool>(false)
 
     init(
-        _ hop: Hop?, for cell: AsyncCell, while token: InvalidationToken, _ body: @escaping Callback.Body
+        _ hop: ContextHop?, for source: FutureState, while token: InvalidationToken,
+        _ body: @escaping Callback.Body
     ) {
         self.hop = hop
-        self.cell = cell
+        self.source = source
         self.token = token
         self.body = body
         super.init()
     }
 
-    /// Waits to be told, or for the token.
-    func wait(for cell: AsyncCell) {
-        guard token.add(self) else { return cell.cancelIfUnwanted() }
-        cell.join(self)
-        // Invalidated in between, when it stood in no line yet.
-        if !token.isValid { cell.leave(self) }
+    /// Registers with the token and subscribes to the source.
+    func wait(for source: FutureState) {
+        guard token.add(self) else { return source.cancelIfUnwanted() }
+        source.join(self)
+        // The token was invalidated in between, when this was in no queue yet.
+        if !token.isValid { source.leave(self) }
     }
 
-    override func tell(by cell: AsyncCell) {
-        guard let hop else { return call(cell) }
-        let turn = Turn(self)
-        hop.execute { turn.callback.call(cell) }
+    override func notify(by source: FutureState) {
+        guard let hop else { return call(source) }
+        let call = CompletionGuard(Call(callback: self, source: source))
+        hop.execute { call.run() }
     }
 
-    /// It will not be told; what it captured goes with it.
-    override func sourceIsGone(_ source: UnsafeRawPointer) {
-        if claim() { token.remove(self) }
+    /// The callback will never be called; its captures are freed with it.
+    override func sourceDeinitialized(_ source: UnsafeRawPointer) {
+        if consumeBody() { token.remove(self) }
     }
 
-    private func call(_ cell: AsyncCell) {
-        guard claim() else { return }
+    private func call(_ source: FutureState) {
+        guard consumeBody() else { return }
         token.remove(self)
         let body = body.take()
-        // Asked here, on the context: invalidated before on this very context, it is not called (law 25).
-        if token.isValid { body?(cell) }
+        // Checked here, on the context: a token invalidated on this very context before prevents
+        // the call (law 25).
+        if token.isValid { body?(source) }
     }
 
     func tokenWasInvalidated() {
-        if claim() { Delivery.free(body.take()) }
-        cell?.leave(self)
+        if consumeBody() { Trampoline.free(body.take()) }
+        source?.leave(self)
     }
 
-    /// The context has let go of it: the token need not know it any more.
-    private func wasLost() {
-        guard claim() else { return }
+    /// The context has dropped the job, so the token need not refer to this any more.
+    private func wasDropped() {
+        guard consumeBody() else { return }
         token.remove(self)
-        Delivery.free(body.take())
+        Trampoline.free(body.take())
     }
 
-    /// What the context gets.
-    private final class Turn: Sendable {
+    /// The job that calls back.
+    private struct Call: GuardedJob {
         let callback: TokenCallback
-        init(_ callback: TokenCallback) { self.callback = callback }
-        // After a call the matter is over and this does nothing.
-        deinit { callback.wasLost() }
+        let source: FutureState
+
+        func run() { callback.call(source) }
+
+        func drop() { callback.wasDropped() }
     }
 
-    // Acquiring and releasing: who claims the body sees it whole, and no other touches it.
-    private func claim() -> Bool {
-        Seam.point()
-        return !isClaimed.exchange(true, ordering: .acquiringAndReleasing)
+    // Acquiring and releasing: the thread that consumes the body sees all of it, and no other
+    // thread accesses it.
+    private func consumeBody() -> Bool {
+        SimulationHooks.point()
+        return !isConsumed.exchange(true, ordering: .acquiringAndReleasing)
     }
 
     override var label: String { "a callback on '\(hop?.name ?? "immediate")' with a token" }

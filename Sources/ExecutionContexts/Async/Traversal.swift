@@ -1,66 +1,69 @@
-/// A cell that starts work for one element after the other, some at a time, and collects what comes of it.
+/// A future state that starts an `Async` for each element, a limited number at a time, and collects
+/// them.
 final class Traversal: Timed, @unchecked Sendable {
     // Unchecked: the progress is guarded.
     private let progress = Guarded(Progress())
     private let limit: Int
 
     private struct Progress {
-        /// What has been started and has ended with a value, in order.
-        var ended: [AsyncCell?] = []
-        /// What stands in the lines of those that are under way, by their place in that order.
-        var members: [Int: Member] = [:]
-        /// How many are under way.
+        /// The started sources, in order; nil for each that has not completed with a value.
+        var ended: [FutureState?] = []
+        /// The subscribers in the queues of the pending sources, by their index in that order.
+        var subscribers: [Int: ElementSubscriber] = [:]
+        /// The number of pending sources.
         var underWay = 0
         var isExhausted = false
-        /// Whether somebody is starting work; then nobody else does.
+        /// Whether a thread is starting a source; then no other thread does.
         var isStarting = false
-        /// Whether the values have been asked for.
+        /// Whether the values have been collected.
         var isCollected = false
     }
 
-    init(atMost limit: Int, on home: Hop?) {
+    init(atMost limit: Int, on hop: ContextHop?) {
         self.limit = limit
-        super.init("traverse", on: home)
+        super.init("traverse", on: hop)
     }
 
-    override var needs: [Need] {
-        progress.withLock { Array($0.members.values) }.compactMap { member in
-            member.source.map { Need(party: member, source: $0) }
+    override var dependencies: [Dependency] {
+        progress.withLock { Array($0.subscribers.values) }.compactMap { subscriber in
+            subscriber.source.map { Dependency(subscriber: subscriber, source: $0) }
         }
     }
 
-    /// Starts work until enough is under way or there are no more elements, and ends it when all has been done.
+    /// Starts sources up to the limit; completes this when the elements are exhausted and all
+    /// sources have a value.
     ///
-    /// `next` starts it for the next element, or returns nil; it is called by one thread at a time. `again` calls this once
-    /// more, from where the user's code is to run.
-    func start(_ next: () throws -> AsyncCell?, again: @escaping Work) {
+    /// `next` starts the source of the next element, or returns nil; one thread at a time calls it.
+    /// `again` calls this once more, on the context of the user's code.
+    func start(_ next: () throws -> FutureState?, again: @escaping Work) {
         while isPending, mayStart() {
             do {
                 guard let source = try next() else { exhaust(); continue }
-                let member = progress.withLock { progress in
-                    let member = Member(of: self, in: source, at: progress.ended.count, again)
+                let subscriber = progress.withLock { progress in
+                    let subscriber = ElementSubscriber(of: self, in: source, at: progress.ended.count, again)
                     progress.ended.append(nil)
-                    progress.members[member.index] = member
+                    progress.subscribers[subscriber.index] = subscriber
                     progress.underWay += 1
                     progress.isStarting = false
-                    return member
+                    return subscriber
                 }
-                source.join(member)
+                source.join(subscriber)
                 if !isPending {
-                    // It ended while the work was being started, and forgot what there was before.
+                    // This completed while the source was being started, and forgot the earlier
+                    // ones.
                     _ = forget()
-                    source.leave(member)
+                    source.leave(subscriber)
                 }
             } catch {
                 end(throwing: error)
             }
         }
-        // Told as its own source: what has been collected is all that the step needs.
-        if mayCollect() { takeStep(self) }
+        // Passes itself as the source: the propagation needs only what has been collected.
+        if mayCollect() { propagate(self) }
     }
 
-    /// The cells that have the values, in order.
-    var collected: [AsyncCell] { progress.withLock { $0.ended }.compactMap { $0 } }
+    /// The sources, which all have a value, in order.
+    var collected: [FutureState] { progress.withLock { $0.ended }.compactMap { $0 } }
 
     private func mayStart() -> Bool {
         progress.withLock { progress in
@@ -87,28 +90,32 @@ final class Traversal: Timed, @unchecked Sendable {
         }
     }
 
-    private func hear(_ member: Member, of source: AsyncCell) {
+    private func sourceCompleted(_ source: FutureState, _ subscriber: ElementSubscriber) {
         let isFailure = unsafe source.isFailure
-        // Nothing of a user's is freed in here: the teller has the member, and the member's closure with it.
+        // No object of the user is freed under the lock: the notifying thread holds the subscriber,
+        // and the subscriber holds its closure.
         progress.withLock { progress in
-            guard progress.members.removeValue(forKey: member.index) != nil else { return }
+            guard progress.subscribers.removeValue(forKey: subscriber.index) != nil else { return }
             progress.underWay -= 1
-            if !isFailure { progress.ended[member.index] = source }
+            if !isFailure { progress.ended[subscriber.index] = source }
         }
-        if let error = source.error { end(throwing: error) } else { member.again() }
+        if let error = source.error { end(throwing: error) } else { subscriber.again() }
     }
 
-    /// One that is being freed tells nobody, and stays under way: it and this must not keep each other.
+    /// Drops the subscriber of a source that is freed while pending: it and this must not keep each
+    /// other.
+    ///
+    /// The source still counts as pending, since it will never notify.
     private func forget(_ index: Int) {
-        // Not the last reference: the line of the source keeps its parties until it is freed.
-        progress.withLock { _ = $0.members.removeValue(forKey: index) }
+        // Not the last reference: the queue of the source keeps its subscribers until it is freed.
+        progress.withLock { _ = $0.subscribers.removeValue(forKey: index) }
     }
 
     override func didEnd() {
         let before = forget()
-        // Else it has been taken.
-        if !before.isCollected { freeStep() }
-        for member in before.members.values { member.source?.leave(member) }
+        // Otherwise `propagate` has taken it.
+        if !before.isCollected { freePropagation() }
+        for subscriber in before.subscribers.values { subscriber.source?.leave(subscriber) }
         super.didEnd()
     }
 
@@ -120,16 +127,16 @@ final class Traversal: Timed, @unchecked Sendable {
         }
     }
 
-    /// What stands in the line of one piece of work.
-    private final class Member: Party, @unchecked Sendable {
-        // Unchecked: nothing of it changes but the weak reference, by the runtime.
+    /// The subscriber in the queue of one element's source.
+    private final class ElementSubscriber: FutureSubscriber, @unchecked Sendable {
+        // Unchecked: only the weak reference changes, and the runtime does that.
         let traversal: Traversal
-        /// Not counted, since that counts this one.
-        private(set) weak var source: AsyncCell?
+        /// Weak, because the source's queue owns this.
+        private(set) weak var source: FutureState?
         let index: Int
         let again: Work
 
-        init(of traversal: Traversal, in source: AsyncCell, at index: Int, _ again: @escaping Work) {
+        init(of traversal: Traversal, in source: FutureState, at index: Int, _ again: @escaping Work) {
             self.traversal = traversal
             self.source = source
             self.index = index
@@ -137,9 +144,9 @@ final class Traversal: Timed, @unchecked Sendable {
             super.init()
         }
 
-        override func tell(by cell: AsyncCell) { traversal.hear(self, of: cell) }
+        override func notify(by source: FutureState) { traversal.sourceCompleted(source, self) }
 
-        override func sourceIsGone(_ source: UnsafeRawPointer) { traversal.forget(index) }
+        override func sourceDeinitialized(_ source: UnsafeRawPointer) { traversal.forget(index) }
 
         override var label: String { traversal.label }
     }

@@ -1,22 +1,23 @@
 internal import CPlatform
 
 extension WorkerPool {
-    /// Ends when nothing runs in the pool and nothing waits; work of its own work included.
+    /// Returns an `Async` that completes when no job of the pool runs or is queued.
     ///
-    /// It has to happen once: a pool that is fed without pause may never be idle. Delays that are
-    /// not due do not count. A job of the pool that blocks its thread for this would wait for
-    /// itself, so it stops the program (law 27).
+    /// Jobs that its jobs submit count; delays that are not due do not. It completes at the first
+    /// idle moment; a pool that is fed without pause may never be idle. A job of the pool that
+    /// blocks its thread for this would wait for itself, so it traps (law 27).
     public func drained() -> Async<Void> {
-        let cell = DrainedCell(of: core)
-        core.whenDone { cell.end(with: ()) }
-        return Async(cell: cell)
+        let state = DrainedState(of: core)
+        core.whenDone { state.end(with: ()) }
+        return Async(state: state)
     }
 
-    /// Takes no more work from now on; ends when what has been accepted has run.
+    /// Refuses all further jobs; returns an `Async` that completes when all accepted jobs have run.
     ///
-    /// From now on `tryExecute` throws, `run` and `submit` resolve with a ``Refusal`` and `execute` stops the program. What
-    /// has been accepted runs in any case, the delays and the views' turns that come later, too. It is the same for
-    /// all priorities of the pool. A second call changes nothing, and ends when the first does.
+    /// After this call `tryExecute` throws, `run` and `submit` complete with a ``Refusal``, and
+    /// `execute` traps. Accepted jobs run in any case, also delays that are not due yet and later
+    /// drains of views. All priorities of the pool are shut down together. A second call has no
+    /// further effect, and its `Async` completes when the first one's does.
     @discardableResult
     public func shutDown() -> Async<Void> {
         core.close()
@@ -24,10 +25,10 @@ extension WorkerPool {
     }
 }
 
-/// The future state of the end of a pool's work.
-@safe private final class DrainedCell: AsyncCell, @unchecked Sendable {
-    // Unchecked for the superclass; constants only. The owner is compared, and the pool lives while
-    // this is pending.
+/// The future state that completes when a pool has no jobs left.
+@safe private final class DrainedState: FutureState, @unchecked Sendable {
+    // Unchecked because its superclass is; it adds constants only. The owner is only compared, and
+    // the pool lives while this is pending.
     private let owner: Frame.Owner
     private let pool: String
 
@@ -39,7 +40,7 @@ extension WorkerPool {
 
     override var obstacle: String? {
         guard unsafe Frame.isCurrent(owner) else { return nil }
-        return "it ends when no job of '\(pool)' is left, and the caller is one"
+        return "it completes when no job of '\(pool)' is left, and the caller is one"
     }
 
     override var label: String { "the end of all jobs of '\(pool)'" }

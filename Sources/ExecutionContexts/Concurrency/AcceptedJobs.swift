@@ -1,17 +1,17 @@
-// A job of a task or an actor has been accepted when its task or actor was: it runs, whatever a
-// view says.
+// A job of a task or an actor counts as accepted once its task or actor is: it runs, even on a view
+// that refuses or drops other jobs.
 
 extension ExecutionContext {
-    /// Submits `work` past the views of this context that may refuse or drop it, with what they add
-    /// to it.
+    /// Submits `work` past the views of this context that may refuse or drop it, with the
+    /// decoration that they add.
     func executeAccepted(_ work: @escaping Work) {
         guard self is any RefusingContext else { return execute(work) }
         guard let view = self as? any ContextDecorator else { return enqueue(work) }
         view.passAccepted(work)
     }
 
-    /// Submits `work` to the innermost serial view, which runs it without asking its base, with
-    /// what is added to it on the way there; false if there is no such view.
+    /// Submits `work` to the innermost serial view, which runs it without its base, with the
+    /// decoration added on the way; false if there is no such view.
     func executeWithoutBase(_ work: @escaping Work) -> Bool {
         if let view = self as? any IndependentView {
             view.executeWithoutBase(work)

@@ -10,14 +10,15 @@
 /// Task { try await announce(on: context.clock) }
 /// ```
 ///
-/// Under a context with virtual time a sleep ends when that time is moved on, and waits for no real clock (law 7).
-/// Sleeps are never early; under virtual time those with equal deadlines end in the order in which they began.
+/// Under a context with virtual time a sleep ends when that time advances, and waits for no real
+/// clock (law 7). Sleeps are never early; under virtual time those with equal deadlines end in the
+/// order in which they began.
 public struct ContextClock: Clock, Sendable {
     public typealias Duration = Swift.Duration
 
     private let alarm: Alarm
 
-    /// A clock over a time; `name` stands for it in the lists of what is pending.
+    /// Makes a clock over a time source; `name` stands for it in the lists of pending delays.
     public init(_ time: any TimeSource, name: String = "clock") {
         alarm = Alarm(time: time, name: name)
     }
@@ -26,11 +27,13 @@ public struct ContextClock: Clock, Sendable {
 
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// Suspends the task until `deadline`, or throws `CancellationError` as soon as the task is cancelled.
+    /// Suspends the task until `deadline`, or throws `CancellationError` as soon as the task is
+    /// cancelled.
     ///
-    /// A deadline that has passed is due at once, but the task is suspended all the same. A time that forgets the
-    /// sleep, or is let go of with it, cancels it: no task is left hanging (law 1). Called directly, it begins on the
-    /// caller's actor; through a generic `Clock` the standard library's requirement decides where.
+    /// A deadline that has passed is due at once, but the task is suspended all the same. A time
+    /// source that drops the sleep, or is freed with it, cancels it: no task hangs (law 1). Called
+    /// directly, it begins on the caller's actor; through a generic `Clock` the standard library's
+    /// requirement decides where.
     public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws
     {
         try Task.checkCancellation()
@@ -39,15 +42,15 @@ public struct ContextClock: Clock, Sendable {
             // Unsafe only if resumed twice or never; an awakening answers exactly once.
             try await unsafe withUnsafeThrowingContinuation { continuation in
                 let awakening = Awakening { unsafe continuation.resume(with: $0) }
-                // No place in a source file: who sleeps is not known here.
+                // No source location: that of the sleeping task is not known here.
                 let delay = alarm.schedule(at: deadline, tolerance: tolerance ?? .zero, fileID: "", line: 0) {
-                    awakening.come()
+                    awakening.fire()
                 }
-                // What never comes is kept by nobody else.
+                // A delay that never comes is kept by no time source.
                 sleep.begin(delay, isKept: deadline == .never)
             }
         } onCancel: {
-            Seam.undivided { sleep.cancel() }
+            SimulationHooks.undivided { sleep.cancel() }
         }
     }
 }
@@ -57,7 +60,8 @@ extension ExecutionContext {
     public var clock: ContextClock { ContextClock(time, name: name) }
 }
 
-/// Resumes a task on the spot, except on the timer's thread: what resumes it may be anybody's executor (law 7).
+/// Resumes a task on the spot, except on the timer's thread: the task may run on any executor (law
+/// 7).
 private struct Alarm: ExecutionContext {
     let time: any TimeSource
     let name: String
@@ -69,10 +73,11 @@ private struct Alarm: ExecutionContext {
     }
 }
 
-/// Brings together the delay, and the cancelling that may come before it.
+/// Connects a sleep's delay with its cancellation, which may come first.
 private final class Sleep: Sendable {
     private struct State: ~Copyable {
-        /// Weak, so that a time which forgets the delay frees its body, and so tells who sleeps.
+        /// Weak, so that a time source that drops the delay frees its body, which resumes the
+        /// sleeping task.
         weak var delay: DelayedWork?
         var kept: DelayedWork?
         var isCancelled = false
@@ -99,7 +104,7 @@ private final class Sleep: Sendable {
     }
 }
 
-/// What a delay holds: if it dies unused, the sleep has been cancelled.
+/// What a delay holds. If it is freed unused, the sleep has been cancelled.
 private final class Awakening: @unchecked Sendable {
     // Unchecked: a delay runs its body or frees it, never both, and `deinit` comes last.
     private var answer: (@Sendable (Result<Void, any Error>) -> Void)?
@@ -108,5 +113,5 @@ private final class Awakening: @unchecked Sendable {
 
     deinit { answer?(.failure(CancellationError())) }
 
-    func come() { answer.take()?(.success(())) }
+    func fire() { answer.take()?(.success(())) }
 }

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Where stand-ins start their operations.
+/// What starts operations on a context on behalf of their stand-ins.
 protocol OperationTarget: AnyObject, Sendable {
-    /// Runs `work` on the context; `lost` if it refuses. A context may also drop `work`.
-    func submit(_ work: @escaping Work, isBarrier: Bool, lost: @escaping Work)
-    /// Runs `work` when an operation has finished that has been started.
+    /// Runs `work` on the context; `dropped` if it refuses. A context may also drop `work`.
+    func submit(_ work: @escaping Work, isBarrier: Bool, dropped: @escaping Work)
+    /// Runs `work` when an operation that has been started has finished.
     func whenFinished(_ operation: Operation, _ work: @escaping Work)
     /// Runs `work` soon, on another thread.
     func soon(_ work: @escaping Work)
@@ -15,15 +15,15 @@ protocol OperationTarget: AnyObject, Sendable {
 ///
 /// Unchecked: it adds guarded state and constants to a class that is safe for threads.
 final class ContextOperation: Operation, @unchecked Sendable {
-    /// How far the operation has come, as Foundation asks for it.
+    /// The state of the operation, as Foundation asks for it.
     private enum Phase { case waiting, executing, finished }
 
     private struct State: Sendable {
         var phase = Phase.waiting
-        /// How often readiness has been asked for in vain; nil while nobody is going to ask again.
+        /// How often readiness has been asked for in vain.
         var asked = 0
         var isGoingToAsk = false
-        /// What waits for this.
+        /// The operations that depend on this one.
         var dependents: [Operation] = []
     }
 
@@ -42,15 +42,15 @@ final class ContextOperation: Operation, @unchecked Sendable {
         if operation.qualityOfService != .default { qualityOfService = operation.qualityOfService }
     }
 
-    /// Waits for what the operation waits for.
+    /// Depends on what the operation depends on.
     func followDependencies() { for dependency in operation.dependencies { addDependency(dependency) } }
 
     override var isAsynchronous: Bool { true }
     override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
     override var isFinished: Bool { state.withLock { $0.phase == .finished } }
 
-    /// The operation itself may have a say in it, and says when it has changed its mind to its own
-    /// queue only.
+    /// The operation may decide about its readiness itself, and it notifies only its own queue of a
+    /// change.
     override var isReady: Bool {
         if state.withLock({ $0.phase != .waiting }) { return true }
         guard super.isReady else { return false }
@@ -59,7 +59,7 @@ final class ContextOperation: Operation, @unchecked Sendable {
         return false
     }
 
-    /// It must start all the same: a cancelled operation ends by being started.
+    /// Cancelled or not, it is started: a cancelled operation ends by being started.
     override func cancel() {
         operation.cancel()
         super.cancel()
@@ -67,8 +67,8 @@ final class ContextOperation: Operation, @unchecked Sendable {
 
     override func start() {
         change("isExecuting") { $0.phase = .executing }
-        let ticket = StartTicket(self)
-        target.submit({ ticket.run() }, isBarrier: isBarrier, lost: { ticket.lose() })
+        let start = CompletionGuard(Start(operation: self))
+        target.submit({ start.run() }, isBarrier: isBarrier, dropped: { start.drop() })
     }
 
     /// Equal to the operation, which callers look for.
@@ -80,8 +80,8 @@ final class ContextOperation: Operation, @unchecked Sendable {
     override var hash: Int { operation.hash }
 
     private func startOperation() {
-        // One that was given a dependency late, or decides for itself, is asked again. Foundation
-        // traps otherwise.
+        // An operation that got a dependency late, or decides about its readiness itself, is asked
+        // again: Foundation traps if one that is not ready is started.
         guard operation.isReady else {
             GlobalContext().schedule(after: .milliseconds(1)) { self.start() }
             return
@@ -99,7 +99,7 @@ final class ContextOperation: Operation, @unchecked Sendable {
     private func endWithoutRunning() {
         operation.cancel()
         target.soon {
-            // One that is cancelled and still not ready breaks Foundation's rule, and cannot be
+            // A cancelled operation that is still not ready breaks Foundation's rule, and cannot be
             // started.
             guard self.operation.isReady else { return self.finish() }
             self.operation.start()
@@ -107,8 +107,8 @@ final class ContextOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// Keeps an operation that waits for this one; what finishes on Linux tells those that wait
-    /// without keeping them.
+    /// Keeps an operation that depends on this one alive: on Linux a finishing operation notifies
+    /// its dependents without retaining them.
     func keep(_ operation: Operation) {
         state.withLock { state in
             if state.phase != .finished { state.dependents.append(operation) }
@@ -116,8 +116,8 @@ final class ContextOperation: Operation, @unchecked Sendable {
     }
 
     private func finish() {
-        // One that was cancelled ends before what it waited for, which must not tell it when it is
-        // gone. What finishes tells all at once, under the lock that this takes.
+        // A cancelled operation ends before its dependencies, which must not notify it once it is
+        // freed. A finishing operation notifies all dependents under the lock that this takes.
         for dependency in dependencies { removeDependency(dependency) }
         if operation.isCancelled || operation.dependencies.contains(where: { !$0.isFinished }) {
             for dependency in operation.dependencies { operation.removeDependency(dependency) }
@@ -126,7 +126,7 @@ final class ContextOperation: Operation, @unchecked Sendable {
             defer { state.dependents = [] }
             return state.dependents
         }
-        // Freed when they have been told, outside the lock (law 9).
+        // Freed when they have been notified, outside the lock (law 9).
         defer { withExtendedLifetime(dependents) {} }
         willChangeValue(forKey: "isExecuting")
         change("isFinished") { $0.phase = .finished }
@@ -158,23 +158,12 @@ final class ContextOperation: Operation, @unchecked Sendable {
         GlobalContext().schedule(after: .milliseconds(min(asked - 2, 10)), ask)
     }
 
-    /// The right to start the operation, once; the context has it, and may drop it.
-    private final class StartTicket: Sendable {
-        private let operation: ContextOperation
-        private let isUsed = Guarded(false)
+    /// The right to start the operation, once.
+    private struct Start: GuardedJob {
+        let operation: ContextOperation
 
-        init(_ operation: ContextOperation) { self.operation = operation }
+        func run() { operation.startOperation() }
 
-        deinit { lose() }
-
-        func run() { if use() { operation.startOperation() } }
-        func lose() { if use() { operation.endWithoutRunning() } }
-
-        private func use() -> Bool {
-            isUsed.withLock { isUsed in
-                defer { isUsed = true }
-                return !isUsed
-            }
-        }
+        func drop() { operation.endWithoutRunning() }
     }
 }

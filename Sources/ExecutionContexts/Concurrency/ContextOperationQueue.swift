@@ -2,7 +2,7 @@ internal import Dispatch
 public import Foundation
 
 extension ExecutionContext {
-    /// An operation queue whose work runs on this context, for system APIs that take one.
+    /// An operation queue that runs its operations on this context, for system APIs that take one.
     ///
     /// ```swift
     /// URLSession(configuration: .default, delegate: loader, delegateQueue: context.operationQueue)
@@ -13,17 +13,17 @@ extension ExecutionContext {
     /// one operation runs at a time, asynchronous ones included, unless you set
     /// `maxConcurrentOperationCount`. The context adds its own order and limits.
     ///
-    /// - An operation that the context refuses or loses is cancelled, and ends.
+    /// - An operation that the context refuses or drops is cancelled, and ends.
     /// - `OperationQueue.current` is this queue inside operations of a context over a dispatch
-    ///   queue: `.serial(label:)`, `.barrier(label:)`, `queue.context`. Elsewhere it is
-    ///   Foundation's to say and is not this queue.
+    ///   queue: `.serial(label:)`, `.barrier(label:)`, `queue.context`. Elsewhere Foundation
+    ///   decides, and it is not this queue.
     /// - Other contexts put a stand-in into `operations` for each operation; it is equal to that
     ///   operation.
     /// - A barrier block on a context with barriers is a barrier of the context as well (law 3).
     public var operationQueue: OperationQueue { ContextOperationQueue(context: self) }
 }
 
-/// Foundation's operation queue, which decides what starts when, with its operations started on a
+/// Foundation's operation queue, which decides when an operation starts; the operations start on a
 /// context.
 ///
 /// Unchecked: it adds constants and guarded state to a class that is safe for threads.
@@ -35,8 +35,8 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     private let runsInPlace: Bool
     /// Starts stand-ins, in order. Foundation does not retain it.
     private let starter: DispatchQueue
-    /// Tells when operations have finished that do so later than they return.
-    private let watchers = OperationQueue()
+    /// Notifies of the end of operations that finish later than their `start` returns.
+    private let completionQueue = OperationQueue()
     private let members = Guarded(OperationMembers())
 
     init(context: Context) {
@@ -56,7 +56,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
             !operation.isExecuting && !operation.isFinished,
             "An operation that is executing or has finished was added to the queue of '\(target.name)' (law 1). "
                 + "Make a new operation for each run.")
-        Seam.leaves(for: target.name)
+        SimulationHooks.leaves(for: target.name)
         if runsInPlace {
             let barrier = members.withLock { $0.add(operation) }
             if let barrier {
@@ -96,14 +96,14 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
 
     // MARK: - OperationTarget
 
-    func submit(_ work: @escaping Work, isBarrier: Bool, lost: @escaping Work) {
+    func submit(_ work: @escaping Work, isBarrier: Bool, dropped: @escaping Work) {
         if isBarrier, let context = target as? any BarrierContext {
             context.executeBarrier(work)
         } else if runsInPlace {
-            // A barrier among the operations of a queue, on a thread of that queue.
+            // A barrier among the operations of a dispatch queue, on a thread of that queue.
             work()
         } else {
-            target.execute(work, refused: { _ in lost() })
+            target.execute(work, refused: { _ in dropped() })
         }
     }
 
@@ -111,11 +111,11 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         let once = OneRun(work)
         let end = BlockOnce({ once.run() }, .default)
         end.addDependency(operation)
-        watchers.addOperation(end)
-        // An operation that finishes tells its dependents. Foundation may miss a dependent that is
-        // added at that moment, so this looks once more. One that was missed would stay in its
-        // queue for ever, and keep the operation. It leaves when it is cancelled; the operation
-        // must not tell it after that.
+        completionQueue.addOperation(end)
+        // A finishing operation notifies its dependents, and Foundation may miss a dependent that
+        // is added at that moment, so this looks once more. A missed dependent would stay in its
+        // queue for ever, and keep the operation. It leaves the queue when it is cancelled; the
+        // operation must not notify it after that.
         if operation.isFinished {
             end.removeDependency(operation)
             end.cancel()
@@ -125,13 +125,13 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
 
     func soon(_ work: @escaping Work) { starter.async(execute: work) }
 
-    // MARK: - Cancelled while they wait
+    // MARK: - Operations cancelled while they wait
 
-    /// Looks which operations have been cancelled that wait for others, for as long as any wait.
+    /// Finds cancelled operations that wait for others, for as long as any wait.
     ///
-    /// Foundation tells the queue of an operation that it was cancelled, and nobody else; the
-    /// stand-in is in the queue. The more wait, the longer the pause, so that looking costs the
-    /// same.
+    /// Foundation notifies only an operation's own queue that it was cancelled, and here the
+    /// stand-in is in the queue. The more operations wait, the longer the pause, so that the cost
+    /// of looking stays the same.
     private func lookForCancelled() {
         let (cancelled, pause) = members.withLock { $0.takeCancelledDependents() }
         for operation in cancelled { operation.cancel() }
@@ -140,7 +140,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     }
 }
 
-/// A context whose work runs on a dispatch queue and nowhere else, with nothing added to it.
+/// A context whose jobs run on a dispatch queue and nowhere else, with nothing added to them.
 private protocol OverDispatchQueue: ExecutionContext {
     var queue: DispatchQueue { get }
 }
@@ -150,20 +150,20 @@ extension BarrierQueueContext: OverDispatchQueue {}
 extension QueueContext: OverDispatchQueue {}
 extension ForeignQueueContext: OverDispatchQueue {}
 
-/// Which operations a barrier waits for, and which wait for a barrier.
+/// The operations that a barrier waits for, and those that wait for a barrier.
 private struct OperationMembers {
     private var all = WeakOperations<Operation>()
     private var dependents = WeakOperations<ContextOperation>()
     private var isLooking = false
     private weak var barrier: ContextOperation?
 
-    /// The barrier that the operation must wait for, if there is one.
+    /// Adds an operation; returns the barrier that it must wait for, if there is one.
     mutating func add(_ operation: Operation) -> ContextOperation? {
         all.append(operation)
         return barrier.flatMap { $0.isFinished ? nil : $0 }
     }
 
-    /// The operations that the barrier must wait for.
+    /// Adds a barrier; returns the operations that it must wait for.
     mutating func addBarrier(_ operation: ContextOperation) -> [Operation] {
         let earlier = all.alive.filter { !$0.isFinished }
         all = WeakOperations()
@@ -172,15 +172,16 @@ private struct OperationMembers {
         return earlier
     }
 
-    /// Whether the caller must begin to look for cancelled ones.
+    /// Adds an operation that waits for others. True if the caller must begin to look for cancelled
+    /// ones.
     mutating func addDependent(_ operation: ContextOperation) -> Bool {
         dependents.append(operation)
         defer { isLooking = true }
         return !isLooking
     }
 
-    /// Those that have been cancelled, and how long to wait before looking again; nil if none wait
-    /// any more.
+    /// Removes the cancelled operations. `pause` is how long to wait before the next look; nil if
+    /// no operation waits any more.
     mutating func takeCancelledDependents() -> (cancelled: [ContextOperation], pause: Duration?) {
         let waiting = dependents.alive.filter { !$0.isReady }
         let cancelled = waiting.filter { $0.operation.isCancelled }
@@ -191,7 +192,7 @@ private struct OperationMembers {
     }
 }
 
-/// Operations that are not kept alive; what is gone is removed now and then.
+/// Operations that are not kept alive; dead references are removed at intervals.
 private struct WeakOperations<Member: Operation> {
     private struct Reference { weak var operation: Member? }
 

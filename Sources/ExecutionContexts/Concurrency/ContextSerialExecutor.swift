@@ -11,9 +11,9 @@ extension ActorBackingContext {
     /// }
     /// ```
     ///
-    /// Inside the context's work `assumeIsolated` on such an actor works. A serial view whose base
-    /// loses its work, as the base of `context.while(token).serial()` may, runs the jobs of its
-    /// actors on the global context, in their turn. Any other context that loses a job of an actor
+    /// Inside the context's jobs `assumeIsolated` on such an actor works. A serial view whose base
+    /// drops its jobs, as the base of `context.while(token).serial()` may, runs the jobs of its
+    /// actors on the global context, in their order. Any other context that drops a job of an actor
     /// traps with a message: there is nowhere else to run it.
     public var serialExecutor: any SerialExecutor { ContextSerialExecutor(context: self) }
 }
@@ -25,26 +25,28 @@ final class ContextSerialExecutor<Context: ActorBackingContext>: SerialExecutor 
     init(context: Context) { self.context = context }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        let job = JobTicket(
-            UnownedJob(job),
-            run: { [self] in unsafe $0.runSynchronously(on: asUnownedSerialExecutor()) },
-            onLoss: { [context] job in
-                if context.executeWithoutBase({ job.run() }) { return }
-                stopMisuse(
-                    "The context '\(context.name)' backs an actor and has refused or lost a job of it (law 13). "
-                        + "Back actors by a context that runs whatever it is given.")
-            })
-        context.execute({ job.run() }, refused: { _ in job.lose() })
+        let job = CompletionGuard(
+            RuntimeJob(
+                job: UnownedJob(job),
+                runJob: { [self] in unsafe $0.runSynchronously(on: asUnownedSerialExecutor()) },
+                onDrop: { [context] job in
+                    if context.executeWithoutBase({ job.run() }) { return }
+                    stopMisuse(
+                        "The context '\(context.name)' backs an actor and has refused or dropped a job of it (law 13). "
+                            + "Back actors by a context that runs every job it is given.")
+                }))
+        context.execute({ job.run() }, refused: { _ in job.drop() })
     }
 
-    /// Only yes is final for the runtime; where it is not known, `checkIsolated` decides.
+    /// Returns only true or nil: only true is final for the runtime, and `checkIsolated` decides
+    /// the rest.
     ///
-    /// A no that a nested `sync` made wrong would crash correct code (law 4).
+    /// A false that a nested `sync` made wrong would crash correct code (law 4).
     func isIsolatingCurrentContext() -> Bool? { context.isCurrent == true ? true : nil }
 
     func checkIsolated() {
         if context.isCurrent == nil, !context.checkIsCurrent() {
-            // Passing here would let code of two threads into the actor.
+            // To return here would let code of two threads into the actor.
             stopMisuse(
                 "Whether this is the context '\(context.name)', which backs an actor, cannot be known (law 4). "
                     + "Give the context `var isCurrent: Bool?` (a property of type Bool does not meet the "

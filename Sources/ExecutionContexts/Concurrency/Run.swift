@@ -1,10 +1,10 @@
 extension ExecutionContext {
     /// Runs `body` on this context and returns its value, or throws its error.
     ///
-    /// Cancelling the awaiting task before the body has started throws `CancellationError`, and the body
-    /// never runs; once it runs, it runs to its end (law 13). If the context refuses or abandons the work, a
-    /// `Refusal` says so: no caller is left hanging (law 1). No thread is blocked meanwhile. Calls of one actor are
-    /// submitted in the order in which the actor makes them.
+    /// Cancelling the awaiting task before the body has started throws `CancellationError`, and the
+    /// body never runs; once it runs, it runs to its end (law 13). If the context refuses or
+    /// abandons the job, a `Refusal` is thrown: no caller hangs (law 1). No thread is blocked
+    /// meanwhile. Calls of one actor are submitted in the order in which the actor makes them.
     ///
     /// ```swift
     /// let rows = try await database.run { try store.fetch(query) }
@@ -13,7 +13,7 @@ extension ExecutionContext {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let submission = Submission(origin: (fileID, line), body)
+        let submission = Submission(location: (fileID, line), body)
         // Only a task can be escalated; a closure in the queue of a context stays where it is.
         guard let escalating = self as? any EscalatingContext else {
             return try await submission.run(on: self)
@@ -23,11 +23,13 @@ extension ExecutionContext {
 
     /// Runs an async `body` on this context and returns its value, or throws its error.
     ///
-    /// The body is a part of the calling task: it sees the task's cancellation and task-local values. Whenever
-    /// it suspends, other work of the context goes on, also on a serial one. If the task was cancelled before,
-    /// the body never runs. The name differs from `run` because a closure that awaits nothing fits both.
+    /// The body is a part of the calling task: it sees the task's cancellation and task-local
+    /// values. Whenever it suspends, other jobs of the context run, also on a serial one. If the
+    /// task was cancelled before, the body never runs. The name differs from `run` because a
+    /// closure that awaits nothing fits both.
     ///
-    /// A context that may refuse work is asked once, before the body starts: a `Refusal` says that it never will (law 1).
+    /// A context that may refuse jobs is asked once, before the body starts. If it refuses, a
+    /// `Refusal` is thrown and the body never runs (law 1).
     public nonisolated(nonsending) func runTask<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
@@ -39,28 +41,30 @@ extension ExecutionContext {
         }
     }
 
-    /// Runs `body` on this context and gives its value, or its error, as an `Async`.
+    /// Runs `body` on this context and returns a future of its value, or its error.
     ///
-    /// Cancelling the `Async` before the body has started ends it with `CancellationError`, and the body never runs; a
-    /// body that has started runs to its end and completes it. If the context refuses or abandons the work, it
-    /// completes with a `Refusal` (law 1).
+    /// Cancelling the `Async` before the body has started completes it with `CancellationError`,
+    /// and the body never runs; a body that has started runs to its end and completes it. If the
+    /// context refuses or abandons the job, it completes with a `Refusal` (law 1).
     @discardableResult
     @_disfavoredOverload
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
-        let cell = SubmittedCell(Submission(origin: (fileID, line), body), on: self)
-        cell.submission.send(to: self) { cell.end(with: $0) }
-        return Async(cell: cell)
+        let state = SubmittedState(Submission(location: (fileID, line), body), on: self)
+        state.submission.send(to: self) { state.end(with: $0) }
+        return Async(state: state)
     }
 }
 
 extension ExecutionContext {
-    /// Starts a task that runs an async `body` on this context, and gives its value, or its error, as an `Async`.
+    /// Starts a task that runs an async `body` on this context, and returns a future of its value,
+    /// or its error.
     ///
-    /// Cancelling the `Async` ends it with `CancellationError` at once, and cancels the task. A context that may refuse
-    /// work is asked once, before the body starts; if it refuses, the `Async` completes with a `Refusal` (law 1).
+    /// Cancelling the `Async` completes it with `CancellationError` at once, and cancels the task.
+    /// A context that may refuse jobs is asked once, before the body starts; if it refuses, the
+    /// `Async` completes with a `Refusal` (law 1).
     @discardableResult
     public func submitTask<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -75,21 +79,23 @@ extension ExecutionContext {
         }
     }
 
-    /// Throws if this context refuses a job, where it may; a job of the task itself it cannot refuse.
+    /// Throws if this context refuses a job, where it may; a job of the task itself it cannot
+    /// refuse.
     private nonisolated(nonsending) func admitTask(_ fileID: StaticString, _ line: UInt) async throws {
         if self is any RefusingContext { try await run(fileID: fileID, line: line) {} }
     }
 }
 
 extension Async {
-    /// The value of an async function, which a task of its own begins to run at once.
+    /// Makes a future of an async function, which a task of its own begins to run at once.
     ///
     /// ```swift
     /// let birds = Async { try await client.birds() }
     /// ```
     ///
-    /// Cancelling the `Async` ends it with `CancellationError` at once, and cancels the task. The other way about is `get()`.
-    /// A task that awaits it raises the priority of that task to its own, as with `Task.value`.
+    /// Cancelling the `Async` completes it with `CancellationError` at once, and cancels the task.
+    /// `get()` is the opposite: it awaits an `Async` in async code. A task that awaits it raises
+    /// the priority of the inner task to its own, as with `Task.value`.
     public init(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
@@ -101,14 +107,14 @@ extension Async {
         executor: (any TaskExecutor)?, fileID: StaticString, line: UInt,
         _ body: @escaping @Sendable () async throws -> Value
     ) {
-        let cell = TaskCell<Value>(origin: Origin(fileID, line))
-        cell.start(on: executor, body)
-        self.init(cell: cell)
+        let state = TaskState<Value>(location: CodeLocation(fileID, line))
+        state.start(on: executor, body)
+        self.init(state: state)
     }
 }
 
 extension MainContext {
-    /// Runs a closure of the main actor and gives its value as an `Async`.
+    /// Runs a closure of the main actor and returns a future of its value.
     @discardableResult
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,

@@ -1,30 +1,41 @@
 internal import Synchronization
 
-/// How far a submission has come.
+/// The states of a submission.
 private enum State { static let idle: UInt8 = 0, sent: UInt8 = 1, done: UInt8 = 2 }
 
-/// A submission that owes an answer: a value, the body's error, cancelled, refused or abandoned (law 1).
+/// A job that owes exactly one answer: a value, the body's error, cancelled, refused or abandoned
+/// (law 1).
 ///
-/// The body waits here, not in the context, so that cancelling frees its captures at once. The context gets
-/// a claim; a claim that the context lets go of answers "abandoned".
+/// | from | to | by | answer |
+/// | --- | --- | --- | --- |
+/// | `idle` | `sent` | `send` | later |
+/// | `idle` | `done` | `cancel` | cancelled, by the `send` that follows |
+/// | `sent` | `done` | the job | the body's value or error |
+/// | `sent` | `done` | `cancel` | cancelled |
+/// | `sent` | `done` | the context | refused, or abandoned if it drops the job |
+///
+/// The body waits here, not in the context, so that cancelling frees its captures at once. The
+/// context gets a completion guard only.
 final class Submission<Value: Sendable>: @unchecked Sendable {
-    // Unchecked: `body` and `answer` are written before `state` leaves idle, and taken by whoever moves it
-    // to done. Every move acquires and releases, so the taker sees what the writer wrote.
+    // Unchecked: `body` and `answer` are written before `state` leaves idle, and taken by the
+    // thread that moves it to done. Every move acquires and releases, so the taker sees what the
+    // writer wrote.
     typealias Answer = @Sendable (Result<Value, any Error>) -> Void
 
     private let state = Atomic<UInt8>(State.idle)
     private var body: (@Sendable () throws -> Value)?
     private var answer: Answer?
-    private let origin: (fileID: StaticString, line: UInt)
+    private let location: (fileID: StaticString, line: UInt)
 
     init(
-        origin: (fileID: StaticString, line: UInt), _ body: @escaping @Sendable () throws -> Value
+        location: (fileID: StaticString, line: UInt), _ body: @escaping @Sendable () throws -> Value
     ) {
-        self.origin = origin
+        self.location = location
         self.body = body
     }
 
-    /// Gives the work to a context; `answer` is called once, by whoever ends the matter.
+    /// Submits the job to a context; `answer` is called once, by the thread that moves the state to
+    /// done.
     func send(to context: some ExecutionContext, answer: @escaping Answer) {
         self.answer = answer
         guard move(from: State.idle, to: State.sent) else {
@@ -32,11 +43,11 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
             self.answer = nil
             return answer(.failure(CancellationError()))
         }
-        let claim = Claim(self, context: context.name)
-        context.execute({ claim.run() }, refused: { claim.refuse($0) })
+        let job = CompletionGuard(SentJob(submission: self, context: context.name))
+        context.execute({ job.run() }, refused: { job.refuse($0) })
     }
 
-    /// Gives the work to a context, and waits for its answer or for the task to be cancelled.
+    /// Submits the job to a context, and waits for its answer or for the task to be cancelled.
     nonisolated(nonsending) func run(on context: some ExecutionContext) async throws -> Value {
         try await withCancellationHandler {
             // Unsafe only if resumed twice or never; a submission answers exactly once.
@@ -44,65 +55,60 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
                 send(to: context) { unsafe continuation.resume(with: $0) }
             }
         } onCancel: {
-            Seam.undivided { cancel() }
+            SimulationHooks.undivided { cancel() }
         }
     }
 
-    /// Cancels the work if it has not started: true if it never will.
+    /// Cancels the job if it has not started: true if it never will.
     @discardableResult
     func cancel() -> Bool {
         if move(from: State.idle, to: State.done) {
-            Delivery.free(body.take())
+            Trampoline.free(body.take())
             return true
         }
         return finish(.failure(CancellationError()))
     }
 
     /// Where it was submitted, as file and line.
-    var place: String { "\(origin.fileID):\(origin.line)" }
+    var sourceLocation: String { "\(location.fileID):\(location.line)" }
 
     fileprivate func run() {
         guard move(from: State.sent, to: State.done) else { return }
         let answer = self.answer.take()!
         var body = self.body.take()
         let result = Result { try body!() }
-        // Freed before the answer, which may let the caller go on (law 10).
+        // Freed before the answer, after which the caller may continue (law 10).
         body = nil
         answer(result)
     }
 
     fileprivate func finish(_ failure: Result<Value, any Error>) -> Bool {
         guard move(from: State.sent, to: State.done) else { return false }
-        Delivery.free(body.take())
+        Trampoline.free(body.take())
         answer.take()!(failure)
         return true
     }
 
     fileprivate func refuse(_ refusal: Refusal) {
         var refusal = refusal
-        refusal.origin = place
+        refusal.origin = sourceLocation
         _ = finish(.failure(refusal))
     }
 
     private func move(from old: UInt8, to new: UInt8) -> Bool {
-        Seam.point()
+        SimulationHooks.point()
         return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
     }
 
-    /// What the context holds: if it dies unused, the context has let go of the work.
-    private final class Claim: Sendable {
+    /// The job as the context gets it.
+    private struct SentJob: GuardedJob {
         let submission: Submission
         let context: String
 
-        init(_ submission: Submission, context: String) {
-            self.submission = submission
-            self.context = context
-        }
-
-        // After a run or a refusal the matter is over and this does nothing.
-        deinit { submission.refuse(Refusal(.abandoned, by: context)) }
-
         func run() { submission.run() }
+
         func refuse(_ refusal: Refusal) { submission.refuse(refusal) }
+
+        func drop() { refuse(Refusal(.abandoned, by: context)) }
     }
 }

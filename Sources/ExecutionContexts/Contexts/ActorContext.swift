@@ -1,29 +1,31 @@
 /// Runs work on an actor, in order: `actor.context`, or `.on(actor)`.
 ///
-/// The work runs with the actor held, between the actor's own jobs, so a callback given to it may use
-/// `assumeIsolated`. The actor stays alive while work is pending (law 10).
+/// The work is isolated to the actor and runs between the actor's own jobs, so a callback on this
+/// context may use `assumeIsolated`. The actor stays alive while work is pending (law 10).
 ///
-/// A turn of the actor has the priority of the task that asked for it, and is raised to that of every task that submits
-/// more or waits in `run`. Within the context the order is that of submission, whatever the priorities.
+/// A job of the actor has the priority of the task that submitted it. A task that submits more work
+/// or waits in `run` raises it to its own priority. Within the context the order is that of
+/// submission, whatever the priorities.
 public final class ActorContext<Isolation: Actor>: ActorBackingContext {
     /// The actor that the work runs on.
     public let actor: Isolation
-    private let turns: ActorTurns<Isolation>
+    private let jobs: ActorJobs<Isolation>
     private let mailbox: any SerialContext
 
     /// Makes a context that runs its work on an actor.
     public init(_ actor: Isolation) {
         self.actor = actor
-        turns = ActorTurns(actor: actor)
-        mailbox = SerialView(base: turns, name: "\(Isolation.self)")
+        jobs = ActorJobs(actor: actor)
+        mailbox = SerialView(base: jobs, name: "\(Isolation.self)")
     }
 
     public func execute(_ work: consuming @escaping Work) {
         mailbox.execute(consume work)
-        turns.raise(to: Task.currentPriority)
+        jobs.raise(to: Task.currentPriority)
     }
 
-    /// Yes inside this context's work; in other code of the actor it is not known, and the check knows.
+    /// Yes inside this context's work; in other code of the actor not known, but `checkIsCurrent`
+    /// knows.
     public var isCurrent: Bool? { mailbox.isCurrent == true ? true : nil }
 
     public func checkIsCurrent() -> Bool {
@@ -37,9 +39,9 @@ public final class ActorContext<Isolation: Actor>: ActorBackingContext {
 extension Actor {
     /// This actor as a context.
     ///
-    /// Each call makes a context with a queue of its own: keep one where order matters. It keeps the actor, which its work
-    /// needs, so an actor that stores its own context is never freed. Have the owner of the actor store it, or set it to
-    /// nil at the end (law 10).
+    /// Each call makes a context with its own queue: keep one where order matters. The context
+    /// keeps the actor, which its work needs. So an actor that stores its own context is never
+    /// freed. Let the owner of the actor store the context, or set it to nil at the end (law 10).
     public nonisolated var context: ActorContext<Self> { ActorContext(self) }
 }
 
@@ -52,21 +54,21 @@ extension ExecutionContext {
 }
 
 extension ActorContext: EscalatingContext {
-    func raise(to priority: TaskPriority) { turns.raise(to: priority) }
+    func raise(to priority: TaskPriority) { jobs.raise(to: priority) }
 }
 
-/// A context whose jobs a task runs, so that the priority of what is pending can be raised.
+/// A context whose jobs run in a task, so that the priority of pending jobs can be raised.
 protocol EscalatingContext: ExecutionContext {
     func raise(to priority: TaskPriority)
 }
 
-/// Gives each job one turn of an actor; the order of turns is the actor's.
-private final class ActorTurns<Isolation: Actor>: ExecutionContext {
+/// Runs each job as one job of an actor, in an order that the actor decides.
+private final class ActorJobs<Isolation: Actor>: ExecutionContext {
     private let actor: Isolation
-    private let turn = Guarded(Turn())
+    private let lastJob = Guarded(LastJob())
 
-    /// The last turn that was asked for, until it has ended.
-    private struct Turn {
+    /// The last job that was submitted to the actor, until it has ended.
+    private struct LastJob {
         var task: Task<Void, Never>?
         var priority = TaskPriority.background
         var number = 0
@@ -75,13 +77,13 @@ private final class ActorTurns<Isolation: Actor>: ExecutionContext {
     init(actor: Isolation) { self.actor = actor }
 
     func execute(_ work: @escaping Work) {
-        Seam.leaves(for: "\(Isolation.self)")
+        SimulationHooks.leaves(for: "\(Isolation.self)")
         let priority = Task.currentPriority
-        // Under the lock the task is only enqueued: it calls nothing of the user's (law 9).
-        turn.withLock { turn in
-            turn.number += 1
-            turn.priority = priority
-            turn.task = Task.detached(priority: priority) { [self, actor, number = turn.number] in
+        // Making the task only enqueues it: no code of the user's runs under the lock (law 9).
+        lastJob.withLock { lastJob in
+            lastJob.number += 1
+            lastJob.priority = priority
+            lastJob.task = Task.detached(priority: priority) { [self, actor, number = lastJob.number] in
                 await Self.run(work, on: actor)
                 end(number)
             }
@@ -89,16 +91,16 @@ private final class ActorTurns<Isolation: Actor>: ExecutionContext {
     }
 
     func raise(to priority: TaskPriority) {
-        let task: Task<Void, Never>? = turn.withLock { turn in
-            guard turn.task != nil, turn.priority < priority else { return nil }
-            turn.priority = priority
-            return turn.task
+        let task: Task<Void, Never>? = lastJob.withLock { lastJob in
+            guard lastJob.task != nil, lastJob.priority < priority else { return nil }
+            lastJob.priority = priority
+            return lastJob.task
         }
         task?.raise(to: priority)
     }
 
     private func end(_ number: Int) {
-        turn.withLock { turn in if turn.number == number { turn.task = nil } }
+        lastJob.withLock { lastJob in if lastJob.number == number { lastJob.task = nil } }
     }
 
     private static func run(_ work: Work, on actor: isolated Isolation) {

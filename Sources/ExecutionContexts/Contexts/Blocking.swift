@@ -1,36 +1,37 @@
-/// Runs work that blocks its thread - files, locks, synchronous calls - up to a limit at a time (law 11).
+/// Runs work that blocks its thread - files, locks, synchronous calls - up to a limit at a time
+/// (law 11).
 ///
-/// Each job gets a thread of the library's own at once, also where the system's shared threads are
-/// busy, and threads that find nothing more to do end. Beyond the limit, work waits in order.
-public final class BlockingContext: ExecutionContext, ForeseeingContext, Limiter {
+/// Each job gets one of the library's own threads at once, also if the system's shared threads are
+/// busy. A thread without a next job ends. Beyond the limit, jobs are queued in order.
+public final class BlockingContext: ExecutionContext, ForecastingContext, Limiter {
     private struct State: ~Copyable {
-        var waiting = WorkQueue()
+        var queue = WorkQueue()
         var threads = 0
         var waitingJobs = WaitingJobs()
     }
 
-    /// How many pieces may run at a time.
+    /// How many jobs may run at a time.
     public let limit: Int
     public let name: String
     private let state = Guarded(State())
 
-    /// A context with threads of its own. A limit below 1 or above 1,024 stops the program.
+    /// Makes a context with its own threads. A limit below 1 or above 1,024 traps.
     public init(limit: Int = 64, name: String = "blocking") {
         require(
             limit >= 1, "A blocking context with a limit of \(limit) could never run anything (law 1).")
         require(
-            limit <= OwnThreads.limit,
-            "A blocking context of up to \(limit) threads was asked for, and a process has \(OwnThreads.limit) of the "
+            limit <= LibraryThreads.limit,
+            "A blocking context cannot have \(limit) threads, since a process has \(LibraryThreads.limit) of the "
                 + "library's (law 11). Take a smaller limit, or do not block threads.")
         self.limit = limit
         self.name = name
     }
 
     public func execute(_ work: consuming @escaping Work) {
-        Seam.leaves(for: name)
-        let work = LooseWork(consume work)
+        SimulationHooks.leaves(for: name)
+        let work = UnmanagedWork(consume work)
         let threads: Int? = state.withLock { state in
-            state.waiting.append(work.assembled())
+            state.queue.append(work.assembled())
             guard state.threads < limit else { return nil }
             state.threads += 1
             return state.threads
@@ -38,13 +39,15 @@ public final class BlockingContext: ExecutionContext, ForeseeingContext, Limiter
         if let threads { start(isFirst: threads == 1) }
     }
 
-    /// Has a thread come. The first one may not be refused; another one's jobs are run by those
-    /// that there are.
+    /// Starts a thread.
+    ///
+    /// The first thread may not be refused. If another one is refused, the existing threads run its
+    /// jobs.
     private func start(isFirst: Bool) {
-        if OwnThreads.run(.init(name: name, isIndispensable: isFirst, body: drain)) { return }
+        if LibraryThreads.run(.init(name: name, isIndispensable: isFirst, body: drain)) { return }
         let isNeeded = state.withLock { state in
             state.threads -= 1
-            guard state.threads == 0, !state.waiting.isEmpty else { return false }
+            guard state.threads == 0, !state.queue.isEmpty else { return false }
             state.threads = 1
             return true
         }
@@ -53,16 +56,17 @@ public final class BlockingContext: ExecutionContext, ForeseeingContext, Limiter
 
     /// Yes inside its work, no elsewhere.
     ///
-    /// The one exception: work that crossed to another thread through a foreign queue's `sync` (law 4).
+    /// The one exception is work that crossed to another thread through a foreign queue's `sync`
+    /// (law 4).
     public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(self)) }
 
     public var runsAnywhere: Bool { true }
 
-    package func foresee(_ outlook: inout Outlook) {
-        if isCurrent == true { outlook.limiters.append(self) }
+    package func foresee(_ forecast: inout WaitForecast) {
+        if isCurrent == true { forecast.limiters.append(self) }
     }
 
-    // Each job has a thread of its own.
+    // Each job has its own thread.
     func jobWaits(for end: AwaitedEnd) -> Bool {
         let jobs = unsafe Frame.jobs(of: Frame.owner(self))
         return state.withLock { $0.waitingJobs.begin(jobs, for: end, reaching: limit) }
@@ -79,10 +83,11 @@ public final class BlockingContext: ExecutionContext, ForeseeingContext, Limiter
         }
     }
 
-    /// The next job; nil if there is none, and the calling thread is given back.
+    /// Returns the next job; nil if there is none, and then the calling thread is no longer
+    /// counted.
     private func next() -> Work? {
         state.withLock { state in
-            if let work = state.waiting.popFirst() { return work }
+            if let work = state.queue.popFirst() { return work }
             state.threads -= 1
             return nil
         }
@@ -90,10 +95,10 @@ public final class BlockingContext: ExecutionContext, ForeseeingContext, Limiter
 }
 
 extension ExecutionContext where Self == BlockingContext {
-    /// The shared context for work that blocks its thread, 64 pieces at a time.
+    /// The shared context for work that blocks its thread, 64 jobs at a time.
     public static var blocking: BlockingContext { .shared }
 }
 
 extension BlockingContext {
-    static let shared = Seam.making { BlockingContext() }
+    static let shared = SimulationHooks.making { BlockingContext() }
 }

@@ -1,18 +1,19 @@
-/// A context made of a closure: the shortest way to one of your own.
+/// A context made of a closure: the shortest way to a context of your own.
 ///
 /// ```swift
 /// let context = ClosureContext("loop") { work in eventLoop.post(work) }
 /// ```
 ///
-/// The closure must run the work it is given, once (law 1). Nothing more is known of it: `isCurrent` is nil
-/// unless a second closure says more.
+/// The closure must run the work it is given, once (law 1). Nothing more is known of the context:
+/// `isCurrent` is nil unless you pass a second closure for it.
 public struct ClosureContext: ExecutionContext {
     private let submit: @Sendable (_ work: @escaping Work) -> Void
     private let whereAmI: @Sendable () -> Bool?
 
     public let name: String
 
-    /// Makes a context of a closure that runs the work it is given, and one that knows where the caller is.
+    /// Makes a context of a closure that runs the work it is given, and one that knows where the
+    /// caller is.
     public init(
         _ name: String = "closure", isCurrent: @escaping @Sendable () -> Bool? = { nil },
         execute: @escaping @Sendable (_ work: @escaping Work) -> Void
@@ -30,8 +31,9 @@ public struct ClosureContext: ExecutionContext {
 extension ExecutionContext where Self == ClosureContext {
     /// A context made of a closure that runs the work it is given.
     ///
-    /// Where the parameter is a `some`, the compiler has to be told that the closure is sendable:
-    /// `.closure { @Sendable work in ... }`; `ClosureContext("name") { work in ... }` needs no such hint.
+    /// For a parameter of type `some ExecutionContext`, tell the compiler that the closure is
+    /// sendable: `.closure { @Sendable work in ... }`. `ClosureContext("name") { work in ... }`
+    /// needs no such hint.
     public static func closure(
         _ name: String = "closure", _ execute: @escaping @Sendable (_ work: @escaping Work) -> Void
     ) -> ClosureContext {

@@ -1,41 +1,41 @@
 internal import Dispatch
 
-/// A dispatch queue that somebody else made, taken at its word that it keeps barriers.
+/// A dispatch queue that the user made, and that the user says keeps barriers.
 ///
-/// A queue does not tell whether it is serial. So where the caller is already on it, and not by way of this context,
-/// the system is asked whether the caller has it to itself, and stops the program if not.
-struct ForeignQueueContext: SynchronousBarrierContext, ForeseeingContext {
-    let gate: QueueGate
+/// A queue does not report whether it is serial. So if the caller is already on it, and not through
+/// this context, the system checks that the caller has exclusive access, and traps if not.
+struct ForeignQueueContext: SynchronousBarrierContext, ForecastingContext {
+    let entry: QueueEntry
 
-    var queue: DispatchQueue { gate.queue }
+    var queue: DispatchQueue { entry.queue }
 
     func execute(_ work: consuming @escaping Work) {
-        Seam.leaves(for: name)
-        gate.submit(consume work)
+        SimulationHooks.leaves(for: name)
+        entry.submit(consume work)
     }
 
     func executeBarrier(_ work: consuming @escaping Work) {
-        Seam.leaves(for: name)
-        gate.submitBarrier(consume work)
+        SimulationHooks.leaves(for: name)
+        entry.submitBarrier(consume work)
     }
 
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try gate.read(body)
+        try entry.read(body)
     }
 
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try hasToItself() ? gate.exclusively(body) : gate.exclude(body)
+        try hasToItself() ? entry.exclusively(body) : entry.exclude(body)
     }
 
     func hold() -> ExclusiveHold {
-        !gate.mark.holding.isMine && hasToItself() ? .nothing : gate.hold()
+        !entry.mark.holding.isMine && hasToItself() ? .nothing : entry.hold()
     }
 
-    var isCurrent: Bool? { gate.isCurrent }
+    var isCurrent: Bool? { entry.isCurrent }
 
     func checkIsCurrent() -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
@@ -44,13 +44,17 @@ struct ForeignQueueContext: SynchronousBarrierContext, ForeseeingContext {
 
     var name: String { queue.label }
 
-    func foresee(_ outlook: inout Outlook) { gate.isExclusive ? outlook.obstacle = name : outlook.ask(queue) }
+    func foresee(_ forecast: inout WaitForecast) {
+        entry.isExclusive ? forecast.obstacle = name : forecast.ask(queue)
+    }
 
-    /// Whether the caller has the queue to itself; stops the program where it shares it, and would wait for itself.
+    /// Whether the caller has exclusive access to the queue.
+    ///
+    /// Traps if the caller shares the queue with other work, and would wait for itself.
     private func hasToItself() -> Bool {
-        if gate.isExclusive { return true }
+        if entry.isExclusive { return true }
         require(
-            !gate.isReading,
+            !entry.isReading,
             "An exclusive access on '\(name)' was waited for from within a read, and would wait for that read to "
                 + "end (laws 18, 28). End the read first, or make it an exclusive access as well.")
         guard isCurrent == true else { return false }

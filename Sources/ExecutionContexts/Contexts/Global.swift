@@ -1,69 +1,71 @@
 public import Dispatch
 
-/// Runs work on the threads that the system shares out, many pieces at a time.
+/// Runs work on the system's shared threads, many jobs at a time.
 ///
-/// It has no barriers, since the global queues ignore them: `.global.barrier()` is a view that has. Work
+/// It has no barriers, since the global queues ignore them: its view `.global.barrier()` has. Work
 /// that blocks a thread belongs on `.blocking`.
 ///
-/// Work waits in a line of the library's own, and one request at a time asks the system for a thread: a worker
-/// that comes takes piece after piece and asks for the next one if it leaves anything behind. So no piece is
-/// hidden behind a slow one, and handing over a piece costs a fraction of handing it to the system.
+/// Jobs wait in a queue of the library's own. At most one request at a time asks the system for a
+/// thread. A worker runs job after job, and requests the next worker if it leaves a job that can
+/// start. So no job waits behind a slow one, and submitting a job costs a fraction of submitting it
+/// to the system.
 ///
 /// A job that waits by the library's own means - for an `Async`, a view, a section, in
-/// `WorkerPool.blocking` - makes room for another one, which then runs on a thread of the library's
-/// own. So jobs may wait for one another (law 11).
+/// `WorkerPool.blocking` - makes room for another job, which then runs on one of the library's own
+/// threads. So jobs may wait for one another (law 11).
 @safe public struct GlobalContext: ExecutionContext {
-    // The lines live as long as the program. Counting references to them would have every submitter and every
-    // worker write to the same few words, which costs more than all the rest of a submission.
-    private let reference: Unmanaged<GlobalLine>
+    // The queues live as long as the process. Reference counting would have every submitter and
+    // every worker write to the same few words, which costs more than the rest of a submission.
+    private let reference: Unmanaged<GlobalQueue>
 
-    /// The context of one quality of service.
+    /// Makes the context of one quality of service.
     public init(qos: DispatchQoS.QoSClass = .default) {
-        unsafe reference = .passUnretained(GlobalLine.of(qos))
+        unsafe reference = .passUnretained(GlobalQueue.of(qos))
     }
 
     public func execute(_ work: consuming @escaping Work) {
-        let work = LooseWork(work)
-        unsafe reference._withUnsafeGuaranteedRef { line in
-            if Seam.isAnywhere { return executeSimulated(work) }
-            line.execute(work.assembled())
-            line.makeRoomIfShort()
+        let work = UnmanagedWork(work)
+        unsafe reference._withUnsafeGuaranteedRef { globalQueue in
+            if SimulationHooks.isAnywhere { return executeSimulated(work) }
+            globalQueue.execute(work.assembled())
+            globalQueue.makeRoomIfNeeded()
         }
     }
 
     @inline(never)
-    private func executeSimulated(_ work: LooseWork) {
+    private func executeSimulated(_ work: UnmanagedWork) {
         let work = work.assembled()
-        if unsafe Seam.submit(work, for: line.identity) { return }
-        line.execute(work)
-        line.makeRoomIfShort()
+        if unsafe SimulationHooks.submit(work, for: globalQueue.identity) { return }
+        globalQueue.execute(work)
+        globalQueue.makeRoomIfNeeded()
     }
 
     /// The system's queue that the threads come from.
-    public var queue: DispatchQueue { line.base.queue }
+    public var queue: DispatchQueue { globalQueue.base.queue }
 
     /// Yes on this quality of service, otherwise not known (law 4).
-    public var isCurrent: Bool? { line.isCurrent == true ? true : line.base.isCurrent }
+    public var isCurrent: Bool? { globalQueue.isCurrent == true ? true : globalQueue.base.isCurrent }
 
     public func checkIsCurrent() -> Bool {
-        // A thread of the library's own, in the place of one that waits, is no thread of the queue.
-        if line.isCurrent == true { return true }
+        // One of the library's threads, running in place of one that waits, is not a thread of the
+        // queue.
+        if globalQueue.isCurrent == true { return true }
         dispatchPrecondition(condition: .onQueue(queue))
         return true
     }
 
-    public var name: String { line.name }
+    public var name: String { globalQueue.name }
 
     public var runsAnywhere: Bool { true }
 
-    private var line: GlobalLine { unsafe reference.takeUnretainedValue() }
+    private var globalQueue: GlobalQueue { unsafe reference.takeUnretainedValue() }
 }
 
 extension ExecutionContext where Self == GlobalContext {
-    /// The threads that the system shares out.
+    /// The system's shared threads.
     public static var global: GlobalContext { GlobalContext() }
 
-    /// The threads that the system shares out, at a quality of service.
+    /// The system's shared threads, at a quality of service.
     public static func global(qos: DispatchQoS.QoSClass) -> GlobalContext { GlobalContext(qos: qos) }
 }
 

@@ -1,7 +1,7 @@
-/// Runs work on the caller, before `execute` returns, nested as it comes (law 5).
+/// Runs work on the caller, before `execute` returns, also when calls nest (law 5).
 ///
-/// Delayed work has no caller to run on: it runs on the global context (law 7). A chain of callbacks that
-/// each submit the next nests the stack; `.trampoline` does not.
+/// Delayed work has no caller to run on: it runs on the global context (law 7). A chain of
+/// callbacks that each submit the next one nests the stack; on `.trampoline` it does not.
 @frozen
 public struct ImmediateContext: SynchronousContext {
     /// Makes the context; all are alike.
@@ -18,7 +18,7 @@ public struct ImmediateContext: SynchronousContext {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value { try body() }
 
-    /// Always yes: wherever the caller runs, that is where the work runs.
+    /// Always yes: the work runs where the caller runs.
     public var isCurrent: Bool? { true }
 
     public var name: String { "immediate" }

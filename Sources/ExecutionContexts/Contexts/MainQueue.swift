@@ -1,18 +1,19 @@
 internal import Dispatch
 internal import Foundation
 
-/// Runs work on the main queue, which is where the main actor runs.
+/// Runs work on the main queue, where the main actor runs.
 ///
-/// Main means the main *queue and actor*, not the main thread (law 4). In an app and under a run loop they
-/// are the same. After `dispatchMain()`, and after the first suspension of an async `main`, the main queue
-/// is served by other threads: `Thread.isMainThread` is false there, and `isCurrent` is still true.
-public struct MainContext: ActorBackingContext, SynchronousBarrierContext, ForeseeingContext {
+/// Main means the main *queue and actor*, not the main thread (law 4). In an app and under a run
+/// loop they are the same. After `dispatchMain()`, and after the first suspension of an async
+/// `main`, other threads serve the main queue: `Thread.isMainThread` is false there, and
+/// `isCurrent` is still true.
+public struct MainContext: ActorBackingContext, SynchronousBarrierContext, ForecastingContext {
     /// Makes the context; all are alike.
     public init() {}
 
     /// Runs a closure of the main actor on the main queue.
     public func execute(_ work: consuming @escaping @MainActor @Sendable () -> Void) {
-        Seam.leaves(for: name)
+        SimulationHooks.leaves(for: name)
         submit(Self.plain(consume work))
     }
 
@@ -20,7 +21,7 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Fores
         { MainActor.assumeIsolated(work) }
     }
 
-    /// Waits for `body` to run on the main queue; from the main queue it runs at once.
+    /// Waits for `body` to run on the main queue; on the main queue it runs at once.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -33,11 +34,12 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Fores
         return try withoutActuallyEscaping(body) { (body) throws(Failure) -> Value in
             // Unsafe in name only: the caller waits while the main queue runs it.
             nonisolated(unsafe) let body = body
-            return try LentThread.calling { DispatchQueue.main.sync { unsafe caller.result(body) } }.get()
+            return try BlockingScope.calling { DispatchQueue.main.sync { unsafe caller.result(body) } }.get()
         }
     }
 
-    /// Keeps the main queue to the caller. The main thread waits meanwhile: make it short.
+    /// Gives the caller exclusive access to the main queue. The main thread waits meanwhile: make
+    /// it short.
     public func hold() -> ExclusiveHold {
         if !Self.mark.holding.holdAgain() {
             if isOnMain { return .nothing }
@@ -47,21 +49,22 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Fores
             Self.occupation.withLock { $0 = occupation }
         }
         return ExclusiveHold(releasing: {
-            // The last one to be released ends it, whichever was made first.
+            // The last release ends the occupation, whichever hold was made first.
             if Self.mark.holding.end() { Self.occupation.withLock { $0.take() }?.end() }
         })
     }
 
-    /// Yes on the main queue and on the main thread, which has it, and for who holds it; otherwise not known.
+    /// Yes on the main queue, on the main thread, which owns it, and for its holder; otherwise not
+    /// known.
     public var isCurrent: Bool? {
         Self.mark.holding.isMine || isOnMain ? true : nil
     }
 
     /// Whether the caller is known to be on the main queue or the main thread.
     private var isOnMain: Bool {
-        // A key that is found is a yes. One that is missing may be hidden by a nested `sync` (law 4).
-        // As long as the main queue belongs to the main thread, being there is holding it; once the queue
-        // has been handed to the system, no code of ours runs on that thread any more.
+        // A key that is found is a yes. A missing one may be hidden by a nested `sync` (law 4).
+        // While the main queue belongs to the main thread, code on that thread has it exclusively.
+        // After the queue has been handed to the system, no code of ours runs on that thread.
         Self.mark.isCurrent == true || Thread.isMainThread
     }
 
@@ -72,13 +75,13 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Fores
 
     public var name: String { "main" }
 
-    package func foresee(_ outlook: inout Outlook) {
-        if isCurrent == true || isAwaitingCaller { return outlook.obstacle = name }
-        // Where another queue's `sync` hides that the caller is on it, the system knows and traps.
+    package func foresee(_ forecast: inout WaitForecast) {
+        if isCurrent == true || isAwaitingCaller { return forecast.obstacle = name }
+        // If another queue's `sync` hides that the caller is on the main queue, the system traps.
         dispatchPrecondition(condition: .notOnQueue(.main))
     }
 
-    /// Whether the caller runs, on another thread, what work of the main queue waits for.
+    /// Whether work of the main queue waits for the caller, which runs on another thread.
     private var isAwaitingCaller: Bool {
         unsafe Threads.isForMain || Frame.isCurrent(Self.mark.running)
     }
@@ -88,13 +91,14 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Fores
         DispatchQueue.main.async { job.run() }
     }
 
-    /// There is one main queue, so there is one mark of it, and one holder.
-    private static let mark = Seam.making { QueueMark.of(.main) }
+    /// There is one main queue, so it has one mark and one holder.
+    private static let mark = SimulationHooks.making { QueueMark.of(.main) }
     private static let occupation = Guarded<Occupation?>(nil)
 }
 
 extension MainContext {
-    /// This context without its overloads for closures of the main actor, which call the general ones.
+    /// This context without its overloads for closures of the main actor, which call the general
+    /// ones.
     var general: some ExecutionContext { self }
 
     /// Runs a closure of the main actor on the main queue after a delay (law 7).
@@ -107,7 +111,7 @@ extension MainContext {
         return general.schedule(after: delay, tolerance: tolerance, fileID: fileID, line: line, plain)
     }
 
-    /// Runs a closure of the main actor on the main queue after so many seconds (law 7).
+    /// Runs a closure of the main actor on the main queue after this many seconds (law 7).
     @discardableResult
     public func schedule(
         after seconds: Double, tolerance: Duration = .zero, fileID: StaticString = #fileID,
@@ -119,11 +123,12 @@ extension MainContext {
 }
 
 extension ExecutionContext where Self == MainContext {
-    // The requirement's witness stands here and is disfavoured: next to it, or preferred, the compiler would
-    // not see the closure of the main actor that a caller writes.
+    // The witness of the requirement stands in this extension and is disfavoured. In the type
+    // itself, or preferred, it would keep the compiler from inferring the main actor for a caller's
+    // closure.
     @_disfavoredOverload
     public func execute(_ work: consuming @escaping Work) {
-        Seam.leaves(for: name)
+        SimulationHooks.leaves(for: name)
         submit(consume work)
     }
 

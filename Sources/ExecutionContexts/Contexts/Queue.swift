@@ -1,11 +1,11 @@
 public import Dispatch
 
-/// Runs work on a dispatch queue that somebody else made: `queue.context`.
+/// Runs work on a dispatch queue that you made: `queue.context`.
 ///
-/// A queue does not tell whether it is serial, so neither does this context: `.serial(label:target:)` and
-/// `.barrier(label:target:)` make queues that do, on top of one you have. Work for a suspended queue waits
-/// until it is resumed.
-public struct QueueContext: ExecutionContext, ForeseeingContext {
+/// A queue does not report whether it is serial, so neither does this context.
+/// `.serial(label:target:)` and `.barrier(label:target:)` make queues that do, on top of one you
+/// have. Work for a suspended queue waits until it is resumed.
+public struct QueueContext: ExecutionContext, ForecastingContext {
     /// The queue that the work runs on.
     public let queue: DispatchQueue
     private let mark: QueueMark
@@ -17,7 +17,7 @@ public struct QueueContext: ExecutionContext, ForeseeingContext {
     }
 
     public func execute(_ work: consuming @escaping Work) {
-        Seam.leaves(for: name)
+        SimulationHooks.leaves(for: name)
         let job = unsafe QueueJob(consume work, of: mark.running)
         queue.async { job.run() }
     }
@@ -32,7 +32,7 @@ public struct QueueContext: ExecutionContext, ForeseeingContext {
 
     public var name: String { queue.label }
 
-    package func foresee(_ outlook: inout Outlook) { if isCurrent == true { outlook.ask(queue) } }
+    package func foresee(_ forecast: inout WaitForecast) { if isCurrent == true { forecast.ask(queue) } }
 }
 
 extension DispatchQueue {

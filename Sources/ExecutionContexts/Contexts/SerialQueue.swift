@@ -1,51 +1,53 @@
 public import Dispatch
 
-/// Runs work on a serial dispatch queue of its own, one piece at a time, in order (law 2).
+/// Runs work on a serial dispatch queue of its own, one job at a time, in order (law 2).
 ///
-/// `.global.serial("name")` is a lighter view with the same promise; a queue is for those who must hand one
-/// to a system API, which takes `queue`.
-public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierContext, ForeseeingContext {
-    private let gate: QueueGate
+/// `.global.serial("name")` is a lighter view with the same guarantees. Make a queue if you must
+/// pass one to a system API, which takes `queue`.
+public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierContext, ForecastingContext {
+    private let entry: QueueEntry
 
-    /// Makes a context with a serial queue of its own, which may target another queue.
+    /// Makes a context with its own serial queue, which may target another queue.
     public init(label: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil) {
-        gate = QueueGate(serial: DispatchQueue(label: label, qos: qos, target: target), target: target)
+        entry = QueueEntry(serial: DispatchQueue(label: label, qos: qos, target: target), target: target)
     }
 
     /// The queue that the work runs on.
-    public var queue: DispatchQueue { gate.queue }
+    public var queue: DispatchQueue { entry.queue }
 
     public func execute(_ work: consuming @escaping Work) {
-        Seam.leaves(for: name)
-        gate.submit(consume work)
+        SimulationHooks.leaves(for: name)
+        entry.submit(consume work)
     }
 
-    /// Waits for `body` to run in its turn; from the queue's own work it runs at once, as a part of it.
+    /// Waits for `body` to run in order; inside the queue's own work it runs at once, as a part of
+    /// it.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if isCurrent == true { return try body() }
-        if gate.mark.target != nil { checkTargets() }
-        return try gate.exclude(body)
+        if entry.mark.target != nil { checkTargets() }
+        return try entry.exclude(body)
     }
 
-    /// Keeps the queue to the caller; it is suspended meanwhile, and no thread waits with it.
+    /// Gives the caller exclusive access; the queue is suspended meanwhile, and no thread is
+    /// blocked.
     public func hold() -> ExclusiveHold {
-        // All its own work is exclusive.
-        if gate.mark.isOccupied { return .nothing }
-        if gate.mark.target != nil && !gate.mark.holding.isMine { checkTargets() }
-        return gate.hold()
+        // All of the queue's own work is exclusive.
+        if entry.mark.isOccupied { return .nothing }
+        if entry.mark.target != nil && !entry.mark.holding.isMine { checkTargets() }
+        return entry.hold()
     }
 
-    /// Traps if the caller has a queue that this one targets, and would wait for itself.
+    /// Traps if the caller is on a queue that this one targets, and would wait for itself.
     private func checkTargets() {
-        var outlook = Outlook()
-        outlook.follow(targetsOf: gate.mark)
-        outlook.stopIfObstructed(name)
+        var forecast = WaitForecast()
+        forecast.follow(targetsOf: entry.mark)
+        forecast.trapIfObstructed(name)
     }
 
-    /// Yes on this queue, on queues that target it and for who holds it, otherwise not known (law 4).
-    public var isCurrent: Bool? { gate.isCurrent }
+    /// Yes on this queue, on queues that target it and for its holder, otherwise not known (law 4).
+    public var isCurrent: Bool? { entry.isCurrent }
 
     public func checkIsCurrent() -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
@@ -54,11 +56,11 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
 
     public var name: String { queue.label }
 
-    package func foresee(_ outlook: inout Outlook) {
-        if isCurrent == true { return outlook.obstacle = name }
-        // Where another queue's `sync` hides that the caller is on it, the system knows and traps.
+    package func foresee(_ forecast: inout WaitForecast) {
+        if isCurrent == true { return forecast.obstacle = name }
+        // If another queue's `sync` hides that the caller is on this queue, the system traps.
         dispatchPrecondition(condition: .notOnQueue(queue))
-        outlook.follow(targetsOf: gate.mark)
+        forecast.follow(targetsOf: entry.mark)
     }
 }
 

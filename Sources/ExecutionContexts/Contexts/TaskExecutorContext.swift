@@ -1,7 +1,7 @@
 /// Runs work as tasks on a task executor: the reverse of `taskExecutor`.
 ///
-/// Each job is a task of its own, in no promised order; `serial(_:)` makes a view that has one. The task has the priority
-/// of its submitter, and keeps it.
+/// Each job is a task of its own, in no guaranteed order; the view `serial(_:)` has one. The task
+/// has the priority of its submitter, and keeps it.
 public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
     /// The executor that the work runs on.
     public let executor: Executor
@@ -10,9 +10,9 @@ public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
     public init(_ executor: Executor) { self.executor = executor }
 
     public func execute(_ work: consuming @escaping Work) {
-        Seam.leaves(for: name)
+        SimulationHooks.leaves(for: name)
         let work = MovedWork(consume work)
-        // The closure suspends nowhere, so the executor runs it as one job.
+        // The closure never suspends, so the executor runs it as one job.
         Task.detached(executorPreference: executor, priority: Task.currentPriority) { work.run() }
     }
 

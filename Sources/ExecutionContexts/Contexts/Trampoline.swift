@@ -1,9 +1,11 @@
 internal import CPlatform
 
-/// Runs work on the caller like `.immediate`, but nested work waits until the running piece has ended (law 5).
+/// Runs work on the caller like `.immediate`, but queues nested work behind the running job (law
+/// 5).
 ///
-/// A chain of a million links, each submitted by the one before, needs no more stack than one. Work that a
-/// piece submits has run when the outermost `execute` returns. Each thread has a queue of its own.
+/// A chain of a million jobs, each submitted by the one before, needs no more stack than one job.
+/// Work that a job submits has run when the outermost `execute` returns. Each thread has its own
+/// queue.
 public struct TrampolineContext: ExecutionContext {
     /// Makes the context; all are alike.
     public init() {}
@@ -21,7 +23,7 @@ public struct TrampolineContext: ExecutionContext {
         GlobalContext().execute { execute { work.run() } }
     }
 
-    /// Yes inside a piece of work of a trampoline on this thread, no elsewhere.
+    /// Yes inside a job of a trampoline on this thread, no elsewhere.
     public var isCurrent: Bool? { unsafe ec_trampoline() != nil }
 
     public var name: String { "trampoline" }
@@ -30,9 +32,11 @@ public struct TrampolineContext: ExecutionContext {
 
     private static func run(_ work: consuming @escaping Work) {
         var queue = WorkQueue()
-        // Given away, so that it is freed before the jobs run that it submits (law 10).
+        // Moved into the queue, so that the job is freed before the jobs that it submits run (law
+        // 10).
         queue.append(work)
-        // The queue lives in this stack frame, and the thread's word points to it only while it stands.
+        // The queue lives in this stack frame, and the thread-local pointer is cleared before it
+        // ends.
         unsafe withUnsafeMutablePointer(to: &queue) { queue in
             unsafe ec_set_trampoline(queue)
             defer { ec_set_trampoline(nil) }
@@ -42,6 +46,6 @@ public struct TrampolineContext: ExecutionContext {
 }
 
 extension ExecutionContext where Self == TrampolineContext {
-    /// Runs work on the caller, nested work after the running piece (law 5).
+    /// Runs work on the caller, nested work after the running job (law 5).
     public static var trampoline: TrampolineContext { TrampolineContext() }
 }

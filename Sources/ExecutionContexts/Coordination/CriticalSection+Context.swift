@@ -1,11 +1,11 @@
 internal import CPlatform
 
 extension CriticalSection: SynchronousContext {
-    // Disfavoured: a plain `execute { }` means the generic one, whose body may change what it captures.
+    // Disfavoured: a plain `execute { }` is the generic one, whose body may change its captures.
     @_disfavoredOverload
     public func execute(_ work: @escaping Work) { execute { () throws(Never) -> Void in work() } }
 
-    /// Runs `work` inside the section on the global queue, not on the caller before this returns.
+    /// Runs `work` inside the section on the global queue, never on the caller inside the call.
     public func enqueue(_ work: consuming @escaping Work) {
         let work = MovedWork(consume work)
         GlobalContext().execute { self.execute(work.run) }

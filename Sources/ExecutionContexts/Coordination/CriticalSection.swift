@@ -1,37 +1,40 @@
-/// Code that one thread at a time runs, and that a thread inside it may enter again.
+/// A recursive lock around code: one thread at a time is inside, and that thread may enter again.
 ///
 /// ```swift
 /// let section = CriticalSection()
 /// let total = section.execute { counter += 1; return counter }
 /// ```
 ///
-/// `execute` is equivalent to locking a recursive lock, running the body, and unlocking it, whichever way the body
-/// is left: its value or its error comes through (law 14). What one thread did inside has happened for the next.
+/// `execute` is equivalent to locking a recursive lock, running the body, and unlocking it,
+/// whichever way the body is left: its value or its error comes through (law 14). What one thread
+/// did inside happens before what the next one does there.
 ///
-/// - Recursion: a thread that is inside runs the body at once, as a part of what it is doing.
-/// - Order: none is promised. A thread that arrives may overtake the waiters, since that keeps the section busy. The
-///   first waiter is overtaken for a millisecond at most, the n-th for n milliseconds (law 16).
-/// - Priority: on Apple platforms the holder runs at the priority of a waiter without a time limit, if that is higher.
-///   On Linux the section lends no priority.
-/// - Deadlock: two threads that hold one section each and want the other's wait for ever. Give all code one order
-///   of entering, or use a time limit.
+/// - Recursion: a thread that is inside runs the body at once, within the access that it has.
+/// - Order: none is promised. A thread that arrives may overtake the waiters, since that keeps the
+///   section busy. The first waiter is overtaken for a millisecond at most, the n-th for n
+///   milliseconds (law 16).
+/// - Priority: on Apple platforms the lock owner runs at the priority of a waiter without a time
+///   limit, if that is higher. On Linux the section lends no priority.
+/// - Deadlock: two threads deadlock if each is inside one section and enters the other's. Give all
+///   code one order of entering, or use a time limit.
 ///
-/// The section is a context: `execute` runs the work on the caller, inside. It is not a serial one, since it
-/// promises no order and re-enters. To have the work of another context run inside, use
+/// The section is a context: `execute` runs the job on the caller, inside. It is not a serial one,
+/// since it promises no order and re-enters. To run the jobs of another context inside, use
 /// `context.exclusive(section)`.
 ///
-/// It is not for state that many threads mostly read: `ReadWriteCoordinator` lets them read side by side. It is
-/// not for async code: a thread must not be held across an `await`, so the body is synchronous.
+/// It is not for state that many threads mostly read: `ReadWriteCoordinator` lets them read side by
+/// side. It is not for async code: a thread must not be blocked across an `await`, so the body is
+/// synchronous.
 public final class CriticalSection: Sendable {
-    /// What people call it, in messages and in tools.
+    /// The name, for messages and tools.
     public let name: String
     @usableFromInline let lock = OwnedLock()
-    @usableFromInline let entry = EntryNote()
+    @usableFromInline let entry = EntryLocation()
 
-    /// Makes a section that nobody is inside.
+    /// Makes a section that no thread is inside.
     public init(name: String = "critical section") {
         self.name = name
-        unsafe Seam.made(lock.owner, name)
+        unsafe SimulationHooks.made(lock.owner, name)
     }
 
     /// Runs `body` with no other thread inside, and returns its value or throws its error (law 14).
@@ -41,16 +44,18 @@ public final class CriticalSection: Sendable {
     ) throws(Failure) -> Value {
         let thread = unsafe Threads.current
         if unsafe lock.isHeld(by: thread) { return try body() }
-        // Without a limit, waiting ends inside.
+        // Without a limit, the wait ends inside.
         if unsafe !lock.tryEnter(thread) { _ = unsafe lock.wait(thread, until: .max) }
         entry.write(fileID, line)
         defer { unsafe lock.leave(thread) }
         return try body()
     }
 
-    /// Runs `body` like `execute` if the section is free in time, or runs nothing and returns nil (law 15).
+    /// Runs `body` like `execute` if the section is free in time, or runs nothing and returns nil
+    /// (law 15).
     ///
-    /// Zero and negative mean "only if it is free now". The limit is one on waiting; the body takes what it takes.
+    /// Zero and negative mean "only if it is free now". The limit is one on waiting, not on the
+    /// body.
     @inlinable
     public func execute<Value, Failure: Error>(
         timeout: Duration, fileID: StaticString = #fileID, line: UInt = #line,
@@ -59,10 +64,11 @@ public final class CriticalSection: Sendable {
         try execute(before: TimeLimit.after(timeout), fileID, line, body)
     }
 
-    /// Runs `body` like `execute` if the section is free within so many seconds, or runs nothing and returns nil.
+    /// Runs `body` like `execute` if the section is free within `seconds`, or runs nothing and
+    /// returns nil.
     ///
-    /// Zero and negative mean "only if it is free now", infinity means no limit; not-a-number stops the program
-    /// (law 15).
+    /// Zero and negative mean "only if it is free now". Infinity means no limit. NaN traps (law
+    /// 15).
     @inlinable
     public func execute<Value, Failure: Error>(
         timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
@@ -85,9 +91,9 @@ public final class CriticalSection: Sendable {
         return try body()
     }
 
-    /// Runs `body` if the section is free within so many seconds, and returns whether it did (law 15).
+    /// Runs `body` if the section is free within `seconds`, and returns whether it did (law 15).
     ///
-    /// `execute(timeout:)` says the same, and returns the body's value.
+    /// `execute(timeout:)` does the same, and returns the body's value.
     @inlinable
     public func executeWithTimeout<Failure: Error>(
         _ seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
@@ -105,6 +111,7 @@ public final class CriticalSection: Sendable {
         try execute(timeout: timeout, fileID: fileID, line: line, body) != nil
     }
 
-    /// Who is inside now, for messages: nil if nobody is, and in release builds, which keep no record.
+    /// The thread that is inside, for messages; nil if none is, and in release builds, which keep
+    /// no record.
     public var holder: String? { entry.description(of: lock.holder) }
 }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A place in the dictionary of every thread, under a key (law 21).
+/// An entry in the dictionary of every thread, under a key (law 21).
 ///
-/// Nothing is kept beside the dictionary, so whatever other code stores there is seen.
+/// Nothing is kept beside the dictionary, so values that other code stores there are seen.
 struct KeyedLocal: Sendable {
     let namespace: String?
     let key: String
@@ -17,7 +17,7 @@ struct KeyedLocal: Sendable {
         unsafe name = NSString(string: fullKey)
     }
 
-    /// What lies there, whoever put it there.
+    /// The stored object, whether or not the library stored it.
     var object: Any? {
         get { unsafe Thread.current.threadDictionary.object(forKey: name) }
         nonmutating set {
@@ -25,26 +25,27 @@ struct KeyedLocal: Sendable {
             let before = unsafe dictionary.object(forKey: name)
             if let newValue {
                 unsafe dictionary.setObject(newValue, forKey: name)
-                KeyedEstate.ofThread.presentOrMade()?.keys.insert(fullKey)
+                KeyedStorage.ofThread.presentOrMade()?.keys.insert(fullKey)
             } else {
                 unsafe dictionary.removeObject(forKey: name)
-                KeyedEstate.ofThread.present()?.keys.remove(fullKey)
+                KeyedStorage.ofThread.present()?.keys.remove(fullKey)
             }
-            // A deinit that uses the dictionary runs when the dictionary is done.
+            // The old object is released here: its deinit may use the dictionary.
             withExtendedLifetime(before) {}
         }
     }
 
-    /// What lies there as a value, or nil if it is of another type.
+    /// The stored object as a value, or nil if it is of another type.
     func load<Value>() -> Value? {
         guard let object else { return nil }
         if let value = object as? Value { return value }
-        // As the dictionary has an optional that is nil; on some systems the cast says no to it.
+        // The dictionary stores an optional that is nil as `NSNull`; on some systems the cast
+        // rejects it.
         guard object is NSNull, let kind = Value.self as? any ExpressibleByNilLiteral.Type else { return nil }
         return Self.null(kind)
     }
 
-    /// Puts a value there as itself, for other code to read.
+    /// Stores a value as itself, for other code to read.
     func store<Value>(_ value: Value?) {
         guard let value else { return object = nil }
         object = value as Any
@@ -55,15 +56,16 @@ struct KeyedLocal: Sendable {
     }
 }
 
-/// What keyed thread-locals have stored on one thread: taken out of its dictionary when the thread ends (law 23).
+/// The keys that keyed thread-locals stored on one thread; removes them when the thread ends (law
+/// 23).
 ///
-/// The dictionary itself lives as long as the `Thread` object, which others may hold when the thread has ended,
-/// and would then free its values on whatever thread lets go of it last.
-private final class KeyedEstate {
+/// The dictionary itself lives as long as the `Thread` object. Other code may keep that object
+/// after the thread has ended, and its last release would free the values on another thread.
+private final class KeyedStorage {
     var keys: Set<String> = []
     private let dictionary = Thread.current.threadDictionary
 
-    static let ofThread = Seam.making { ThreadLocalValue<KeyedEstate> { _ in KeyedEstate() } }
+    static let ofThread = SimulationHooks.making { ThreadLocalValue<KeyedStorage> { _ in KeyedStorage() } }
 
     deinit {
         for key in keys {

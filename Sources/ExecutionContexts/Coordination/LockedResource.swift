@@ -7,29 +7,33 @@
 /// let count = birds.read { $0.count }
 /// ```
 ///
-/// A read is equivalent to the lock's read around the closure, a write to the lock's write around it. Which accesses
-/// run beside each other, and which writes a read sees, is the lock's to say: see `ResourceLock`.
+/// A read is equivalent to the lock's read around the closure, a write to the lock's write around
+/// it. The lock decides which accesses run beside each other, and which writes a read sees: see
+/// `ResourceLock`.
 ///
-/// - Escaping: there is no property that returns the value. What goes in is *sent* and no longer the caller's; what
-///   comes out of a write is `Sendable`, and a closure that lets part of a value that is not `Sendable` escape does not
-///   compile. Only a `Sendable` resource can be read, since reads may run beside each other; others are written.
-/// - Errors: a closure that throws leaves the lock free and the value as far as it had changed it. To change all or
-///   nothing, change a copy and assign it last.
-/// - Nesting: a read inside a read runs at once and sees the same. Inside a write the closure's own parameter is the
-///   only way to the value: a nested read or write would overlap with it. A write inside a read would change what
-///   the read looks at (law 18). These stop the program with a sentence, under every lock. An enqueued write inside
-///   either is fine and runs after it.
-/// - Letting go: pending writes keep the value until they have run.
+/// - Escaping: no property returns the value. A value put in is *sent*, and is the caller's no
+///   longer. The result of a write is `Sendable`, and a closure that lets part of a value that is
+///   not `Sendable` escape does not compile. Only a `Sendable` resource can be read, since reads
+///   may run beside each other; others are written.
+/// - Errors: a closure that throws releases the lock and keeps the changes made so far. To change
+///   all or nothing, change a copy and assign it last.
+/// - Nesting: a read inside a read runs at once and sees the same. Inside a write the closure's own
+///   parameter is the only way to the value: a nested read or write would overlap with it. A write
+///   inside a read would change what the read looks at (law 18). These trap with a message, under
+///   every lock. An enqueued write inside either runs after it.
+/// - Lifetime: pending writes keep the value until they have run.
 ///
-/// It is not for async code, whose accesses would hold the lock across an `await`; an actor is. It does not combine
-/// accesses: between a read and a write of its own, others may write. Do both in one write.
+/// It is not for async code, whose accesses would hold the lock across an `await`; use an actor. It
+/// does not combine accesses: between a read and a write, other callers may write. Do both in one
+/// write.
 @safe
 public final class LockedResource<Resource: ~Copyable>: Sendable {
     private let lock: any ResourceLock
-    // Unsafe in name only: what it points to is reached under the lock, and accesses that would overlap are refused.
+    // Unsafe in name only: the value is reached under the lock, and overlapping accesses are
+    // refused.
     private nonisolated(unsafe) let value: UnsafeMutablePointer<Resource>
 
-    /// Puts `resource` behind `lock`; it may be of any kind, and is the caller's no longer.
+    /// Puts `resource` behind `lock`; it may be of any type, and is the caller's no longer.
     public init(_ resource: consuming sending Resource, lockedBy lock: some ResourceLock) {
         self.lock = lock
         unsafe value = UnsafeMutablePointer.allocate(capacity: 1)
@@ -56,10 +60,11 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
         }
     }
 
-    /// Runs `body` with the value, alone, after the writes that the caller enqueued before and outside every access.
+    /// Runs `body` with the value, alone, after the caller's earlier writes and outside every
+    /// access.
     ///
-    /// When and where is the lock's to say: `.section` and `.coordinator` have a carrier for it, `.unlocked` runs it
-    /// at once if it can.
+    /// The lock decides when and where: `.section` and `.coordinator` have a write context for it,
+    /// `.unlocked` runs it at once if it can.
     public func enqueueWrite(_ body: @escaping @Sendable (inout sending Resource) -> Void) {
         lock.enqueueWrite { [self] in
             require(
@@ -100,15 +105,16 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
                 + "(law 30). Use the value that the outer closure has; pass it on as an inout parameter.")
     }
 
-    // The marks of this resource's accesses: two addresses that nothing else has.
+    // The marks of this resource's accesses: two addresses that no other object has.
     private var reading: Frame.Owner { unsafe Frame.owner(self) }
     private var writing: Frame.Owner { unsafe Frame.Owner(value) }
 }
 
 extension LockedResource where Resource: Sendable & ~Copyable {
-    /// Runs `body` on the caller with the value, beside other reads if the lock allows it, and returns its value.
+    /// Runs `body` on the caller with the value, beside other reads if the lock allows it.
     ///
-    /// For a resource that is not `Sendable` there is `write`.
+    /// It returns the value of `body` or throws its error. For a resource that is not `Sendable`,
+    /// use `write`.
     public func read<Value, Failure: Error>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: (borrowing Resource) throws(Failure) -> Value

@@ -1,42 +1,42 @@
 extension CriticalSection {
-    /// This section as a context, with an observer that is told who waits to get inside and who is.
+    /// This section as a context, with an observer that is notified of waiting and running jobs.
     ///
-    /// What is waited for is time on the caller: from the call to the moment when it is inside. Those who use the section
-    /// itself are not observed.
+    /// The waiting time of a job is the time from the call until the caller is inside. Code that
+    /// uses the section itself is not observed.
     public func observed(by observer: some ContextObserver) -> some SynchronousContext {
-        Attended(base: self, attendant: Observing(observer))
+        Intercepted(base: self, interceptor: Observing(observer))
     }
 }
 
 extension ReadingContext {
-    /// This side, with an observer that is told of its reads.
+    /// This side, with an observer that is notified of its reads.
     public func observed(by observer: some ContextObserver) -> some SynchronousContext {
-        Attended(base: self, attendant: Observing(observer))
+        Intercepted(base: self, interceptor: Observing(observer))
     }
 }
 
 extension WritingContext {
-    /// This side, with an observer that is told of its writes.
+    /// This side, with an observer that is notified of its writes.
     public func observed(by observer: some ContextObserver) -> some ActorBackingContext
         & SynchronousBarrierContext
     {
-        Attended(base: self, attendant: Observing(observer))
+        Intercepted(base: self, interceptor: Observing(observer))
     }
 }
 
-/// A coordinator with an observer that is told of the reads and writes that are made through this.
+/// A coordinator with an observer that is notified of the reads and writes made through this value.
 ///
-/// It is the same coordinator: who uses it directly is excluded as before, and not observed.
+/// It excludes through the same coordinator. Code that uses that one directly is not observed.
 public struct ObservedCoordinator: Sendable {
     /// The coordinator.
     public let coordinator: ReadWriteCoordinator
-    private let readingSide: Attended<ReadingContext, Observing>
-    private let writingSide: Attended<WritingContext, Observing>
+    private let readingSide: Intercepted<ReadingContext, Observing>
+    private let writingSide: Intercepted<WritingContext, Observing>
 
     init(_ coordinator: ReadWriteCoordinator, observer: any ContextObserver) {
         self.coordinator = coordinator
-        readingSide = Attended(base: coordinator.reading, attendant: Observing(observer))
-        writingSide = Attended(base: coordinator.writing, attendant: Observing(observer))
+        readingSide = Intercepted(base: coordinator.reading, interceptor: Observing(observer))
+        writingSide = Intercepted(base: coordinator.writing, interceptor: Observing(observer))
     }
 
     /// Runs `body` like the coordinator's `read`.
@@ -60,7 +60,7 @@ public struct ObservedCoordinator: Sendable {
 }
 
 extension ReadWriteCoordinator {
-    /// This coordinator, with an observer that is told of reads and writes: who waits for them, and who is inside.
+    /// This coordinator, with an observer that is notified of waiting and running reads and writes.
     public func observed(by observer: some ContextObserver) -> ObservedCoordinator {
         ObservedCoordinator(self, observer: observer)
     }

@@ -1,6 +1,4 @@
-internal import Synchronization
-
-/// Enqueued writes that have not run, in the order in which they came, and the turns that run them.
+/// Enqueued writes that have not run, in the order of their submission.
 final class PendingWrites: Sendable {
     private let queue = Guarded(WorkQueue())
 
@@ -8,7 +6,7 @@ final class PendingWrites: Sendable {
 
     func next() -> Work? { queue.withLock { $0.popFirst() } }
 
-    /// Runs the oldest write inside `section`; never inside an access of this thread that is under way (law 18).
+    /// Runs the oldest write inside `section`, but never inside an access of this thread (law 18).
     func runNext(in section: CriticalSection) {
         if section.isCurrent == true {
             GlobalContext().execute { self.runNext(in: section) }
@@ -17,24 +15,15 @@ final class PendingWrites: Sendable {
         }
     }
 
-    /// The right to run one write, which a carrier gets. One that it refuses or loses is used on the global context.
-    final class Turn: Sendable {
-        private let writes: PendingWrites
-        private let section: CriticalSection
-        private let isUsed = Atomic<Bool>(false)
+    /// The right to run one write, which a job on the write context uses.
+    ///
+    /// If the write context refuses or drops that job, the write runs on the global context.
+    struct Next: GuardedJob {
+        let writes: PendingWrites
+        let section: CriticalSection
 
-        init(_ writes: PendingWrites, _ section: CriticalSection) {
-            self.writes = writes
-            self.section = section
-        }
+        func run() { writes.runNext(in: section) }
 
-        deinit {
-            if use() { GlobalContext().execute { [writes, section] in writes.runNext(in: section) } }
-        }
-
-        func take() { if use() { writes.runNext(in: section) } }
-
-        // Relaxed: who takes it only has to be one; what the writes need to see goes through their queue's lock.
-        private func use() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
+        func drop() { GlobalContext().execute { [writes, section] in writes.runNext(in: section) } }
     }
 }

@@ -1,8 +1,9 @@
 extension ReadWriteCoordinator {
     /// Runs `body` beside other reads and returns its value or throws its error; blocks no thread.
     ///
-    /// It runs on the caller if it can begin at once, else on the global context when the writes before it are
-    /// done. Cancelling the task before that throws `CancellationError`, and the body never runs (law 13).
+    /// It runs on the caller if it can begin at once, else on the global context after the writes
+    /// before it. Cancelling the task before that throws `CancellationError`, and the body never
+    /// runs (law 13).
     public nonisolated(nonsending) func readAsync<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
@@ -12,9 +13,11 @@ extension ReadWriteCoordinator {
         return try await QueuedReads(core: core).run(fileID: fileID, line: line, body)
     }
 
-    /// Runs `body` as an enqueued write and returns its value or throws its error; blocks no thread.
+    /// Runs `body` as an enqueued write and returns its value or throws its error; blocks no
+    /// thread.
     ///
-    /// Cancelling the task before its turn throws `CancellationError`, and the body never runs (law 13).
+    /// Cancelling the task before the write begins throws `CancellationError`, and the body never
+    /// runs (law 13).
     public nonisolated(nonsending) func writeAsync<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
@@ -29,7 +32,7 @@ private struct QueuedReads: ExecutionContext {
 
     func execute(_ work: @escaping Work) { core.enqueueRead(work) }
 
-    var time: any TimeSource { core.carrier.time }
+    var time: any TimeSource { core.writeContext.time }
 
     var name: String { "\(core.name).reading" }
 }

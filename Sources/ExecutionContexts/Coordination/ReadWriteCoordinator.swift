@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Reads that run side by side on their callers, and writes that run alone, one after the other.
+/// A reader-writer lock: reads run side by side on their callers, and writes run alone, in order.
 ///
 /// ```swift
 /// let coordinator = ReadWriteCoordinator()
@@ -8,28 +8,31 @@ public import Synchronization
 /// let language = coordinator.read { settings.language }
 /// ```
 ///
-/// A read runs on the caller, at once where no write waits or runs. An enqueued write runs later, on the context
-/// that carries the writes or on a thread that waits for it; writes run in the order of their submission. A read
-/// sees every write that was submitted before it and none that was submitted after (law 17): in the example,
-/// `language` is "en".
+/// A read runs on the caller, at once where no write waits or runs. An enqueued write runs later,
+/// on the write context or on a thread that waits for it. Writes run in the order of their
+/// submission. A read sees every write that was submitted before it and none that was submitted
+/// after (law 17): in the example, `language` is "en".
 ///
-/// - Nesting: a read inside a read or a write runs at once, also while a write waits (law 18). So does a blocking
-///   write inside a write. A blocking write inside a read would wait for that read: it stops the program with a
-///   sentence. An enqueued write inside either runs later.
-///   Reads of several coordinators inside each other need one order everywhere, as locks do: a read waits for the
-///   writes before it, and those wait for the readers inside. A write context that runs one job at a time is part of
-///   that order: a job on it holds up the writes, and with them the readers behind them (law 20).
-/// - Priority: none is lent. A waiter is overtaken for a bounded time only, whatever its priority.
-/// - Waiting: a reader that must wait runs the writes before it itself, if the carrier's work may run anywhere, as that
-///   of the global context, and the reader's thread is not the main one; or if the reader runs on the carrier.
-///   So no number of waiting readers exhausts the pool (law 20). A write that runs that way runs inside whatever
-///   the reader is inside of, and sees the reader's task and task-locals.
+/// - Nesting: a read inside a read or a write runs at once, also while a write waits (law 18). So
+///   does a blocking write inside a write. A blocking write inside a read would wait for that read:
+///   it traps with a message. An enqueued write inside either runs later. Nested reads of several
+///   coordinators need one order everywhere, as locks do: a read waits for the writes before it,
+///   and those wait for the readers inside. A write context that runs one job at a time is part of
+///   that order: a job on it delays the writes, and with them the readers behind them (law 20).
+/// - Priority: the coordinator lends no priority. A waiter is overtaken for a bounded time only,
+///   whatever its priority.
+/// - Waiting: a reader that must wait runs the writes before it itself in two cases: if jobs of the
+///   write context may run anywhere, as those of the global context, and the reader's thread is not
+///   the main one; or if the reader runs on the write context. So no number of waiting readers
+///   exhausts the pool (law 20). Such a write runs inside whatever the reader is inside of, and
+///   sees the reader's task and task-locals.
 /// - Fairness: no reader and no writer starves (law 17).
-/// - Letting go: writes that were enqueued run, also when the coordinator is gone (law 19). A carrier that refuses or
-///   loses a turn loses no write: they run on the global context then.
+/// - Lifetime: enqueued writes run, also after the coordinator is released (law 19). If the write
+///   context refuses or drops a drain, the writes run on the global context.
 ///
-/// It is for state that many threads read, on their hot paths, and some change. For state that is mostly changed, a
-/// `CriticalSection` is simpler; for state that async code alone uses, an actor is.
+/// Use it for state that many threads read on their hot paths and that some change. For state that
+/// is mostly changed, a `CriticalSection` is simpler. For state that only async code uses, use an
+/// actor.
 @safe
 public final class ReadWriteCoordinator: Sendable {
     let core: ReadWriteCore
@@ -38,13 +41,14 @@ public final class ReadWriteCoordinator: Sendable {
     /// Unsafe in name only: the word is atomic.
     @usableFromInline nonisolated(unsafe) let state: UnsafeMutablePointer<Atomic<UInt64>>
 
-    /// Makes a coordinator whose enqueued writes run on `carrier`.
+    /// Makes a coordinator whose enqueued writes run on `writeContext`.
     ///
-    /// An inline carrier, as `.immediate`, runs a write before `enqueueWrite` returns, if nobody is inside.
+    /// An inline write context, such as `.immediate`, runs a write before `enqueueWrite` returns,
+    /// if no reader or writer is inside.
     public convenience init(
-        name: String = "coordinator", carrier: some ExecutionContext = GlobalContext()
+        name: String = "coordinator", writesOn writeContext: some ExecutionContext = GlobalContext()
     ) {
-        self.init(ReadWriteCore(name: name, carrier: carrier))
+        self.init(ReadWriteCore(name: name, writeContext: writeContext))
     }
 
     init(_ core: ReadWriteCore) {
@@ -52,20 +56,21 @@ public final class ReadWriteCoordinator: Sendable {
         unsafe state = core.state
     }
 
-    /// What people call it, in messages and in tools.
+    /// The name, for messages and tools.
     public var name: String { core.name }
 
     // MARK: Reading
 
-    /// Runs `body` on the caller, beside other reads, and returns its value or throws its error (law 17).
+    /// Runs `body` on the caller, beside other reads, and returns its value or throws its error
+    /// (law 17).
     ///
-    /// A task that must not hold a thread while it waits uses `readAsync`.
+    /// A task that must not block a thread while it waits uses `readAsync`.
     @inlinable @inline(__always)
     public func read<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let thread = unsafe Threads.current
-        // Without a limit, waiting ends inside.
+        // Without a limit, the wait ends inside.
         let entry = unsafe enter(thread, until: .max).unsafelyUnwrapped
         defer { unsafe leave(entry, thread) }
         return try entry == .elsewhere ? readElsewhere(body) : body()
@@ -73,17 +78,19 @@ public final class ReadWriteCoordinator: Sendable {
 
     /// Runs `body` like `read` if it can begin in time, or runs nothing and returns nil (law 15).
     ///
-    /// Zero and negative mean "only if it can begin now". A reader with a time limit does not run the writes before
-    /// it, which may take any time, unless it runs on the carrier, where nobody else could.
+    /// Zero and negative mean "only if it can begin at once". A reader with a time limit does not
+    /// run the writes before it, which may take any time, unless it runs on the write context,
+    /// where no other thread could.
     public func read<Value, Failure: Error>(
         timeout: Duration, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         try readIfPossible(before: TimeLimit.after(timeout), body)
     }
 
-    /// Runs `body` like `read` if it can begin within so many seconds, or runs nothing and returns nil (law 15).
+    /// Runs `body` like `read` if it can begin within `seconds`, or runs nothing and returns nil
+    /// (law 15).
     ///
-    /// Zero and negative mean "only if it can begin now", infinity means no limit; not-a-number stops the program.
+    /// Zero and negative mean "only if it can begin at once". Infinity means no limit. NaN traps.
     public func read<Value, Failure: Error>(
         timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: () throws(Failure) -> Value
@@ -95,13 +102,14 @@ public final class ReadWriteCoordinator: Sendable {
 
     /// Runs `write` later, alone, after everything submitted before it (law 17).
     ///
-    /// It runs on the carrier, or on a thread that waits for it (law 20).
+    /// It runs on the write context, or on a thread that waits for it (law 20).
     public func enqueueWrite(_ write: consuming @escaping Work) { core.enqueue(consume write) }
 
-    /// Runs `body` on the caller, alone, after the writes submitted before it, and returns its value or error.
+    /// Runs `body` on the caller, alone, after the writes submitted before it; returns its value.
     ///
-    /// Inside a write of this coordinator it runs at once; inside a read it stops the program (law 18). A task that
-    /// must not hold a thread while it waits uses `writeAsync`.
+    /// An error that `body` throws comes through. Inside a write of this coordinator it runs at
+    /// once. Inside a read it traps (law 18). A task that must not block a thread while it waits
+    /// uses `writeAsync`.
     @inlinable
     public func blockingWrite<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
@@ -113,19 +121,21 @@ public final class ReadWriteCoordinator: Sendable {
         return try body()
     }
 
-    /// Runs `body` like `blockingWrite` if it can begin in time, or runs nothing and returns nil (law 15).
+    /// Runs `body` like `blockingWrite` if it can begin in time, or runs nothing and returns nil
+    /// (law 15).
     ///
-    /// Zero and negative mean "only if it can begin now". A writer with a time limit does not run the writes
-    /// before it, as little as a reader does.
+    /// Zero and negative mean "only if it can begin at once". A writer with a time limit does not
+    /// run the writes before it, as a reader with one does not.
     public func blockingWrite<Value, Failure: Error>(
         timeout: Duration, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         try writeIfPossible(before: TimeLimit.after(timeout), body)
     }
 
-    /// Runs `body` like `blockingWrite` if it can begin within so many seconds, or runs nothing and returns nil.
+    /// Runs `body` like `blockingWrite` if it can begin within `seconds`, or runs nothing and
+    /// returns nil.
     ///
-    /// Zero and negative mean "only if it can begin now", infinity means no limit; not-a-number stops the program.
+    /// Zero and negative mean "only if it can begin at once". Infinity means no limit. NaN traps.
     public func blockingWrite<Value, Failure: Error>(
         timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: () throws(Failure) -> Value
@@ -160,7 +170,7 @@ public final class ReadWriteCoordinator: Sendable {
         }
     }
 
-    // Over a context; without a limit, waiting ends with the body's value.
+    // Over a context. Without a limit, the wait ends with the body's value.
 
     @usableFromInline @inline(never)
     func readElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {

@@ -2,13 +2,17 @@ internal import CPlatform
 internal import Synchronization
 
 /// How a thread waits at a coordinator.
+///
+/// 1. Spin for a moment, while admission is open.
+/// 2. Look under the lock: enter, help, or join the wait queue and look once more.
+/// 3. Park. A thread that leaves wakes one waiter, which repeats from step 2.
 extension ReadWriteCore {
-    /// Waits and gets in; false if `deadline` came first.
-    func wait(_ thread: ThreadRecord, _ wish: Waiter.Wish, until deadline: Int64) -> Bool {
-        // Who gives up at once does not wait on the spot either.
-        if unsafe deadline != .min && spin(thread, wish) { return true }
-        var waiter = unsafe Waiter(thread, wish, helps: mayHelp(thread, until: deadline))
-        waiter.helpsWithLost = unsafe deadline == Parker.never && !Threads.own.pointee.is_main
+    /// Waits and enters; false if `deadline` came first.
+    func wait(_ thread: ThreadRecord, _ request: Waiter.WaitRequest, until deadline: Int64) -> Bool {
+        // A caller that gives up at once does not spin either.
+        if unsafe deadline != .min && spin(thread, request) { return true }
+        var waiter = unsafe Waiter(thread, request, helps: mayHelp(thread, until: deadline))
+        waiter.helpsWithDropped = unsafe deadline == Parker.never && !Threads.own.pointee.is_main
         waiter.position = .max
         return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
     }
@@ -16,20 +20,20 @@ extension ReadWriteCore {
     private func wait(_ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64) -> Bool {
         let thread = unsafe waiter.pointee.thread
         while true {
-            var rest = Aftermath()
-            let step = line.withLock { line in
-                unsafe attempt(waiter, until: deadline, &line, &rest)
+            var effects = Effects()
+            let step = queues.withLock { queues in
+                unsafe attempt(waiter, until: deadline, &queues, &effects)
             }
-            unsafe see(to: rest, thread)
+            unsafe perform(effects, thread)
             switch step {
             case .enter: return true
             case .giveUp: return false
             case .help: if unsafe help(waiter) { return true }
-            case .foresee: unsafe waiter.pointee.foresee(Outlook.of(carrier).isUnclear)
-            case .awaitTurn where awaitTurn(): continue
-            case .awaitTurn: unsafe waiter.pointee.parker.park(until: deadline)
+            case .forecast: unsafe waiter.pointee.foresee(WaitForecast.of(writeContext).isUnclear)
+            case .awaitDrain where awaitDrain(): continue
+            case .awaitDrain: unsafe waiter.pointee.parker.park(until: deadline)
             case .park(let end):
-                unsafe Seam.waits(for: state, writer, carrier.name)
+                unsafe SimulationHooks.waits(for: state, writer, writeContext.name)
                 unsafe waiter.pointee.parker.park(until: end)
             }
         }
@@ -38,168 +42,182 @@ extension ReadWriteCore {
     private enum Step {
         case enter, giveUp
         case park(until: Int64)
-        /// The caller is inside alone, to run the writes before it.
+        /// The caller is inside exclusively, to run the writes before it.
         case help
-        /// Whether the carrier can run the writes before the caller is to be found out.
-        case foresee
-        /// The writes before the caller wait for a turn on a carrier that may have to be driven, or
-        /// never comes.
-        case awaitTurn
+        /// The caller must compute whether the write context can run the writes before it.
+        case forecast
+        /// The writes before the caller wait for a drain on a write context that may have to be
+        /// driven, or whose drain may never begin.
+        case awaitDrain
     }
 
-    /// Waits for the turn that the carrier has been asked for; false if the carrier drops what it
-    /// is given.
+    /// Waits for the requested drain; false if the write context drops the jobs it is given.
     ///
-    /// Drives a carrier that runs its jobs only while a thread does, and traps where the turn can
-    /// never come (law 27).
-    private func awaitTurn() -> Bool {
-        AwaitedEnd.result(of: { () throws(Never) in }, from: carrier, named: name) {
-            carrier.execute($0, refused: { _ in })
+    /// Drives a write context that runs its jobs only while a thread drives it, and traps where the
+    /// drain can never begin (law 27).
+    private func awaitDrain() -> Bool {
+        AwaitedEnd.result(of: { () throws(Never) in }, from: writeContext, named: name) {
+            writeContext.execute($0, refused: { _ in })
         } != nil
     }
 
-    /// One look at what a waiter can do; under the lock.
+    /// Decides what a waiter does next; under the lock.
     private func attempt(
-        _ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64, _ line: inout WriteLine,
-        _ rest: inout Aftermath
+        _ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64, _ queues: inout CoordinatorQueues,
+        _ effects: inout Effects
     ) -> Step {
-        if unsafe waiter.pointee.isIn { return .enter }
+        if unsafe waiter.pointee.isAdmitted { return .enter }
         let wasWoken = unsafe waiter.pointee.isWoken
-        var isInLine = unsafe waiter.pointee.isInLine
-        if unsafe waiter.pointee.position == .max { unsafe waiter.pointee.position = line.submitted }
-        if deadline == Parker.never, unsafe line.mustForesee(waiter) { return .foresee }
+        var isQueued = unsafe waiter.pointee.isQueued
+        if unsafe waiter.pointee.position == .max { unsafe waiter.pointee.position = queues.submitted }
+        if deadline == Parker.never, unsafe queues.needsForecast(waiter) { return .forecast }
         if wasWoken {
             unsafe waiter.pointee.isWoken = false
-            line.isWakePending = false
-            // Before the look, so that who leaves after it wakes somebody.
-            publish(line.flags)
+            queues.isWakePending = false
+            // Before the look, so that a thread that leaves after it wakes a waiter.
+            publish(queues.flags)
         }
         while true {
-            if let step = unsafe enter(waiter, &line, &rest) { return step }
-            let now = unsafe Seam.now(waiter.pointee.thread)
+            if let step = unsafe enter(waiter, &queues, &effects) { return step }
+            let now = unsafe SimulationHooks.now(waiter.pointee.thread)
             if deadline == .min || now >= deadline {
-                if isInLine { unsafe line.remove(waiter) }
-                rest = settle(&line)
+                if isQueued { unsafe queues.remove(waiter) }
+                effects = admitNext(&queues)
                 return .giveUp
             }
-            if isInLine {
-                let end = unsafe patience(waiter, now: now, &line)
-                // While its wake-up was pending no other waiter was woken: it passes that on.
-                if wasWoken { rest = settle(&line) }
-                return unsafe awaitsTurn(waiter, line) ? .awaitTurn : .park(until: min(deadline, end))
+            if isQueued {
+                let end = unsafe starvationDeadline(waiter, now: now, &queues)
+                // No other waiter was woken while this wake-up was pending, so this thread wakes
+                // the next one.
+                if wasWoken { effects = admitNext(&queues) }
+                return unsafe awaitsDrain(waiter, queues) ? .awaitDrain : .park(until: min(deadline, end))
             }
-            unsafe line.waiting.append(waiter)
-            unsafe waiter.pointee.isInLine = true
-            isInLine = true
-            publish(line.flags)
-            // Once more: who left before the announcement told nobody.
+            unsafe queues.waitQueue.append(waiter)
+            unsafe waiter.pointee.isQueued = true
+            isQueued = true
+            publish(queues.flags)
+            // Once more: a thread that left before this waiter was published woke no waiter.
         }
     }
 
-    /// Until when one who could enter, but for others inside, lets itself be overtaken: then it closes the doors.
+    /// The time at which the first waiter, kept out only by threads that are inside, closes
+    /// admission.
     ///
-    /// By the clock and not when it is woken: readers each of whom comes before another leaves wake nobody.
-    private func patience(
-        _ waiter: UnsafeMutablePointer<Waiter>, now: Int64, _ line: inout WriteLine
+    /// By the clock and not at a wake-up: overlapping readers, each entering before another leaves,
+    /// wake no waiter.
+    private func starvationDeadline(
+        _ waiter: UnsafeMutablePointer<Waiter>, now: Int64, _ queues: inout CoordinatorQueues
     ) -> Int64 {
-        guard unsafe line.waiting.first == waiter, unsafe waiter.pointee.position <= line.completed else {
+        guard unsafe queues.waitQueue.first == waiter, unsafe waiter.pointee.position <= queues.completed
+        else {
             return Parker.never
         }
         unsafe waiter.pointee.isTiming = true
         let end = unsafe waiter.pointee.since + 1_000_000
         if now < end { return end }
-        line.isFirstStarving = true
-        publish(line.flags)
+        queues.isFirstStarving = true
+        publish(queues.flags)
         return Parker.never
     }
 
     private func enter(
-        _ waiter: UnsafeMutablePointer<Waiter>, _ line: inout WriteLine, _ rest: inout Aftermath
+        _ waiter: UnsafeMutablePointer<Waiter>, _ queues: inout CoordinatorQueues, _ effects: inout Effects
     ) -> Step? {
         let thread = unsafe waiter.pointee.thread
-        if unsafe waiter.pointee.position > line.completed {
-            if unsafe line.mayHelp(waiter), line.completed < line.limit, unsafe tryExclude(thread) {
+        if unsafe waiter.pointee.position > queues.completed {
+            if unsafe queues.mayHelp(waiter), queues.completed < queues.limit, unsafe tryExclude(thread) {
                 return .help
             }
-        } else if unsafe !line.isFirstStarving || line.waiting.first == waiter {
+        } else if unsafe !queues.isFirstStarving || queues.waitQueue.first == waiter {
             let isIn =
-                unsafe waiter.pointee.wish == .shared
-                ? countIn() : !line.hasReadyJob(before: waiter) && tryExclude(thread)
+                unsafe waiter.pointee.request == .shared
+                ? countAdmittedReader() : !queues.hasReadyJob(before: waiter) && tryExclude(thread)
             if isIn {
-                unsafe leaveLine(waiter, &line, &rest)
+                unsafe leaveQueue(waiter, &queues, &effects)
                 return .enter
             }
         }
         return nil
     }
 
-    /// Whether a waiter needs a turn on the carrier, which has been asked for one.
-    private func awaitsTurn(_ waiter: UnsafeMutablePointer<Waiter>, _ line: borrowing WriteLine) -> Bool {
-        guard unsafe waiter.pointee.drives && waiter.pointee.position > line.completed && line.isTurnComing
+    /// Whether a waiter needs a drain on the write context, which is requested.
+    private func awaitsDrain(_ waiter: UnsafeMutablePointer<Waiter>, _ queues: borrowing CoordinatorQueues)
+        -> Bool
+    {
+        guard
+            unsafe waiter.pointee.drives && waiter.pointee.position > queues.completed
+                && queues.isDrainRequested
         else { return false }
-        // Relaxed: a thread that is inside alone settles when it leaves, under the lock that the
-        // caller has now.
+        // Relaxed: a thread that is inside exclusively admits waiters when it leaves, under the
+        // lock that the caller has.
         return unsafe state.pointee.load(ordering: .relaxed) & ReadWriteState.exclusive == 0
     }
 
-    private func leaveLine(
-        _ waiter: UnsafeMutablePointer<Waiter>, _ line: inout WriteLine, _ rest: inout Aftermath
+    private func leaveQueue(
+        _ waiter: UnsafeMutablePointer<Waiter>, _ queues: inout CoordinatorQueues, _ effects: inout Effects
     ) {
-        if unsafe waiter.pointee.isInLine { unsafe line.remove(waiter) }
-        // Others may go on beside a reader; a writer has whoever waits wait on.
-        if unsafe waiter.pointee.wish == .shared { rest = settle(&line) } else { publish(line.flags) }
+        if unsafe waiter.pointee.isQueued { unsafe queues.remove(waiter) }
+        // Other waiters may enter beside a reader. Behind a writer they wait on.
+        if unsafe waiter.pointee.request == .shared {
+            effects = admitNext(&queues)
+        } else {
+            publish(queues.flags)
+        }
     }
 
-    /// Runs the writes before a waiter, which is inside alone; true if it got in that way.
+    /// Runs the writes before a waiter that is inside exclusively; true if it entered that way.
     private func help(_ waiter: UnsafeMutablePointer<Waiter>) -> Bool {
         let thread = unsafe waiter.pointee.thread
         let ran = unsafe runWrites(to: waiter.pointee.position) { false }
-        var rest = Aftermath()
-        let isIn = line.withLock { line in
-            line.completed += ran
-            let isReader = unsafe waiter.pointee.wish == .shared
-            let isDue = unsafe waiter.pointee.position <= line.completed
-            guard unsafe isDue && (isReader || !line.hasReadyJob(before: waiter)) else {
-                // A waiting writer stands between, or before a writer an enqueued read that is ready now.
-                rest = leaveAlone(&line)
+        var effects = Effects()
+        let isIn = queues.withLock { queues in
+            queues.completed += ran
+            let isReader = unsafe waiter.pointee.request == .shared
+            let isDue = unsafe waiter.pointee.position <= queues.completed
+            guard unsafe isDue && (isReader || !queues.hasReadyJob(before: waiter)) else {
+                // A waiting writer stands between, or, before a writer, an enqueued read that is
+                // ready.
+                effects = endExclusive(&queues)
                 return false
             }
             if isReader {
-                unsafe writer.pointee.store(0, ordering: .relaxed)  // As in `leaveAlone`.
+                unsafe writer.pointee.store(0, ordering: .relaxed)  // As in `endExclusive`.
                 update { $0 & ~ReadWriteState.exclusive + ReadWriteState.reader }
             }
-            unsafe leaveLine(waiter, &line, &rest)
+            unsafe leaveQueue(waiter, &queues, &effects)
             return true
         }
-        unsafe see(to: rest, thread)
+        unsafe perform(effects, thread)
         return isIn
     }
 
-    /// Whether a thread that waits may run the writes before it (law 20).
+    /// Whether a waiting thread may run the writes before it (law 20).
     ///
-    /// One with a time limit only where nobody else could: a write takes what time it takes.
+    /// A thread with a time limit may do so only on the write context, where no other thread could:
+    /// a write may take any time.
     private func mayHelp(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
-        if carrier.isCurrent == true { return true }
-        return unsafe deadline == Parker.never && carrier.runsAnywhere && !Threads.own.pointee.is_main
+        if writeContext.isCurrent == true { return true }
+        return unsafe deadline == Parker.never && writeContext.runsAnywhere && !Threads.own.pointee.is_main
     }
 
-    /// Waits on the spot for a moment: most reads and writes are short, and going to sleep is long.
-    private func spin(_ thread: ThreadRecord, _ wish: Waiter.Wish) -> Bool {
+    /// Spins for a moment: most reads and writes are short, and parking takes long.
+    private func spin(_ thread: ThreadRecord, _ request: Waiter.WaitRequest) -> Bool {
         if unsafe thread.pointee.simulation != nil { return false }
         for _ in 0..<100 {
-            // Relaxed looks, so that waiting does not take the line of memory from who is inside.
+            // Relaxed loads: a hint; spinning does not take the cache line from the thread that is
+            // inside.
             let now = unsafe state.pointee.load(ordering: .relaxed)
             if now & ReadWriteState.exclusive != 0 {
                 ec_relax()
                 continue
             }
-            // Whose turn it is is decided under the lock.
+            // Which waiter enters next is decided under the lock.
             if now & ReadWriteState.closed != 0 { return false }
-            if wish == .shared {
+            if request == .shared {
                 if tryCountReader() { return true }
             } else {
-                // Only under the lock the bias is taken back.
-                if now & (ReadWriteState.biased | ReadWriteState.claimed) != 0 { return false }
+                // The bias is revoked only under the lock.
+                if now & (ReadWriteState.biased | ReadWriteState.revoking) != 0 { return false }
                 if ReadWriteState.isVacant(now), unsafe tryEnterVacant(thread) { return true }
             }
             ec_relax()

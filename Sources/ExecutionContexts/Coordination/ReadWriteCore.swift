@@ -1,46 +1,47 @@
 internal import CPlatform
 internal import Synchronization
 
-/// The machinery of a coordinator: one word, a line, and turns on the carrier.
+/// The state machine of a coordinator: one state word, its queues, and drains on the write context.
 ///
-/// Enqueued writes keep it alive, so letting go of the coordinator loses none (law 19).
+/// Enqueued writes keep it alive, so releasing the coordinator drops none (law 19).
 @safe
 final class ReadWriteCore: DrainedView, @unchecked Sendable {
-    // Unchecked: the word is atomic, the line has its lock, the batch belongs to whoever is inside alone.
-    let carrier: any ExecutionContext
+    // Unchecked: the word is atomic, the queues have a lock, the batch belongs to the exclusive
+    // thread.
+    let writeContext: any ExecutionContext
     let name: String
-    /// The context whose barriers do it all, or nil.
+    /// The context whose barriers do the excluding, or nil.
     let base: (any SynchronousBarrierContext)?
-    /// Asked at every access that is not the shortest; the optional itself would be copied to be asked.
+    /// Whether `base` is set; a slow access that reads `base` itself copies the existential.
     let isOverContext: Bool
     /// See `ReadWriteState`.
     let state: UnsafeMutablePointer<Atomic<UInt64>>
-    /// The number of the thread that is inside alone, or `ReadWriteCore.held`, or zero.
+    /// The number of the thread that is inside exclusively, or `ReadWriteCore.held`, or zero.
     let writer: UnsafeMutablePointer<Atomic<UInt32>>
-    /// The holder that has the coordinator to itself by `hold`, while `writer` is `ReadWriteCore.held`.
-    private let holding = Holding()
-    let line = Guarded(WriteLine())
-    /// Writes that were taken out of the line and not run yet.
+    /// The owner of a hold, while `writer` is `ReadWriteCore.held`.
+    private let owner = ExclusiveOwner()
+    let queues = Guarded(CoordinatorQueues())
+    /// Writes that were taken from the queue and have not run.
     private let batch: UnsafeMutablePointer<WorkQueue>
 
     init(
-        name: String, carrier: some ExecutionContext, over base: (any SynchronousBarrierContext)? = nil
+        name: String, writeContext: some ExecutionContext, over base: (any SynchronousBarrierContext)? = nil
     ) {
         self.name = name
         self.base = base
         isOverContext = base != nil
-        self.carrier = carrier
-        // A line of memory for the word, which readers look at all the time.
+        self.writeContext = writeContext
+        // A cache line for the word, since every reader loads it.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 64)
         unsafe state = memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1)
         unsafe writer = (memory + 64).bindMemory(to: Atomic<UInt32>.self, capacity: 1)
         unsafe batch = (memory + 72).bindMemory(to: WorkQueue.self, capacity: 1)
-        // Over a context the doors stay closed, so that nobody takes the short ways.
+        // Over a context admission stays closed, so that no caller takes a fast path.
         unsafe state.initialize(to: Atomic(base == nil ? 0 : ReadWriteState.closed))
         unsafe writer.initialize(to: Atomic(0))
         unsafe batch.initialize(to: WorkQueue())
-        super.init(over: type(of: carrier))
-        unsafe Seam.made(state, name)
+        super.init(over: type(of: writeContext))
+        unsafe SimulationHooks.made(state, name)
     }
 
     deinit {
@@ -48,113 +49,122 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
         unsafe state.deallocate()
     }
 
-    /// What a reader writes into a slot of its thread.
-    var claim: UInt { unsafe UInt(bitPattern: state) }
+    /// The word that a reader stores into a slot of its thread.
+    var announcement: UInt { unsafe UInt(bitPattern: state) }
 
-    /// Stands for a writer that is known by `holding`: its task may be on any thread. No thread has this number.
+    /// The value of `writer` during a hold, whose task may be on any thread. No thread has this
+    /// number.
     static var held: UInt32 { .max }
 
     func isWriting(_ thread: ThreadRecord) -> Bool {
-        // Relaxed: who finds the mark of a hold compares the holder.
+        // Relaxed: a thread that reads the mark of a hold goes on to compare the owner.
         unsafe isThreadWriting(thread)
-            || writer.pointee.load(ordering: .relaxed) == Self.held && holding.isMine
+            || writer.pointee.load(ordering: .relaxed) == Self.held && owner.isMine
     }
 
-    /// Whether the thread writes, and not by a hold.
+    /// Whether the thread writes, other than by a hold.
     private func isThreadWriting(_ thread: ThreadRecord) -> Bool {
-        // Relaxed: the thread's own number is there only if this thread has put it there.
+        // Relaxed: only this thread stores its own number.
         unsafe writer.pointee.load(ordering: .relaxed) == thread.pointee.identifier
     }
 
-    func isReading(_ thread: ThreadRecord) -> Bool { unsafe HeldSlots.holds(thread, claim) }
+    func isReading(_ thread: ThreadRecord) -> Bool { unsafe ReaderSlots.holds(thread, announcement) }
 
-    /// Whether the calling thread is inside a write of this.
+    /// Whether the calling thread is inside a write of this coordinator.
     var isInsideWrite: Bool { unsafe isWriting(Threads.current) }
 
-    /// Whether the calling thread is inside a read or a write of this.
+    /// Whether the calling thread is inside a read or a write of this coordinator.
     var isInside: Bool { unsafe isInsideWrite || isReading(Threads.current) }
 
     // MARK: The word
 
-    /// Replaces the word by what `change` makes of it, or leaves it where that is nil; returns what it was.
+    /// Replaces the word by the result of `change`, unless that is nil; returns the word before.
     ///
-    /// `isPolite` is for those without the lock of the line: where somebody else is faster, they let that one go on.
+    /// `backsOff` is for callers without the lock of the queues: they back off after a failed
+    /// exchange.
     @discardableResult @inline(__always)
-    func update(isPolite: Bool = false, _ change: (UInt64) -> UInt64?) -> UInt64? {
-        unsafe Seam.point(state, mode: ec_mode())
+    func update(backsOff: Bool = false, _ change: (UInt64) -> UInt64?) -> UInt64? {
+        unsafe SimulationHooks.point(state, mode: ec_mode())
         var now = unsafe state.pointee.load(ordering: .relaxed)
         while true {
             guard let next = change(now) else { return nil }
-            // Sequentially consistent: it is one side of the handshake with readers by claim. It also acquires
-            // what who was inside before has done, and releases what the caller did.
+            // Sequentially consistent: it is one side of the handshake with slot readers. It
+            // acquires what the threads inside before wrote, and releases what the caller wrote.
             let (isDone, current) = unsafe state.pointee.compareExchange(
                 expected: now, desired: next, ordering: .sequentiallyConsistent)
             if isDone { return now }
-            now = isPolite ? backedOff(current) : current
+            now = backsOff ? backedOff(current) : current
         }
     }
 
-    /// What the word says after a moment in which whoever was faster has it for itself.
+    /// Backs off after a failed exchange; returns the word as it is then.
     ///
-    /// Two that change it in turn have it travel between their processors each time, which takes several times as
-    /// long as the change. So one of them stays away for some microseconds, and the other goes on undisturbed.
+    /// Two threads that alternate move the cache line between their processors at each exchange,
+    /// which takes several times as long as the exchange. So the thread whose exchange failed stays
+    /// away for some microseconds, and the other one continues undisturbed.
     @inline(never)
     private func backedOff(_ current: UInt64) -> UInt64 {
-        // Under a simulator nobody else goes on meanwhile.
+        // Under a simulator no other thread runs meanwhile.
         if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { return current }
         for _ in 0..<128 { ec_relax() }
         // Relaxed: the exchange that follows compares it.
         return unsafe state.pointee.load(ordering: .relaxed)
     }
 
-    /// Counts a reader in, unless the doors are closed.
+    /// Counts a reader, unless admission is closed or a writer is inside.
     func tryCountReader() -> Bool {
-        update(isPolite: true) { state in
+        update(backsOff: true) { state in
             state & (ReadWriteState.exclusive | ReadWriteState.closed) == 0
                 ? ReadWriteState.counting(state) : nil
         } != nil
     }
 
-    /// Lets a writer in where nobody is inside, nobody may come by claim, and nobody waits for long.
+    /// Lets a writer enter a vacant word, unless admission is closed.
     func tryEnterVacant(_ thread: ThreadRecord) -> Bool {
-        let before = update(isPolite: true) { state in
+        let before = update(backsOff: true) { state in
             ReadWriteState.isVacant(state) && state & ReadWriteState.closed == 0
-                ? (state | ReadWriteState.exclusive) & ~ReadWriteState.tallies : nil
+                ? (state | ReadWriteState.exclusive) & ~ReadWriteState.tallyMask : nil
         }
         if before != nil { unsafe setWriter(thread) }
         return before != nil
     }
 
-    /// Lets the caller, who has the lock of the line, be inside alone: takes the bias back and sees who is left.
+    /// Lets the caller, which has the lock of the queues, enter exclusively; false if another is
+    /// inside.
+    ///
+    /// 1. Revoke the bias, if it is set.
+    /// 2. Scan the reader slots of all threads, if slot readers may be inside.
+    /// 3. Set `exclusive`, if the word is vacant.
     func tryExclude(_ thread: ThreadRecord) -> Bool {
-        // Relaxed looks first: most of the time somebody is inside.
+        // Relaxed: a hint that saves the steps below; most of the time another thread is inside.
         var now = unsafe state.pointee.load(ordering: .relaxed)
         if now & ReadWriteState.exclusive != 0 || ReadWriteState.readers(now) > 0 { return false }
         if now & ReadWriteState.biased != 0 {
-            update { $0 & ~ReadWriteState.biased | ReadWriteState.claimed }
-            // From here on a reader by claim either is seen by the look below, or has seen the bias gone.
+            update { $0 & ~ReadWriteState.biased | ReadWriteState.revoking }
+            // After this barrier a slot reader is found by the scan below, or has seen the bias
+            // gone.
             ec_barrier()
-            now |= ReadWriteState.claimed
+            now |= ReadWriteState.revoking
         }
-        if now & ReadWriteState.claimed != 0 {
-            unsafe Seam.point(state, mode: ec_mode())
-            if HeldSlots.anyoneClaims(claim) { return false }
-            update { $0 & ~ReadWriteState.claimed }
+        if now & ReadWriteState.revoking != 0 {
+            unsafe SimulationHooks.point(state, mode: ec_mode())
+            if ReaderSlots.isAnnounced(announcement) { return false }
+            update { $0 & ~ReadWriteState.revoking }
         }
         let isInside =
             update { state in
                 ReadWriteState.isVacant(state)
-                    ? (state | ReadWriteState.exclusive) & ~ReadWriteState.tallies : nil
+                    ? (state | ReadWriteState.exclusive) & ~ReadWriteState.tallyMask : nil
             } != nil
         if isInside { unsafe setWriter(thread) }
         return isInside
     }
 
-    /// Whether a reader by claim may still be inside; for who has the lock of the line.
-    var hasClaims: Bool {
-        // Relaxed: a reader that leaves looks at the word after it, and comes to the lock.
-        unsafe state.pointee.load(ordering: .relaxed) & ReadWriteState.claimed != 0
-            && HeldSlots.anyoneClaims(claim)
+    /// Whether a slot reader may still be inside; the caller has the lock of the queues.
+    var hasSlotReaders: Bool {
+        // Relaxed: a slot reader loads the word after it leaves, and then takes the lock.
+        unsafe state.pointee.load(ordering: .relaxed) & ReadWriteState.revoking != 0
+            && ReaderSlots.isAnnounced(announcement)
     }
 
     private func setWriter(_ thread: ThreadRecord) {
@@ -163,113 +173,113 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Keeps the coordinator to the calling task or thread until the release, like a blocking write without a body.
+    /// Holds the coordinator for the caller until the release, like a blocking write without a
+    /// body.
     func hold() -> ExclusiveHold {
         if isOverContext, let base { return hold(over: base) }
         let thread = unsafe Threads.current
-        if !holding.holdAgain() {
+        if !owner.holdAgain() {
             if unsafe isThreadWriting(thread) { return .nothing }
             _ = unsafe enterToWrite(thread, until: Parker.never)
-            holding.begin()
-            // Relaxed, as for a thread: the holder looks for itself only.
+            owner.begin()
+            // Relaxed, as for a thread: only the owner looks for its own mark.
             unsafe writer.pointee.store(Self.held, ordering: .relaxed)
         }
         return ExclusiveHold(releasing: {
-            if self.holding.end() { unsafe self.leaveWriting(Threads.current) }
+            if self.owner.end() { unsafe self.leaveWriting(Threads.current) }
         })
     }
 
-    /// The context excludes the others, and counts the holds; the mark says who the holder is.
+    /// The base excludes other callers and counts its holds; the mark says who the owner is.
     private func hold(over base: any SynchronousBarrierContext) -> ExclusiveHold {
         let thread = unsafe Threads.current
-        if !holding.isMine {
+        if !owner.isMine {
             if unsafe isThreadWriting(thread) { return .nothing }
             unsafe refuseWriteInsideRead(thread)
         }
         let hold = base.hold()
-        // Under the lock, since the holder may hold again while another thread ends its hold: the context counts one more
-        // then, and excludes neither of the two.
-        line.withLock { _ in
-            if !holding.holdAgain() { holding.begin() }
+        // Under the lock: the owner may hold again while another thread ends its hold. The base
+        // counts one more hold then, and excludes neither of the two.
+        queues.withLock { _ in
+            if !owner.holdAgain() { owner.begin() }
         }
-        // Relaxed, as in `hold`. It stays when the hold has ended: it says nothing without the count.
+        // Relaxed, as in `hold`. The mark stays after the hold: without the count it means nothing.
         unsafe writer.pointee.store(Self.held, ordering: .relaxed)
-        // The count goes first, while the context still excludes the others.
+        // The count is lowered first, while the base still excludes other callers.
         return hold.preceded(by: {
-            let last = self.line.withLock { _ in self.holding.withdraw() }
-            last?.drop()
+            let last = self.queues.withLock { _ in self.owner.withdraw() }
+            last?.release()
         })
     }
 
-    /// Submits a write; the turn that it may need does not begin inside the call if it is to come `elsewhere`.
+    /// Submits a write. With `elsewhere`, a drain that it requests does not begin inside the call.
     func enqueue(_ write: consuming @escaping Work, elsewhere: Bool = false) {
         if isOverContext, let base {
             let write = MovedWork(consume write)
             return base.executeBarrier { self.markingWrite(write.run) }
         }
-        // Taken apart: what it captures is freed where it has run, and not by its submitter (law
-        // 10).
-        let write = LooseWork(carrier.bound(consume write))
-        let mustAsk = line.withLock { line in
-            line.append(write.assembled())
-            let mustAsk = !line.isTurnComing
-            line.isTurnComing = true
-            publish(line.flags)
-            return mustAsk
+        // Unmanaged: the captures are released where the write ran, not by the submitter (law 10).
+        let write = UnmanagedWork(writeContext.bound(consume write))
+        let mustRequestDrain = queues.withLock { queues in
+            queues.append(write.assembled())
+            let mustRequestDrain = !queues.isDrainRequested
+            queues.isDrainRequested = true
+            publish(queues.flags)
+            return mustRequestDrain
         }
-        guard mustAsk else { return }
-        elsewhere ? requestDrainElsewhere(on: carrier) : requestDrain(on: carrier)
+        guard mustRequestDrain else { return }
+        elsewhere ? requestDrainElsewhere(on: writeContext) : requestDrain(on: writeContext)
     }
 
-    /// Makes the flags of the word say what the line says; for who has its lock.
+    /// Copies the flags of the queues into the word; the caller has the lock of the queues.
     func publish(_ flags: UInt64, clearing others: UInt64 = 0) {
-        // Relaxed: only the lock's holder changes these.
+        // Relaxed: only the lock owner changes these flags.
         let now = unsafe state.pointee.load(ordering: .relaxed)
-        if now & ReadWriteState.ofLine == flags && others == 0 { return }
-        update { $0 & ~(ReadWriteState.ofLine | others) | flags }
+        if now & ReadWriteState.queueFlags == flags && others == 0 { return }
+        update { $0 & ~(ReadWriteState.queueFlags | others) | flags }
     }
 
-    /// A turn on the carrier has begun.
+    /// Runs enqueued writes on a thread of the write context.
     override func drain() {
-        takeTurns(on: carrier) { unsafe takeTurn(Threads.current) }
+        runDrains(on: writeContext) { unsafe drainOnce(Threads.current) }
     }
 
-    override func drainWasLost() {
-        line.withLock { line in
-            line.hasLostTurn = true
-            line.isTurnComing = line.hasWrites
+    override func drainWasDropped() {
+        queues.withLock { queues in
+            queues.hasDroppedDrain = true
+            queues.isDrainRequested = queues.hasWrites
         }
-        // The writes were accepted and are not lost with the turn: the pool runs them, or whoever waits.
+        // The writes were accepted and outlive the drain: the pool or a waiter runs them.
         GlobalContext().execute { self.drain() }
-        unsafe see(to: line.withLock { settle(&$0) }, Threads.current)
+        unsafe perform(queues.withLock { admitNext(&$0) }, Threads.current)
     }
 
-    /// Runs writes for a while; true if no further turn is needed.
-    private func takeTurn(_ thread: ThreadRecord) -> Bool {
-        let isInside = line.withLock { line in
-            line.isTurnComing = false
-            // Turns come again: nobody needs to stand in for the carrier.
-            line.hasLostTurn = false
-            return unsafe line.completed < line.limit && tryExclude(thread)
+    /// Runs writes within one drain budget; true if no further drain is needed.
+    private func drainOnce(_ thread: ThreadRecord) -> Bool {
+        let isInside = queues.withLock { queues in
+            queues.isDrainRequested = false
+            // Drains arrive again: no waiter needs to replace the write context.
+            queues.hasDroppedDrain = false
+            return unsafe queues.completed < queues.limit && tryExclude(thread)
         }
-        // Who is inside will see to it.
+        // The thread that is inside requests the next drain when it leaves.
         guard isInside else { return true }
         var budget = DrainBudget()
         let ran = runWrites(to: .max) { budget.spend() }
-        var rest = line.withLock { line in
-            line.completed += ran
-            return leaveAlone(&line)
+        var effects = queues.withLock { queues in
+            queues.completed += ran
+            return endExclusive(&queues)
         }
-        let isMoreToDo = rest.mustAsk
-        rest.mustAsk = false
-        unsafe see(to: rest, thread)
+        let isMoreToDo = effects.mustRequestDrain
+        effects.mustRequestDrain = false
+        unsafe perform(effects, thread)
         return !isMoreToDo
     }
 
-    /// Runs writes, for the one who is inside alone, until they stop or reach a position; returns how many.
+    /// Runs writes, inside exclusively, until `isSpent` or up to `position`; returns how many.
     func runWrites(to position: UInt64, until isSpent: () -> Bool) -> UInt64 {
         var ran: UInt64 = 0
-        let before = line.withLock { $0.completed }
+        let before = queues.withLock { $0.completed }
         while before + ran < position {
             guard let write = nextWrite(ran: ran) else { break }
             write()
@@ -281,7 +291,7 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
 
     private func nextWrite(ran: UInt64) -> Work? {
         if let write = unsafe batch.pointee.popFirst() { return write }
-        line.withLock { unsafe $0.takeWrites(into: &batch.pointee, ran: ran) }
+        queues.withLock { unsafe $0.takeWrites(into: &batch.pointee, ran: ran) }
         return unsafe batch.pointee.popFirst()
     }
 }

@@ -1,4 +1,6 @@
-/// The reading side of a coordinator, as a context: its work runs on the caller, beside other reads (law 20).
+/// The reading side of a coordinator, as a context: its jobs run on the caller, beside other reads.
+///
+/// See law 20.
 public struct ReadingContext: SynchronousContext {
     private let coordinator: ReadWriteCoordinator
 
@@ -6,33 +8,35 @@ public struct ReadingContext: SynchronousContext {
 
     public func execute(_ work: @escaping Work) { coordinator.read { () throws(Never) in work() } }
 
-    /// Runs `work` beside other reads on the global context, when the writes before it are done.
+    /// Runs `work` beside other reads on the global context, after the writes before it.
     public func enqueue(_ work: consuming @escaping Work) { coordinator.core.enqueueRead(consume work) }
 
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value { try coordinator.read(body) }
 
-    /// Whether the caller is inside a read or a write of the coordinator, where a read runs at once.
+    /// Whether the caller is inside a read or a write of the coordinator, where a read runs at
+    /// once.
     public var isCurrent: Bool? { coordinator.core.isInside }
 
-    public var time: any TimeSource { coordinator.core.carrier.time }
+    public var time: any TimeSource { coordinator.core.writeContext.time }
 
     public var name: String { "\(coordinator.name).reading" }
 }
 
-/// The writing side of a coordinator, as a context: its work runs alone, in order, as enqueued writes do (law 20).
+/// The writing side of a coordinator, as a context: its jobs run alone, in order, as enqueued
+/// writes.
 ///
-/// It is serial, so it can back an actor, whose code then excludes the coordinator's readers from one `await` to
-/// the next.
-public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, ForeseeingContext {
+/// It is serial, so it can back an actor, whose code then excludes the coordinator's readers from
+/// one `await` to the next (law 20).
+public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, ForecastingContext {
     private let coordinator: ReadWriteCoordinator
 
     init(_ coordinator: ReadWriteCoordinator) { self.coordinator = coordinator }
 
     public func execute(_ work: consuming @escaping Work) { coordinator.core.enqueue(consume work) }
 
-    /// Submits a write that does not run on the caller, also where the carrier runs its work there.
+    /// Submits a write that does not run on the caller, even if the write context is inline.
     public func enqueue(_ work: consuming @escaping Work) {
         coordinator.core.enqueue(consume work, elsewhere: true)
     }
@@ -42,30 +46,33 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, Fo
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value { try coordinator.blockingWrite(body) }
 
-    /// Waits like a blocking write, and keeps the coordinator to the caller until the release; needs no thread.
+    /// Waits like a blocking write, and holds the coordinator until the release; needs no thread
+    /// meanwhile.
     public func hold() -> ExclusiveHold { coordinator.core.hold() }
 
     /// Whether the caller is inside a write of the coordinator, or holds it.
     public var isCurrent: Bool? { coordinator.core.isInsideWrite }
 
-    public var binding: (@Sendable (_ work: @escaping Work) -> Work)? { coordinator.core.carrier.binding }
+    public var binding: (@Sendable (_ work: @escaping Work) -> Work)? {
+        coordinator.core.writeContext.binding
+    }
 
-    public var time: any TimeSource { coordinator.core.carrier.time }
+    public var time: any TimeSource { coordinator.core.writeContext.time }
 
     public var name: String { "\(coordinator.name).writing" }
 
-    package func foresee(_ outlook: inout Outlook) {
+    package func foresee(_ forecast: inout WaitForecast) {
         let core = coordinator.core
-        if core.isInsideWrite { return outlook.obstacle = name }
+        if core.isInsideWrite { return forecast.obstacle = name }
         if core.isInside {
-            return outlook.obstruct(
-                name, inside: "a read of '\(coordinator.name)', among whose writes it runs",
+            return forecast.obstruct(
+                name, inside: "a read of '\(coordinator.name)', which each of its writes waits for",
                 until: "that read has ended")
         }
-        guard let base = core.base else { return outlook.followUnlessHelped(core.carrier) }
+        guard let base = core.base else { return forecast.followUnlessHelped(core.writeContext) }
         // A write is a barrier there: it waits for each job of the base.
-        if base.isCurrent == true { return outlook.obstacle = base.name }
-        outlook.follow(base)
+        if base.isCurrent == true { return forecast.obstacle = base.name }
+        forecast.follow(base)
     }
 }
 

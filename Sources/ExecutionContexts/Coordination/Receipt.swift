@@ -1,7 +1,8 @@
-/// The proof of a registration, which lasts as long as this does.
+/// A registration, which lasts as long as its receipt.
 ///
-/// Keep it in a property of whoever registered: a local variable may go after its last use, not at the end of its scope.
-/// Letting go of the last reference deregisters, and so does `deregister()`.
+/// Keep the receipt in a property of the object that registered: a local variable may be released
+/// after its last use, not at the end of its scope. Releasing the last reference deregisters, and
+/// so does `deregister()`.
 public final class Receipt: Sendable {
     private let registration: any Registration
 
@@ -11,10 +12,10 @@ public final class Receipt: Sendable {
 
     /// Ends the registration; does nothing if it has ended.
     ///
-    /// The registrant is not visited again by an iteration on this thread. It does not wait for one that is visiting it
-    /// on another thread right now.
+    /// An iteration on this thread does not visit the registrant again. The call does not wait for
+    /// an iteration that is visiting it on another thread.
     public func deregister() { registration.end() }
 
-    /// Whether the registration lasts: false after deregistering, and when the registry is gone.
+    /// Whether the registration lasts: false after deregistering, and after the registry is gone.
     public var isRegistered: Bool { registration.isActive }
 }

@@ -1,10 +1,10 @@
-/// What a receipt knows of a registration, whatever kind of thing is registered.
+/// A registration as its receipt sees it, whatever the type of the registrant.
 protocol Registration: AnyObject, Sendable {
     var isActive: Bool { get }
     func end()
 }
 
-/// One registration: who registered, until it ends.
+/// One registration: the registrant, until the registration ends.
 final class Member<Registrant: Sendable>: Registration {
     let number: UInt64
     private let content: Guarded<Content?>
@@ -28,7 +28,7 @@ final class Member<Registrant: Sendable>: Registration {
     var isActive: Bool { content.withLock { $0 != nil } }
 
     func end() {
-        // One caller gets it, and frees it after the lock.
+        // One caller takes the content, and frees it after unlocking.
         guard let content = content.withLock({ content in content.take() }) else { return }
         content.registry?.remove(number)
         content.hook?()

@@ -1,4 +1,5 @@
-/// Those who want to be told or asked, in the order in which they came, each for as long as it keeps its receipt.
+/// An ordered set of registrants, such as listeners, each registered for as long as its receipt is
+/// kept.
 ///
 /// ```swift
 /// let listeners = Registry<@Sendable (String) -> Void>()
@@ -7,19 +8,23 @@
 /// receipt.deregister()
 /// ```
 ///
-/// An iteration is equivalent to one over an array that was copied when it began, passing over those whose
-/// registration has ended meanwhile, by whomever. So registering and deregistering from inside a callback is fine: who
-/// came during an iteration is not visited by it, and who left before its turn is not either.
+/// An iteration is equivalent to one over an array that was copied when it began, skipping
+/// registrants whose registration has ended meanwhile, on any thread. So a callback may register
+/// and deregister: a registrant added during an iteration is not visited by it, and neither is one
+/// that was removed before its visit.
 ///
-/// - Lifetimes: a registration ends when its receipt goes, when it is deregistered, or when the registry goes,
-///   whichever is first; the registrant is released then. Neither of registry and receipt keeps the other alive (law 10).
-/// - The hook given to `register` is called once, when the registration ends, on the thread that ends it.
-/// - Nothing of a user's is called or released under a lock (law 9).
-/// - Threads: all of it may be used from any. Deregistering does not wait for a visit that another thread has begun.
+/// - Lifetimes: a registration ends when its receipt is released, when it is deregistered, or when
+///   the registry is released, whichever is first; the registrant is released then. Neither of
+///   registry and receipt keeps the other alive (law 10).
+/// - The hook given to `register` is called once, when the registration ends, on the thread that
+///   ends it.
+/// - No user code is called or released under a lock (law 9).
+/// - Threads: all methods may be called from any thread. Deregistering does not wait for a visit
+///   that another thread has begun.
 ///
-/// It is not for a stream of values that a subscriber takes at its own pace: give each subscriber an `AsyncStream`,
-/// and register its continuation here with `finish` as the hook. It is not for one answer to many: that is an
-/// `Async`.
+/// It is not for a stream of values that a subscriber takes at its own pace: give each subscriber
+/// an `AsyncStream`, and register its continuation here with `finish` as the hook. It is not for
+/// one answer to many callers: that is an `Async`.
 public final class Registry<Registrant: Sendable>: Sendable {
     private let members = Guarded(Members())
 
@@ -28,7 +33,7 @@ public final class Registry<Registrant: Sendable>: Sendable {
         var all: [Member<Registrant>] = []
         var nextNumber: UInt64 = 0
 
-        /// Where a number is, or would be.
+        /// The index of a number, or the index at which it would be inserted.
         func index(of number: UInt64) -> Int {
             var (low, high) = (0, all.count)
             while low < high {
@@ -52,7 +57,8 @@ public final class Registry<Registrant: Sendable>: Sendable {
     public func register(_ registrant: Registrant) -> Receipt { add(registrant, nil) }
 
     // Two methods, not one with a default: the closure in `register { ... }` would be the hook.
-    /// Registers `registrant` behind all others; calls `onDeregister` once, when the registration ends.
+    /// Registers `registrant` behind all others; calls `onDeregister` once, when the registration
+    /// ends.
     public func register(
         _ registrant: Registrant, onDeregister: @escaping @Sendable () -> Void
     ) -> Receipt { add(registrant, onDeregister) }
@@ -67,10 +73,10 @@ public final class Registry<Registrant: Sendable>: Sendable {
         return Receipt(member)
     }
 
-    /// Those registered now, in the order in which they came.
+    /// The current registrants, in the order of registration.
     public var registrants: [Registrant] { snapshot.compactMap(\.registrant) }
 
-    /// Whether nobody is registered now.
+    /// Whether the registry has no registrants.
     public var isEmpty: Bool { members.withLock { $0.all.isEmpty } }
 
     /// Calls `body` with each registrant on the caller; an error that it throws ends the iteration.
@@ -80,15 +86,17 @@ public final class Registry<Registrant: Sendable>: Sendable {
         try Self.visit(snapshot, body)
     }
 
-    /// Calls `body` with each registrant, in order, in one piece of work on `context`.
+    /// Calls `body` with each registrant, in order, in one job on `context`.
     ///
-    /// Visited are those registered at the time of this call who still are when their turn comes.
+    /// It visits the registrants at the time of this call whose registration has not ended before
+    /// their visit.
     @_disfavoredOverload
     public func forEach(
         on context: some ExecutionContext, _ body: @escaping @Sendable (Registrant) -> Void
     ) {
         let snapshot = snapshot
-        // The registry as well: if it went, its registrations would end before the work begins.
+        // The registry is kept as well: releasing it would end its registrations before the job
+        // begins.
         context.execute { withExtendedLifetime(self) { Self.visit(snapshot, body) } }
     }
 
@@ -102,7 +110,7 @@ public final class Registry<Registrant: Sendable>: Sendable {
         }
     }
 
-    /// Takes out one whose registration has ended; what is freed is freed after the lock.
+    /// Removes a registrant whose registration has ended, and releases it after unlocking.
     func remove(_ number: UInt64) {
         _ = members.withLock { members -> Member<Registrant>? in
             let index = members.index(of: number)
@@ -112,16 +120,18 @@ public final class Registry<Registrant: Sendable>: Sendable {
     }
 }
 
-// Closures of the main actor, which the general ones would not take.
+// Closures of the main actor, which the general methods would not accept.
 extension Registry {
-    /// Calls a closure of the main actor with each registrant, in order, in one piece of work on the main queue.
+    /// Calls a closure of the main actor with each registrant, in order, in one job on the main
+    /// queue.
     public func forEach(
         on main: MainContext, _ body: @escaping @MainActor @Sendable (Registrant) -> Void
     ) {
         forEach(on: main.general) { registrant in MainActor.assumeIsolated { body(registrant) } }
     }
 
-    /// Calls each registered closure of the main actor with `event`, in order, in one piece of work on the main queue.
+    /// Calls each registered closure of the main actor with `event`, in order, in one job on the
+    /// main queue.
     public func callAsFunction<Event: Sendable>(_ event: Event, on main: MainContext)
     where Registrant == @MainActor @Sendable (Event) -> Void {
         forEach(on: main) { $0(event) }
@@ -134,7 +144,7 @@ extension Registry {
         forEach { $0(event) }
     }
 
-    /// Calls each registered closure with `event`, in order, in one piece of work on `context`.
+    /// Calls each registered closure with `event`, in order, in one job on `context`.
     public func callAsFunction<Event: Sendable>(_ event: Event, on context: some ExecutionContext)
     where Registrant == @Sendable (Event) -> Void {
         forEach(on: context) { $0(event) }
@@ -145,7 +155,7 @@ extension Registry {
         forEach { $0() }
     }
 
-    /// Calls each registered closure, in order, in one piece of work on `context`.
+    /// Calls each registered closure, in order, in one job on `context`.
     public func callAsFunction(on context: some ExecutionContext) where Registrant == @Sendable () -> Void {
         forEach(on: context) { $0() }
     }

@@ -1,7 +1,7 @@
-/// A strategy by which a `LockedResource` keeps its accesses apart (law 30).
+/// A strategy by which a `LockedResource` separates its accesses (law 30).
 ///
-/// The library's are `.section`, `.coordinator` and `.unlocked`. One of your own says how a read, a write and a write
-/// for later come to run:
+/// The library's strategies are `.section`, `.coordinator` and `.unlocked`. A strategy of your own
+/// says how a read, a write and an enqueued write run:
 ///
 /// ```swift
 /// struct Confined: ResourceLock {
@@ -12,32 +12,35 @@
 /// }
 /// ```
 ///
-/// The resource asks the lock for outermost accesses only: a read inside a read of the same resource on one thread
-/// runs without asking again. So a lock need not be re-entrant.
+/// The resource asks the lock for outermost accesses only: a read inside a read of the same
+/// resource on one thread runs without asking again. So a lock need not be re-entrant.
 public protocol ResourceLock: Sendable {
     /// Runs `body` once, on the caller and before it returns, with no write beside it.
     func read(_ body: () -> Void)
 
-    /// Runs `body` once, on the caller and before it returns, with no read and no other write beside it.
+    /// Runs `body` once, on the caller and before it returns, with no read and no other write
+    /// beside it.
     func write(_ body: () -> Void)
 
-    /// Runs `work` once, as a write: after those that the caller enqueued before, and never inside another access.
+    /// Runs `work` once, as a write: after the caller's earlier writes, and never inside another
+    /// access.
     func enqueueWrite(_ work: @escaping Work)
 }
 
-/// Accesses one at a time, behind a `CriticalSection`.
+/// One access at a time, behind a `CriticalSection`.
 ///
-/// For resources that are held for a short time and changed as often as read. Enqueued writes run on a carrier, in
-/// the order of their submission; a read sees those that have run. No write is lost: where the carrier refuses one or
-/// lets go of it, or would run it inside an access of the same thread, it runs on the global context.
+/// Use it for resources that are locked for a short time and changed as often as read. Enqueued
+/// writes run on a write context, in the order of their submission. A read sees those that have
+/// run. No write is dropped: if the write context refuses or drops one, or would run it inside an
+/// access of the same thread, it runs on the global context.
 public struct SectionLock: ResourceLock {
     private let section: CriticalSection
-    private let carrier: any ExecutionContext
+    private let writeContext: any ExecutionContext
     private let pending = PendingWrites()
 
-    init(_ section: CriticalSection, _ carrier: some ExecutionContext) {
+    init(_ section: CriticalSection, _ writeContext: some ExecutionContext) {
         self.section = section
-        self.carrier = carrier
+        self.writeContext = writeContext
     }
 
     public func read(_ body: () -> Void) { section.execute(body) }
@@ -46,15 +49,16 @@ public struct SectionLock: ResourceLock {
 
     public func enqueueWrite(_ work: @escaping Work) {
         pending.add(work)
-        let turn = PendingWrites.Turn(pending, section)
-        // A refusal lets go of the turn, which is enough.
-        carrier.execute({ turn.take() }, refused: { _ in })
+        let next = CompletionGuard(PendingWrites.Next(writes: pending, section: section))
+        // A refusal releases the guard, which then runs the write on the global context.
+        writeContext.execute({ next.run() }, refused: { _ in })
     }
 }
 
 /// Reads beside each other and writes alone, by a `ReadWriteCoordinator`.
 ///
-/// For resources that many threads read. A read sees every write that was enqueued before it (law 17).
+/// Use it for resources that many threads read. A read sees every write that was enqueued before it
+/// (law 17).
 public struct CoordinatorLock: ResourceLock {
     let coordinator: ReadWriteCoordinator
 
@@ -72,13 +76,14 @@ extension ResourceLock where Self == SectionLock {
     /// The same, under a name for messages and tools.
     public static func section(name: String) -> SectionLock { section(CriticalSection(name: name)) }
 
-    /// One access at a time, inside `section`; enqueued writes run on `carrier`, one at a time, in order.
+    /// One access at a time, inside `section`; enqueued writes run on `writeContext`, in order.
     ///
-    /// On `.immediate` a write runs at once, unless it is enqueued inside an access.
-    /// Resources that share a section are changed together: `section.execute { one.write { ... }; two.write { ... } }`.
+    /// On `.immediate` a write runs at once, unless it is enqueued inside an access. Resources that
+    /// share a section can be changed together: `section.execute { one.write { ... }; two.write {
+    /// ... } }`.
     public static func section(
-        _ section: CriticalSection, writesOn carrier: some ExecutionContext = GlobalContext()
-    ) -> SectionLock { SectionLock(section, carrier) }
+        _ section: CriticalSection, writesOn writeContext: some ExecutionContext = GlobalContext()
+    ) -> SectionLock { SectionLock(section, writeContext) }
 }
 
 extension ResourceLock where Self == CoordinatorLock {
@@ -90,7 +95,7 @@ extension ResourceLock where Self == CoordinatorLock {
         coordinator(ReadWriteCoordinator(name: name))
     }
 
-    /// Reads beside each other and writes alone, by `coordinator`, on whose carrier enqueued writes run.
+    /// Reads beside each other and writes alone, by `coordinator`, on its write context.
     public static func coordinator(_ coordinator: ReadWriteCoordinator) -> CoordinatorLock {
         CoordinatorLock(coordinator: coordinator)
     }

@@ -1,13 +1,13 @@
 extension ExecutionContext {
-    /// This context, whose work has this value of a thread-local while it runs.
+    /// This context, whose jobs see this value of a thread-local while they run.
     ///
-    /// What the thread had before is restored after each piece, so no piece sees what another one set:
+    /// The thread's previous value is restored after each job, so no job sees what another one set:
     ///
     /// ```swift
     /// let context = GlobalContext().binding(requestID, to: "41")
     /// ```
     ///
-    /// To let work see what its submitter has, use a `TaskLocal` and `propagating(_:)`.
+    /// To let jobs see a value of their submitter, use a `TaskLocal` and `propagating(_:)`.
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some ExecutionContext {
@@ -16,7 +16,7 @@ extension ExecutionContext {
 }
 
 extension BarrierContext {
-    /// This context, whose work has this value of a thread-local while it runs.
+    /// This context, whose jobs see this value of a thread-local while they run.
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some BarrierContext {
@@ -25,7 +25,7 @@ extension BarrierContext {
 }
 
 extension SerialContext {
-    /// This context, whose work has this value of a thread-local while it runs.
+    /// This context, whose jobs see this value of a thread-local while they run.
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some SerialContext {
@@ -34,7 +34,7 @@ extension SerialContext {
 }
 
 extension ActorBackingContext {
-    /// This context, whose work has this value of a thread-local while it runs.
+    /// This context, whose jobs see this value of a thread-local while they run.
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some ActorBackingContext {

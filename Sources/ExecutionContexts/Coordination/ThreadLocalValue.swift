@@ -1,7 +1,7 @@
 /// A value that each thread has for itself.
 ///
-/// It is for state that belongs to a thread and for caches without a lock. The instantiator, if there is one, makes
-/// the value of a thread when it is first asked for:
+/// Use it for state that belongs to a thread and for caches without a lock. The instantiator, if
+/// there is one, makes the value of a thread at its first use:
 ///
 /// ```swift
 /// let formatter = ThreadLocalValue<DateFormatter>(namespace: "Events", key: "dateFormatter") { _ in
@@ -11,110 +11,115 @@
 /// }
 /// ```
 ///
-/// With a key it lives in the `threadDictionary` of the thread, under `fullKey`, where other code finds it and two
-/// thread-locals of equal full keys share it; a value of another type there reads as nil (law 21). What the
-/// dictionary bridges, this does: a number reads as every type of number that can hold it. Without a key it
-/// has a place of its own that nothing can clash with, and costs about a nanosecond. Use a key to share, none
-/// otherwise.
+/// With a key the value lives in the `threadDictionary` of the thread, under `fullKey`. Other code
+/// finds it there, and two thread-locals of equal full keys share it. A value of another type there
+/// reads as nil (law 21). Values are bridged as by the dictionary: a number reads as every
+/// type of number that can represent it. Without a key the value has a table entry of its own that
+/// cannot clash with others, and costs about a nanosecond. Use a key to share, none otherwise.
 ///
-/// A thread's value dies with the thread, on it. Once a thread-local without a key is gone, so are its values: each
-/// thread frees its own at its next use of one or at its end (law 23). The main thread ends with the program, so
-/// its values are never freed.
+/// A thread's value is released when the thread ends, on that thread. When a thread-local without a
+/// key is released, each thread releases its own value at its next use of one or at its end (law
+/// 23). The main thread ends with the program, so its values are never released.
 ///
-/// It is not for state that follows a task, which goes from thread to thread: use `TaskLocal`. Hence `value()`,
-/// `cachedValue()` and `set(_:)` cannot be called in asynchronous code; call them in a synchronous
-/// function, or within `withValue(_:operation:)`. Nor does it carry anything to work submitted to a context; that is what
-/// `binding(_:to:)` is for.
+/// It is not for state that follows a task, which moves from thread to thread: use `TaskLocal`.
+/// Hence `value()`, `cachedValue()` and `set(_:)` cannot be called in asynchronous code; call them
+/// in a synchronous function, or within `withValue(_:operation:)`. Nor does it pass a value to jobs
+/// submitted to a context: use `binding(_:to:)`.
 public final class ThreadLocalValue<Value>: Sendable {
     /// Makes a thread's value, or returns nil, which stores nothing.
     public typealias Instantiator = @Sendable (_ local: ThreadLocalValue<Value>) -> Value?
 
-    // Copies of what `place` says, at hand for the short way; with a key, an index that no table reaches.
+    // Copies of the members of `storage`, for the fast path; with a key, an index that no table
+    // reaches.
     @usableFromInline let index: UInt32
     @usableFromInline let serial: UInt64
-    private let place: Place
+    private let storage: Storage
     private let instantiator: Instantiator?
 
-    private enum Place: Sendable {
-        case table(LocalHome)
+    private enum Storage: Sendable {
+        case table(LocalStorage)
         case dictionary(KeyedLocal)
     }
 
     /// Makes a thread-local under `namespace.key`.
     public init(namespace: String, key: String, instantiator: Instantiator? = nil) {
         (index, serial) = (Self.noIndex, 0)
-        place = .dictionary(KeyedLocal(namespace: namespace, key: key))
+        storage = .dictionary(KeyedLocal(namespace: namespace, key: key))
         self.instantiator = instantiator
     }
 
     /// Makes a thread-local under `key`.
     public init(key: String, instantiator: Instantiator? = nil) {
         (index, serial) = (Self.noIndex, 0)
-        place = .dictionary(KeyedLocal(namespace: nil, key: key))
+        storage = .dictionary(KeyedLocal(namespace: nil, key: key))
         self.instantiator = instantiator
     }
 
-    /// Makes a thread-local with a place of its own.
+    /// Makes a thread-local with a table entry of its own.
     public init(instantiator: Instantiator? = nil) {
-        let home = LocalHome(of: Value.self)
-        (index, serial) = (home.index, home.serial)
-        place = .table(home)
+        let local = LocalStorage(of: Value.self)
+        (index, serial) = (local.index, local.serial)
+        storage = .table(local)
         self.instantiator = instantiator
     }
 
     deinit {
-        if case .table(let home) = place { home.close() }
+        if case .table(let local) = storage { local.close() }
     }
 
     @inlinable static var noIndex: UInt32 { .max }
 
-    /// Which entry of every thread's table is its own, as long as it lives.
+    /// The index of its entry in every thread's table, as long as it lives.
     package var placeInTable: UInt32 { index }
 
-    /// The key, or nil where there is none.
+    /// The key, or nil if it has none.
     public var key: String? { keyed?.key }
 
-    /// The namespace, or nil where there is none.
+    /// The namespace, or nil if it has none.
     public var namespace: String? { keyed?.namespace }
 
-    /// The key in the thread's dictionary: `namespace.key`, or `key`, or nil where there is none.
+    /// The key in the thread's dictionary: `namespace.key`, or `key`, or nil if it has no key.
     public var fullKey: String? { keyed?.fullKey }
 
-    /// Gives the calling thread a value; nil takes it away, so that `value()` makes a new one.
+    /// Sets the calling thread's value; nil removes it, so that `value()` makes a new one.
     ///
-    /// Of an optional `Value`, `nil` takes away and `.some(nil)` stores that there is nothing.
+    /// If `Value` is optional, `nil` removes the value and `.some(nil)` stores nil.
     @inlinable
     @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
     public func set(_ value: sending Value?) { replace(by: value) }
 
-    /// Runs `body` with the calling thread's value, and returns what that returns; makes the value if there is none.
+    /// Runs `body` with the calling thread's value, made if there is none, and returns its result.
     ///
     /// ```swift
     /// let text = formatter.withCurrent { $0?.string(from: date) }
     /// ```
     ///
-    /// It is the way to a value that is not `Sendable`: nothing of it leaves `body`, and so the thread. (A result must be
-    /// `Sendable`: where it is `sending` instead, the compiler lets the value itself out.) The value is out of
-    /// its place meanwhile, and `body` may change it, or take it away with nil. Another use of this thread-local within
-    /// `body` traps with a message, since it would not see that. Nil comes where the instantiator returns nil, or is missing.
+    /// Use it for a value that is not `Sendable`: no part of it leaves `body`, and so the thread.
+    /// (A result must be `Sendable`: with a `sending` result the compiler would let the value
+    /// itself out.) The value is moved out of storage meanwhile, and `body` may change it, or
+    /// remove it with nil. Another use of this thread-local within `body` traps with a message,
+    /// since it would not see the value. `body` receives nil if the instantiator returns nil or is
+    /// missing.
     public func withCurrent<Result: ~Copyable & Sendable, Failure: Error>(
         _ body: (inout sending Value?) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // Unchecked: it was this thread's only, and is nobody else's until it is back in its place.
+        // Unchecked: it was this thread's only, and no other code reaches it until it is stored
+        // again.
         nonisolated(unsafe) var current = storedOrMade()
         replace(by: nil)
         defer {
-            requireEmptyPlace()
+            requireNoStoredValue()
             unsafe replace(by: current)
         }
-        return try LocalMaking.using(self) { () throws(Failure) -> Result in
+        return try LocalInitialization.using(self) { () throws(Failure) -> Result in
             try unsafe body(&current)
         }
     }
 
-    /// Runs `operation` with another value, or none, on the calling thread, and restores what was there before.
+    /// Runs `operation` with another value, or none, on the calling thread, and restores the
+    /// previous one.
     ///
-    /// It restores also where `operation` throws or changes the value itself.
+    /// It restores also if `operation` throws or changes the value itself.
     @inlinable
     public func withValue<Result: ~Copyable, Failure: Error>(
         _ value: sending Value?, operation: () throws(Failure) -> Result
@@ -130,9 +135,10 @@ public final class ThreadLocalValue<Value>: Sendable {
 extension ThreadLocalValue where Value: Sendable {
     /// The calling thread's value; makes and stores one if there is none.
     ///
-    /// The instantiator runs at most once on a thread until the value is changed (law 22). It may use this
-    /// thread-local: a `value()` within it gives what is stored by then, or nil, and makes nothing. A value that it
-    /// has stored itself stays, and what it returns is dropped. Nil is returned where it returns nil, or is missing.
+    /// The instantiator runs at most once on a thread until the value is changed (law 22). It may
+    /// use this thread-local: a `value()` within it returns the value stored by then, or nil, and
+    /// makes none. A value that it has stored itself stays, and the one it returns is dropped. The
+    /// result is nil if the instantiator returns nil or is missing.
     @inlinable
     @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
     public func value() -> Value? { presentOrMade() }
@@ -143,7 +149,7 @@ extension ThreadLocalValue where Value: Sendable {
     public func cachedValue() -> Value? { present() }
 }
 
-// In the language mode that does not check what leaves a thread, as code from before it has them.
+// For the language mode that does not check which values leave a thread, and code written for it.
 extension ThreadLocalValue {
     /// The calling thread's value; makes and stores one if there is none. Keep it on the thread.
     @inlinable
@@ -164,7 +170,7 @@ extension ThreadLocalValue {
     public func cachedValue() -> Value? { present() }
 }
 
-// MARK: - The short ways
+// MARK: - Fast paths
 
 extension ThreadLocalValue {
     @inlinable @inline(__always)
@@ -185,27 +191,27 @@ extension ThreadLocalValue {
 
     @inlinable @inline(__always)
     func replace(by value: Value?) {
-        if let value, let place = unsafe LocalTable.find(index, serial) {
-            return unsafe LocalTable.replace(place.assumingMemoryBound(to: Value.self), by: value)
+        if let value, let entry = unsafe LocalTable.find(index, serial) {
+            return unsafe LocalTable.replace(entry.assumingMemoryBound(to: Value.self), by: value)
         }
         store(value)
     }
 }
 
-// MARK: - The long ways
+// MARK: - Slow paths
 
 extension ThreadLocalValue {
     private var keyed: KeyedLocal? {
-        guard case .dictionary(let keyed) = place else { return nil }
+        guard case .dictionary(let keyed) = storage else { return nil }
         return keyed
     }
 
     @usableFromInline @inline(never)
     func stored() -> Value? {
         let stored: Value?
-        switch place {
-        case .table(let home):
-            stored = unsafe LocalTable.found(home)?.assumingMemoryBound(to: Value.self).pointee
+        switch storage {
+        case .table(let local):
+            stored = unsafe LocalTable.found(local)?.assumingMemoryBound(to: Value.self).pointee
         case .dictionary(let keyed): stored = keyed.load()
         }
         if stored == nil { requireUnused() }
@@ -214,24 +220,25 @@ extension ThreadLocalValue {
 
     private func requireUnused() {
         require(
-            !LocalMaking.isUsed(self),
-            "The thread-local value '\(fullKey ?? "\(Value.self)")' was used within its own withCurrent, which has it in "
-                + "hand (law 22). Use the value that the closure is given.")
+            !LocalInitialization.isUsed(self),
+            "The thread-local value '\(fullKey ?? "\(Value.self)")' was used within its own withCurrent, which has "
+                + "moved it out (law 22). Use the value that the closure is given.")
     }
 
-    /// Another thread-local of the same key, or other code, may store something in the dictionary.
-    private func requireEmptyPlace() {
+    /// Traps if another thread-local of the same key, or other code, stored a value in the
+    /// dictionary.
+    private func requireNoStoredValue() {
         guard let keyed else { return }
         require(
             keyed.object == nil,
-            "A value was stored under '\(keyed.fullKey)' while a withCurrent had the thread's value in hand, and would be "
-                + "lost (laws 21, 22). Change the value that the closure is given.")
+            "A value was stored under '\(keyed.fullKey)' while a withCurrent had the thread's value, and would be "
+                + "overwritten (laws 21, 22). Change the value that the closure is given.")
     }
 
     @usableFromInline @inline(never)
     func storedOrMade() -> Value? {
         if let stored = stored() { return stored }
-        guard let instantiator, let made = LocalMaking.once(self, { instantiator(self) }) else {
+        guard let instantiator, let made = LocalInitialization.once(self, { instantiator(self) }) else {
             // The instantiator may have stored one and returned nil.
             return stored()
         }
@@ -243,9 +250,9 @@ extension ThreadLocalValue {
     @usableFromInline @inline(never)
     func store(_ value: Value?) {
         requireUnused()
-        switch place {
-        case .table(let home):
-            if let value { LocalTable.store(value, for: home) } else { LocalTable.remove(home) }
+        switch storage {
+        case .table(let local):
+            if let value { LocalTable.store(value, for: local) } else { LocalTable.remove(local) }
         case .dictionary(let keyed): keyed.store(value)
         }
     }
@@ -255,7 +262,7 @@ extension ThreadLocalValue {
         _ value: Value?, operation: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard let keyed else { return try operation() }
-        // As it lies there: it may be of another type, and other code's.
+        // The object as it is stored: it may be of another type, and other code's.
         let before = keyed.object
         keyed.store(value)
         defer { keyed.object = before }

@@ -1,26 +1,26 @@
 internal import CPlatform
 
-/// How long a thread is ready to wait, as the point of the monotonic clock at which it gives up (law 15).
+/// Deadlines of waits: points of the monotonic clock at which a waiter gives up (law 15).
 @usableFromInline
 enum TimeLimit {
-    /// Zero and negative mean not to wait at all; what lies beyond 292 years means no limit.
+    /// Zero and negative mean not to wait at all. A limit beyond 292 years means no limit.
     @usableFromInline
     static func after(_ duration: Duration?) -> Int64 {
         guard let duration else { return Parker.never }
         guard duration > .zero else { return .min }
-        return unsafe Seam.now(Threads.current).addingSaturating(duration.saturatedNanoseconds)
+        return unsafe SimulationHooks.now(Threads.current).addingSaturating(duration.saturatedNanoseconds)
     }
 
     static func after(seconds: Double, fileID: StaticString, line: UInt) -> Int64 {
         after(checked(seconds: seconds, fileID: fileID, line: line))
     }
 
-    /// The limit in seconds, or nil for none: infinity.
+    /// The limit in seconds, or nil for infinity, which means no limit.
     @usableFromInline
     static func checked(seconds: Double, fileID: StaticString, line: UInt) -> Duration? {
         require(
             !seconds.isNaN,
-            "\(fileID):\(line): a time limit of not-a-number seconds means nothing (law 15). "
+            "\(fileID):\(line): a time limit of NaN seconds has no meaning (law 15). "
                 + "Pass a number, or infinity for no limit.")
         return Duration.saturating(seconds: seconds, fileID: fileID, line: line)
     }

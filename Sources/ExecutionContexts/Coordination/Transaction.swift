@@ -1,8 +1,10 @@
 public import Dispatch
 
-/// Access to whatever a context guards: reads that see whole transactions only, and writes that are exclusive.
+/// Access to the state that a context guards: reads see whole transactions only, writes are
+/// exclusive.
 ///
-/// The value stays where it is; the transaction is the way to it. It costs little, so make one for each access:
+/// The value stays where it is; the transaction is the way to it. It costs little, so make one for
+/// each access:
 ///
 /// ```swift
 /// final class Accounts: @unchecked Sendable {
@@ -23,13 +25,14 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// Exclusion lives in the *context*: transactions on one context exclude each other, and the context's own barriers
-/// (law 28). From inside a transaction a read runs at once, and so does an exclusive access from inside an exclusive
-/// one; from inside a mere read it would wait for that read, and stops the program with a sentence (law 18).
+/// Exclusion lives in the *context*: transactions on one context exclude each other, and the
+/// context's own barriers (law 28). Inside a transaction a read runs at once, and inside an
+/// exclusive access so does an exclusive access. Inside a mere read an exclusive access would wait
+/// for that read: it traps with a message (law 18).
 ///
-/// Reading and `exclusively` block the caller until its turn. Exclusive accesses to two contexts, each from within the
-/// other, wait for each other for ever when two threads nest them the other way round: let what changes together
-/// have one context.
+/// `read` and `exclusively` block the caller until they can begin. Two threads that nest exclusive
+/// accesses to two contexts in opposite orders deadlock: let state that changes together have one
+/// context.
 public struct Transaction: Sendable {
     private let context: any SynchronousBarrierContext
 
@@ -38,15 +41,16 @@ public struct Transaction: Sendable {
 
     init(_ context: any SynchronousBarrierContext) { self.context = context }
 
-    /// Makes a transaction on a dispatch queue of your own, serial or concurrent, or on the main queue.
+    /// Makes a transaction on a dispatch queue of your own, serial or concurrent, or on the main
+    /// queue.
     ///
-    /// A global queue, which ignores barriers, stops the program (law 28).
+    /// Passing a global queue, which ignores barriers, traps (law 28).
     public init(queue: DispatchQueue) { context = Self.context(of: queue) }
 
-    /// Reads a value, beside other reads where the context runs them beside each other.
+    /// Reads a value, beside other reads where the context runs them concurrently.
     public func read<Value>(_ value: @autoclosure () -> Value) -> Value { context.sync(value) }
 
-    /// Reads what `block` returns, beside other reads where the context runs them beside each other.
+    /// Reads what `block` returns, beside other reads where the context runs them concurrently.
     public func read<Value, Failure: Error>(
         block: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -55,12 +59,13 @@ public struct Transaction: Sendable {
 
     /// Runs `block` exclusively, some time after this call and in the order of submission.
     ///
-    /// A read that is asked for later sees what it wrote.
+    /// A read that is submitted later sees what it wrote.
     public func write(block: @escaping Work) { context.executeBarrier(block) }
 
-    /// Runs `block` exclusively before this call returns, and returns its value or throws its error.
+    /// Runs `block` exclusively before this call returns, and returns its value or throws its
+    /// error.
     ///
-    /// Where `block` throws, what it has written so far stays written.
+    /// If `block` throws, the changes made so far stay.
     public func exclusively<Value, Failure: Error>(
         _ block: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -68,14 +73,14 @@ public struct Transaction: Sendable {
     }
 
     static func context(of queue: DispatchQueue) -> any SynchronousBarrierContext {
-        let gate = QueueGate(queue)
-        switch gate.mark.kind {
-        case .own: return ForeignQueueContext(gate: gate)
+        let entry = QueueEntry(queue)
+        switch entry.mark.kind {
+        case .own: return ForeignQueueContext(entry: entry)
         case .main: return MainContext()
         case .global:
             stopMisuse(
-                "A transaction was made on '\(queue.label)', a global queue, which ignores barriers and so excludes "
-                    + "nobody (law 28). Use a queue of your own, or Transaction(on: .global.serial()).")
+                "A transaction was made on '\(queue.label)', a global queue, which ignores barriers and so excludes no "
+                    + "other access (law 28). Use a queue of your own, or Transaction(on: .global.serial()).")
         }
     }
 }

@@ -11,27 +11,31 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// Every use is one access, exclusive if it changes the value: `count += 1` loses nothing, whoever else does the same
-/// (law 29). Two uses are two accesses: `count = count + 1` may lose what comes between them. There are three ways
-/// to change the value:
+/// Every use is one access, exclusive if it changes the value: no update is lost if several threads
+/// run `count += 1` (law 29). Two uses are two accesses: `count = count + 1` may overwrite a change
+/// made between them. There are three ways to change the value:
 ///
-/// - `count += 1`, `cache[key] = item`, a mutating method: in place, without a copy. Until it ends, a use of the same
-///   property by whoever is changing it stops the program, as Swift's own law of exclusivity would. Where it throws,
-///   what it has changed so far stays.
-/// - `_count.mutate { ... }`: all or nothing, on a copy that replaces the value at the end. Where it throws, nothing
-///   has changed. The closure may read the property, and sees the value as it was at the start.
-/// - `$count.exclusively { ... }`: several accesses, also to several properties on one context, as one.
+/// - `count += 1`, `cache[key] = item`, a mutating method: in place, without a copy. Until it ends,
+///   a use of the same property by the caller that is changing it traps, as Swift's own law of
+///   exclusivity would. If it throws, the changes made so far stay.
+/// - `_count.mutate { ... }`: all or nothing, on a copy that replaces the value at the end. If it
+///   throws, nothing has changed. The closure may read the property, and sees the value as it was
+///   at the start.
+/// - `$count.exclusively { ... }`: several accesses, also to several properties on one context, as
+///   one.
 ///
-/// Two properties on one context can be swapped. Two on different contexts as well, but if two threads swap them
-/// crosswise they wait for each other for ever, as with any two locks: let what is swapped share a context.
+/// Two properties on one context can be swapped. Two on different contexts can be swapped as well,
+/// but two threads that swap them in opposite orders deadlock, as with any two locks: let
+/// properties that are swapped share a context.
 ///
-/// An exclusive access may span an `await`, and keeps everybody else out until it ends. Who waits blocks a thread: if
-/// tasks wait, they can use up the threads that the access needs to go on, so prefer `mutate`, which cannot be
-/// suspended. On the main actor, an access to a property that the main queue guards must not span an `await`: that
-/// leaves the queue to others, and whoever uses the property meanwhile stops the program.
+/// An exclusive access may span an `await`, and excludes all other callers until it ends. A caller
+/// that waits blocks a thread. Waiting tasks can use up the threads that the access needs to
+/// continue, so prefer `mutate`, which cannot be suspended. On the main actor, an access to a
+/// property that the main queue guards must not span an `await`: that leaves the queue to other
+/// jobs, and a job that uses the property meanwhile traps.
 ///
-/// A property with a setter makes a `Sendable` class a compile error, whatever guards it. There, keep the wrapper
-/// itself in a `let`, which is sendable if the value is:
+/// A property with a setter makes a `Sendable` class a compile error, whatever guards it. There,
+/// keep the wrapper itself in a `let`, which is sendable if the value is:
 ///
 /// ```swift
 /// final class Counter: Sendable {
@@ -43,14 +47,15 @@ public import Dispatch
 @propertyWrapper
 @safe public final class TransactionWrapper<Value> {
     private let context: any SynchronousBarrierContext
-    /// Raw memory: the context sees to exclusive access, and across an `await` it alone can.
+    /// Raw memory: the context ensures exclusive access, and across an `await` only the context
+    /// can.
     private let value: UnsafeMutablePointer<Value>
-    /// What is being done to the value. Written by exclusive accesses only, and read by all.
+    /// The change in progress. Written by exclusive accesses only, and read by all.
     private let change: UnsafeMutablePointer<Change>
 
     /// Makes a property that a dispatch queue of your own, or the main queue, guards.
     ///
-    /// A global queue, which ignores barriers, stops the program (law 28).
+    /// Passing a global queue, which ignores barriers, traps (law 28).
     public convenience init(wrappedValue: Value, queue: DispatchQueue) {
         self.init(wrappedValue, Transaction.context(of: queue))
     }
@@ -78,12 +83,12 @@ public import Dispatch
     public var wrappedValue: Value {
         get {
             context.sync {
-                if unsafe change.pointee == .inPlace { stopOverlap("read") }
+                if unsafe change.pointee == .inPlace { trapOverlap("read") }
                 return unsafe value.pointee
             }
         }
         set {
-            // The old value goes after the transaction: its end may be anybody's code (law 9).
+            // The old value is released after the transaction: its deinit may run any code (law 9).
             let old = context.syncBarrier {
                 begin(.none)
                 return exchange(newValue)
@@ -95,7 +100,7 @@ public import Dispatch
             begin(.inPlace)
             defer {
                 unsafe change.pointee = .none
-                // It releases when it dies, which is now: a `defer` may not consume it.
+                // The hold ends when it is destroyed, after this: a `defer` may not consume it.
                 withExtendedLifetime(hold) {}
             }
             yield unsafe &value.pointee
@@ -105,10 +110,12 @@ public import Dispatch
     /// The transaction that guards the value, for several accesses as one.
     public var projectedValue: Transaction { Transaction(context) }
 
-    /// Changes the value as one transaction, all of it or, where `body` throws, none, and returns what `body` does.
+    /// Changes the value as one transaction, and returns the result of `body`. If `body` throws,
+    /// nothing changes.
     ///
-    /// `body` works on a copy. It may read the property, which has its old value until `body` has returned. For one
-    /// change to a large collection use the property itself, which changes it in place.
+    /// `body` works on a copy. It may read the property, which has its old value until `body` has
+    /// returned. For one change to a large collection use the property itself, which changes it in
+    /// place.
     public func mutate<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -119,13 +126,13 @@ public import Dispatch
             let result = try body(&copy)
             return (result, exchange(copy))
         }
-        // The old value goes after the transaction: its end may be anybody's code (law 9).
+        // The old value is released after the transaction: its deinit may run any code (law 9).
         _ = consume old
         return result
     }
 
     private func begin(_ next: Change) {
-        if unsafe change.pointee != .none { stopOverlap("changed") }
+        if unsafe change.pointee != .none { trapOverlap("changed") }
         unsafe change.pointee = next
     }
 
@@ -135,10 +142,10 @@ public import Dispatch
         return old
     }
 
-    private func stopOverlap(_ what: String) -> Never {
+    private func trapOverlap(_ what: String) -> Never {
         stopMisuse(
-            "A property on '\(context.name)' was \(what) in the middle of a change to it, by whoever is changing it "
-                + "(law 29). End that change first, or use the value that it was given.")
+            "A property on '\(context.name)' was \(what) during a change to it, by the caller that is changing it "
+                + "(law 29). End that change first, or use the value that the change was given.")
     }
 }
 
@@ -147,7 +154,7 @@ extension TransactionWrapper: @unchecked Sendable where Value: Sendable {}
 
 private enum Change {
     case none
-    /// The memory of the value belongs to somebody else's `inout`.
+    /// An `inout` access owns the memory of the value.
     case inPlace
     /// The memory of the value is whole, and will be replaced.
     case onCopy

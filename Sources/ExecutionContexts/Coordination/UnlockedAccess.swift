@@ -1,7 +1,9 @@
-/// No lock: accesses of two threads at the same time are a mistake, which stops the program.
+/// No lock: two threads that access the resource at the same time are a programming error, which
+/// traps.
 ///
-/// For a resource that one thread or one serial context uses anyway. Nobody ever waits; what would have been a data
-/// race is a sentence. Enqueued writes run at once, or when the access under way ends.
+/// Use it for a resource that only one thread or one serial context uses. No caller ever waits, and
+/// a data race traps with a message. Enqueued writes run at once, or when the access under way
+/// ends.
 public struct UnlockedAccess: ResourceLock {
     /// Never waited for.
     private let section = CriticalSection(name: "unlocked resource")
@@ -17,7 +19,7 @@ public struct UnlockedAccess: ResourceLock {
     }
 
     private func access(_ body: () -> Void) {
-        // The last access of this thread that is under way, and not one inside it, runs what was enqueued.
+        // The outermost access of this thread runs what was enqueued, and not one inside it.
         if section.isCurrent == true { return body() }
         let isAlone: Void? = section.execute(timeout: .zero) {
             body()
@@ -31,6 +33,6 @@ public struct UnlockedAccess: ResourceLock {
 }
 
 extension ResourceLock where Self == UnlockedAccess {
-    /// No lock: two threads at the same time stop the program, and nobody ever waits.
+    /// No lock: two threads at the same time trap, and no caller ever waits.
     public static var unlocked: UnlockedAccess { UnlockedAccess() }
 }

@@ -1,22 +1,23 @@
 extension ExecutionContext {
-    /// A view of this context that keeps barriers (law 3).
+    /// Returns a view of this context that keeps barriers (law 3).
     ///
-    /// A barrier runs alone among the work of this view; what is submitted to the base directly is not seen.
-    /// Pieces that are no barriers start in order and run as many at a time as the base can.
+    /// A barrier runs alone among the jobs of this view. The view does not see jobs that are
+    /// submitted to the base directly. Jobs that are not barriers start in order, as many at a time
+    /// as the base can run.
     public func barrier(_ name: String? = nil) -> some BarrierContext {
-        Gate(base: self, width: .max, name: name ?? "\(self.name).barrier")
+        LimitedView(base: self, width: .max, name: name ?? "\(self.name).barrier")
     }
 }
 
 extension SerialContext {
-    /// This context: a serial one runs each piece as a barrier already (law 3).
+    /// Returns this context: a serial context runs each job as a barrier already (law 3).
     public func barrier(_ name: String? = nil) -> some SerialContext {
         Named(base: self, name: name ?? self.name)
     }
 }
 
 extension ActorBackingContext {
-    /// This context: a serial one runs each piece as a barrier already (law 3).
+    /// Returns this context: a serial context runs each job as a barrier already (law 3).
     public func barrier(_ name: String? = nil) -> some ActorBackingContext {
         Named(base: self, name: name ?? self.name)
     }

@@ -1,10 +1,14 @@
 extension ExecutionContext {
-    /// A view of this context on which at most `capacity` pieces of work wait; `overflow` decides beyond that.
+    /// Returns a view of this context with at most `capacity` waiting jobs; `overflow` decides
+    /// beyond.
     ///
-    /// A piece waits from its submission until it starts. Delayed work was accepted when it was scheduled, and
-    /// enters when it is due whether there is room or not; so does the turn of a view over this one, which
-    /// stands for work that the view has accepted. A capacity below 1 traps with a message, and so does a policy that
-    /// would break the order of a context that turns out to be serial or to keep barriers (law 8).
+    /// A job waits from its submission until it starts. Two kinds of job enter above the capacity,
+    /// because they were accepted before:
+    /// - a delayed job that is due, accepted when it was scheduled;
+    /// - a drain of a view over this one, which stands for jobs that the other view has accepted.
+    ///
+    /// A capacity below 1 traps with a message. So does a policy that would break the order of a
+    /// context that turns out, at run time, to be serial or to keep barriers (law 8).
     @_disfavoredOverload
     public func bounded(_ capacity: Int, overflow: Overflow) -> some RefusingContext {
         Bounded(checking: self, capacity, overflow)
@@ -12,16 +16,17 @@ extension ExecutionContext {
 }
 
 extension BarrierContext {
-    /// A view of this context on which at most `capacity` pieces of work wait; `overflow` decides beyond that.
+    /// Returns a view of this context with at most `capacity` waiting jobs; `overflow` decides
+    /// beyond.
     ///
-    /// Barriers count too, and keep their place among the rest.
+    /// Barriers count as well, and keep their position in the order of submission.
     public func bounded(
         _ capacity: Int, overflow: BarrierOverflow
     ) -> some BarrierContext & RefusingContext {
         Bounded(self, capacity, overflow.policy)
     }
 
-    /// A warning where a policy is written that this context cannot keep; the view traps with a message when it is made.
+    /// Warns about a policy that this context cannot keep; making the view traps with a message.
     @available(
         *, deprecated,
         message: "callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps"
@@ -33,9 +38,10 @@ extension BarrierContext {
 }
 
 extension SerialContext {
-    /// A view of this context on which at most `capacity` pieces of work wait; `overflow` decides beyond that.
+    /// Returns a view of this context with at most `capacity` waiting jobs; `overflow` decides
+    /// beyond.
     ///
-    /// What is accepted runs one at a time and in order, as on this context.
+    /// Accepted jobs run one at a time and in order, as on this context.
     public func bounded(
         _ capacity: Int, overflow: SerialOverflow
     ) -> some SerialContext & RefusingContext {
@@ -45,36 +51,36 @@ extension SerialContext {
 
 /// One of the two kinds of bounded view, behind one type.
 enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
-    case counted(Counted<Base>)
-    case dropping(Dropping<Base>)
+    case counted(CountedView<Base>)
+    case dropping(DroppingView<Base>)
 
     init(_ base: Base, _ capacity: Int, _ overflow: Overflow) {
         require(
             capacity >= 1,
-            "A view of '\(base.name)' with room for \(capacity) pieces would refuse everything (law 1). "
+            "A view of '\(base.name)' with a capacity of \(capacity) would refuse every job (law 1). "
                 + "The capacity must be 1 or more.")
-        func counted(_ kind: Counted<Base>.Kind) -> Self {
-            .counted(Counted(base: base, capacity: capacity, overflow: kind))
+        func counted(_ kind: CountedView<Base>.Kind) -> Self {
+            .counted(CountedView(base: base, capacity: capacity, overflow: kind))
         }
         switch overflow.kind {
         case .refuse: self = counted(.refuse)
         case .callerRuns: self = counted(.callerRuns)
         case .wait: self = counted(.wait)
         case .dropOldest(let notify):
-            self = .dropping(Dropping(base: base, capacity: capacity, notify: notify))
+            self = .dropping(DroppingView(base: base, capacity: capacity, notify: notify))
         }
     }
 
-    /// The view of a context that may turn out to be serial or to keep barriers.
+    /// Makes the view of a context that may turn out to be serial or to keep barriers.
     init(checking base: Base, _ capacity: Int, _ overflow: Overflow) {
         switch overflow.kind {
         case .callerRuns where base is any BarrierContext:
             stopMisuse(
-                "Over '\(base.name)', which keeps an order, the overflow policy callerRuns would run work beside the "
-                    + "piece that is running (laws 2, 3, 8). Choose refuse or wait.")
+                "Over '\(base.name)', which keeps an order, the overflow policy callerRuns would run a job beside the "
+                    + "running job (laws 2, 3, 8). Choose refuse or wait.")
         case .dropOldest where base is any BarrierContext && !(base is any SerialContext):
             stopMisuse(
-                "Over '\(base.name)', which keeps barriers, the overflow policy dropOldest would carry work past a "
+                "Over '\(base.name)', which keeps barriers, the overflow policy dropOldest would carry a job past a "
                     + "barrier (laws 3, 8). Choose refuse or wait.")
         default: self.init(base, capacity, overflow)
         }
@@ -87,7 +93,7 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
         }
     }
 
-    // It counts what it lets start.
+    // The view counts the jobs that it lets start.
     var runsAnywhere: Bool { false }
 
     private var view: any RefusingContext {
@@ -112,7 +118,7 @@ extension Bounded: BarrierContext where Base: BarrierContext {
     func executeBarrier(_ work: consuming @escaping Work) {
         switch self {
         case .counted(let view): view.executeBarrier(consume work)
-        // Only over a serial base, where each piece is a barrier.
+        // Only over a serial base, where each job is a barrier.
         case .dropping(let view): view.execute(consume work)
         }
     }

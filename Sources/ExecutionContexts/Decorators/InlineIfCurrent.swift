@@ -1,14 +1,15 @@
 internal import Synchronization
 
-/// A context that runs work on the spot where the caller is there already and nothing waits before it.
+/// A view that runs a job inline if the caller is on the base already and no earlier job waits.
 ///
-/// The caller may be in a job of the base that no view of it has seen. So what the views between add to their work is
-/// added here, too: a section, a value of a thread-local, whatever a `decorate` does.
+/// The caller may be in a job of the base that no view of it has seen. So the additions of the
+/// views in between apply to an inline job as well: a section, a thread-local value, or
+/// what `decorate` adds.
 final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     let base: Base
-    /// How much of what this view has accepted has not started yet.
+    /// The number of jobs that this view has accepted and that have not started.
     private let waiting = Atomic<Int>(0)
-    /// Nil if the base adds nothing.
+    /// Nil if the base adds nothing to a job.
     private let additions: InlineAdditions?
 
     init(base: Base) {
@@ -18,16 +19,16 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
 
     func execute(_ work: consuming @escaping Work) {
         if runsInline { return runInline(consume work) }
-        let decorated = LooseWork(decorate(consume work))
+        let decorated = UnmanagedWork(decorate(consume work))
         base.execute(decorated.assembled())
     }
 
     func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         if runsInline { return runInline(consume work) }
-        let ticket = Waiting(waiting: self)
-        let counted = LooseWork(ticket.counted(consume work))
+        let entry = Waiting(waiting: self)
+        let counted = UnmanagedWork(entry.counted(consume work))
         base.execute(counted.assembled()) { refusal in
-            ticket.end()
+            entry.end()
             refused(refusal)
         }
     }
@@ -37,8 +38,8 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     func decorate(_ work: @escaping Work) -> Work { Waiting(waiting: self).counted(work) }
 
     private var runsInline: Bool {
-        // Sequentially consistent would not help: only what this thread, or one that happens before it,
-        // has submitted needs to be seen, and that is visible already (law 6).
+        // Acquiring is enough, sequential consistency would not help: only the submissions of this
+        // thread, and of threads that happen before it, must be seen, and they are visible (law 6).
         waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true && additions?.skipsNow != true
     }
 
@@ -47,14 +48,14 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
         additions.adding(to: consume work)()
     }
 
-    /// One piece that waits; it stops waiting when it starts, is refused or is let go.
+    /// The completion guard of a waiting job: it ends when the job starts, is refused or dropped.
     private final class Waiting: Sendable {
         private let view: InlineIfCurrent
         private let hasEnded = Atomic<Bool>(false)
 
         init(waiting view: InlineIfCurrent) {
             self.view = view
-            Seam.point()
+            SimulationHooks.point()
             view.waiting.add(1, ordering: .acquiringAndReleasing)
         }
 
@@ -67,28 +68,30 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
             }
         }
 
-        // Relaxed: only that it happens once matters. The count's own changes acquire and release.
+        // Relaxed: only that it ends once matters. Changes of the count acquire and release.
         func end() {
             guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
-            Seam.point()
+            SimulationHooks.point()
             view.waiting.subtract(1, ordering: .acquiringAndReleasing)
         }
     }
 }
 
-/// What a context and the views that it consists of add to a job that runs on the spot.
+/// What a context, and the views that it consists of, add to a job that runs inline.
 package struct InlineAdditions: Sendable {
-    /// The outermost first.
+    /// The outermost view first.
     private var adding: [any ContextDecorator] = []
     private var skipping: [any SkippingView] = []
 
-    /// Nil if they add nothing.
+    /// Nil if the context and its views add nothing.
     package init?(of context: some ExecutionContext) {
         collect(context)
         if adding.isEmpty && skipping.isEmpty { return nil }
     }
 
-    /// Whether a view skips its work now. Then the job is submitted, and the view answers its submitter.
+    /// Whether a view skips jobs at this moment.
+    ///
+    /// Then the job is submitted instead of run inline, and the view answers the submitter.
     package var skipsNow: Bool { skipping.contains { $0.skipsNow } }
 
     package func adding(to work: @escaping Work) -> Work { adding.reduce(work) { $1.decorate($0) } }
@@ -104,14 +107,14 @@ package struct InlineAdditions: Sendable {
     }
 }
 
-/// A view that adds nothing to a job that runs on the spot, as a part of another job.
+/// A view that adds nothing to a job that runs inline, as a part of another job.
 protocol PlainView: ContextDecorator {}
 
 extension InlineIfCurrent: PlainView {}
 extension Named: PlainView {}
-// An observer is told of the job that it is a part of.
-extension Attended: PlainView {}
-// They count the jobs that wait.
+// An observer is notified of the job that the inline job is a part of.
+extension Intercepted: PlainView {}
+// A bounded view counts waiting jobs.
 extension Bounded: PlainView {}
 
 extension InlineIfCurrent: BarrierContext where Base: BarrierContext {}
@@ -122,33 +125,33 @@ extension InlineIfCurrent: SynchronousBarrierContext where Base: SynchronousBarr
 extension InlineIfCurrent: RefusingContext where Base: RefusingContext {
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         if runsInline { return runInline(consume work) }
-        let decorated = LooseWork(decorate(consume work))
+        let decorated = UnmanagedWork(decorate(consume work))
         try base.tryExecute(decorated.assembled())
     }
 }
 
 extension ExecutionContext {
-    /// This context, but work submitted from itself runs at once, where order allows (law 6).
+    /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
     ///
-    /// It runs inline only where `isCurrent` is a certain yes and nothing that this view accepted earlier is
-    /// still waiting. Keep one view and submit through it: what is submitted to the base directly is not
-    /// seen. Work that runs inline is a part of the piece that submitted it.
+    /// A job runs inline only if `isCurrent` is certainly true and no job that this view accepted
+    /// earlier is waiting. Keep one view and submit through it: the view does not see jobs that are
+    /// submitted to the base directly. An inline job is a part of the job that submitted it.
     public func inlineIfCurrent() -> some ExecutionContext { InlineIfCurrent(base: self) }
 }
 
 extension BarrierContext {
-    /// This context, but work submitted from itself runs at once, where order allows (law 6).
+    /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
     ///
-    /// Barriers never run inline: the piece that submits one would run beside it.
+    /// Barriers never run inline: the job that submits a barrier would run beside it.
     public func inlineIfCurrent() -> some BarrierContext { InlineIfCurrent(base: self) }
 }
 
 extension SerialContext {
-    /// This context, but work submitted from itself runs at once, where order allows (law 6).
+    /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
     public func inlineIfCurrent() -> some SerialContext { InlineIfCurrent(base: self) }
 }
 
 extension ActorBackingContext {
-    /// This context, but work submitted from itself runs at once, where order allows (law 6).
+    /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
     public func inlineIfCurrent() -> some ActorBackingContext { InlineIfCurrent(base: self) }
 }

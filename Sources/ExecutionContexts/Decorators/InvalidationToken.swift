@@ -1,37 +1,41 @@
 internal import Synchronization
 
-/// Says whether work that depends on it is still wanted; once invalidated it stays so.
+/// Says whether the jobs that depend on it are still wanted; once invalidated, it stays invalid.
 ///
-/// A screen that goes away invalidates its token, and what was to run for it does not:
+/// A screen that goes away invalidates its token, and the jobs that were to run for it do not run:
 ///
 /// ```swift
 /// let context = MainContext().while(token)
 /// ```
 public final class InvalidationToken: Sendable {
     private let invalidated = Atomic<Bool>(false)
-    /// Who gives something up when it is invalidated; nil from then on.
+    /// The watchers to notify when the token is invalidated; nil from then on.
     private let watchers = Guarded<[ObjectIdentifier: any TokenWatcher]?>([:])
 
-    /// Makes a token that is valid.
+    /// Makes a valid token.
     public init() {}
 
-    /// Whether work is still wanted.
+    /// Whether dependent jobs are still wanted.
     public var isValid: Bool {
-        Seam.point()
+        SimulationHooks.point()
         return !invalidated.load(ordering: .acquiring)
     }
 
-    /// Ends it: no work that has not started will start, and callbacks that wait for an `Async` are let go of.
+    /// Invalidates the token: no dependent job starts any more, and callbacks that wait are
+    /// released.
     ///
-    /// Called on the context that runs the work (a serial one), nothing of it starts after the call.
+    /// The callbacks are those that were registered on an `Async` with this token. If the caller is
+    /// on the context that runs the jobs, a serial one, none of them starts after the call.
     public func invalidate() {
-        Seam.point()
+        SimulationHooks.point()
         invalidated.store(true, ordering: .releasing)
         let watchers = watchers.withLock { $0.take() }
         for watcher in watchers?.values ?? [:].values { watcher.tokenWasInvalidated() }
     }
 
-    /// Has `watcher` told, and keeps it until then or until it is removed; false if the token is invalid already.
+    /// Registers `watcher` and returns true, or returns false if the token is invalid already.
+    ///
+    /// The token retains the watcher until it has notified it, or until the watcher is removed.
     func add(_ watcher: some TokenWatcher) -> Bool {
         watchers.withLock { watchers in
             watchers?[ObjectIdentifier(watcher)] = watcher
@@ -40,12 +44,12 @@ public final class InvalidationToken: Sendable {
     }
 
     func remove(_ watcher: some TokenWatcher) {
-        // Outside the lock it is let go of.
+        // The watcher is released outside of the lock (law 9).
         _ = watchers.withLock { watchers in watchers?.removeValue(forKey: ObjectIdentifier(watcher)) }
     }
 }
 
-/// Somebody who gives something up when a token is invalidated.
+/// What is notified when a token is invalidated, and then releases what it keeps.
 protocol TokenWatcher: AnyObject, Sendable {
     func tokenWasInvalidated()
 }

@@ -9,7 +9,7 @@ struct Named<Base: ExecutionContext>: ContextDecorator {
 extension Named: BarrierContext where Base: BarrierContext {}
 extension Named: SerialContext where Base: SerialContext {}
 extension Named: ActorBackingContext where Base: ActorBackingContext {}
-// By hand: the default binds what `decorate` adds, and this adds nothing.
+// Written by hand: the default binds what `decorate` adds, and this decorator adds nothing.
 extension Named: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
@@ -23,21 +23,21 @@ extension Named: SynchronousBarrierContext where Base: SynchronousBarrierContext
 extension Named: RefusingContext where Base: RefusingContext {}
 
 extension ExecutionContext {
-    /// This context under another name, for messages and tools.
+    /// Returns this context under another name, for messages and tools.
     public func named(_ name: String) -> some ExecutionContext { Named(base: self, name: name) }
 }
 
 extension BarrierContext {
-    /// This context under another name, for messages and tools.
+    /// Returns this context under another name, for messages and tools.
     public func named(_ name: String) -> some BarrierContext { Named(base: self, name: name) }
 }
 
 extension SerialContext {
-    /// This context under another name, for messages and tools.
+    /// Returns this context under another name, for messages and tools.
     public func named(_ name: String) -> some SerialContext { Named(base: self, name: name) }
 }
 
 extension ActorBackingContext {
-    /// This context under another name, for messages and tools.
+    /// Returns this context under another name, for messages and tools.
     public func named(_ name: String) -> some ActorBackingContext { Named(base: self, name: name) }
 }

@@ -1,15 +1,16 @@
-/// A context whose work sees values that are bound to it: those of its submitter, or given ones.
+/// A view whose jobs see values that are bound to them: those of the submitter, or given ones.
 struct Propagating<Base: ExecutionContext>: ContextDecorator {
     let base: Base
-    /// Reads the submitter's values and returns the work that sees them.
+    /// Reads the submitter's values and returns a job that sees them.
     let bind: @Sendable (_ work: @escaping Work) -> Work
 
     func decorate(_ work: @escaping Work) -> Work { bind(work) }
 
-    /// Whether a thread that waits has what is bound without it, so that it may run the work itself.
-    var isOfTheCaller = false
+    /// Whether the bound values are the caller's own, so that a waiting thread may run the job
+    /// itself.
+    var bindsCallerValues = false
 
-    var runsAnywhere: Bool { isOfTheCaller && base.runsAnywhere }
+    var runsAnywhere: Bool { bindsCallerValues && base.runsAnywhere }
 
     var binding: (@Sendable (_ work: @escaping Work) -> Work)? {
         guard let inner = base.binding else { return bind }
@@ -36,12 +37,12 @@ extension Propagating: SynchronousBarrierContext where Base: SynchronousBarrierC
     }
 }
 extension Propagating {
-    /// Runs `body` by `submit`, which waits for it, with the caller's values wherever that is.
+    /// Runs `body` with the caller's values, by `submit`, which waits for it.
     private func bound<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value, submit: (_ work: Work) -> Void
     ) throws(Failure) -> Value {
-        // Unsafe in name only: the caller waits while the base runs the body, maybe on another thread, and
-        // neither body nor result outlives the call.
+        // Unsafe in name only: the caller waits while the base runs the body, maybe on another
+        // thread, and neither body nor result outlives the call.
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
             nonisolated(unsafe) let work = work  // The caller waits for it.
@@ -52,10 +53,10 @@ extension Propagating {
 }
 
 extension ExecutionContext {
-    /// This context, with the values that these task-locals have for the submitter.
+    /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
     ///
-    /// A closure given to a queue sees the default values; one given to this view, or to a view of it, sees
-    /// what the caller of `execute` or `schedule` saw:
+    /// A closure given to a queue sees the default values. A closure given to this view, or to a
+    /// view of it, sees the values that the caller of `execute` or `schedule` sees:
     ///
     /// ```swift
     /// let context = GlobalContext().propagating(Request.$id, Request.$user)
@@ -63,34 +64,34 @@ extension ExecutionContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some ExecutionContext {
-        Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
+        Propagating(base: self, bind: binder(repeat each locals), bindsCallerValues: true)
     }
 }
 
 extension BarrierContext {
-    /// This context, with the values that these task-locals have for the submitter.
+    /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some BarrierContext {
-        Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
+        Propagating(base: self, bind: binder(repeat each locals), bindsCallerValues: true)
     }
 }
 
 extension SerialContext {
-    /// This context, with the values that these task-locals have for the submitter.
+    /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some SerialContext {
-        Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
+        Propagating(base: self, bind: binder(repeat each locals), bindsCallerValues: true)
     }
 }
 
 extension ActorBackingContext {
-    /// This context, with the values that these task-locals have for the submitter.
+    /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some ActorBackingContext {
-        Propagating(base: self, bind: binder(repeat each locals), isOfTheCaller: true)
+        Propagating(base: self, bind: binder(repeat each locals), bindsCallerValues: true)
     }
 }
 

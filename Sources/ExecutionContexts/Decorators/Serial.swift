@@ -1,10 +1,10 @@
 extension ExecutionContext {
-    /// A view of this context that runs one piece of work at a time, in order (law 2).
+    /// Returns a view of this context that runs one job at a time, in order (law 2).
     ///
-    /// It makes no thread of its own and costs a few words while idle, so make one for each thing that wants
-    /// order. It takes its work in batches and gives the thread back after 256 pieces or about a
-    /// millisecond. If the base loses a drain, what waits in the view is abandoned, and who waits for an
-    /// answer is told so (law 1); the view then goes on.
+    /// The view makes no thread and costs a few words while idle, so make one for each thing that
+    /// needs order. It drains jobs in batches, and gives the thread back after 256 jobs or about a
+    /// millisecond. If the base drops a drain, the view drops its waiting jobs and continues.
+    /// Callers that await the dropped jobs receive a refusal (law 1).
     public func serial(_ name: String? = nil) -> some ActorBackingContext & SynchronousBarrierContext {
         SerialView(base: self, name: name ?? "\(self.name).serial")
     }

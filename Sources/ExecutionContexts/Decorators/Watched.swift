@@ -1,72 +1,82 @@
 extension ExecutionContext {
-    /// This context; `report` is told of each piece that has waited to start, or has run, for longer than `limit`.
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
     ///
     /// ```swift
     /// let database = GlobalContext().serial("database").watched(limit: .seconds(1)) { stall in print(stall) }
     /// ```
     ///
-    /// A piece is reported once, while it still waits or runs; what takes longer than the limit and is over before
-    /// the report can be made is not. The report is made on `reporting`, the global context if you name none, when
-    /// the limit has passed in the time of this context: name one that a stall of this one does not stall as well. A
-    /// limit that is not above zero stops the program.
+    /// A job is reported once, while it waits or runs. A job that exceeds the limit and ends before
+    /// the report can be made is not reported.
     ///
-    /// A piece that ends in time leaves nothing behind: its delay is cancelled. Memory goes with the pieces that wait.
+    /// The report is made on `reporting`, by default the global context, when the limit has passed
+    /// in the time of this context. Pass a context that a stall of this one does not stall as well.
+    /// A limit that is not above zero traps with a message.
+    ///
+    /// A job that ends in time leaves nothing behind: its delay is cancelled. Memory is
+    /// proportional to the number of waiting jobs.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (Stall) -> Void
     ) -> some ExecutionContext {
-        Attended(
+        Intercepted(
             base: self,
-            attendant: StallWatch(
+            interceptor: StallMonitor(
                 of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
     }
 }
 
 extension BarrierContext {
-    /// This context; `report` is told of each piece that has waited to start, or has run, for longer than `limit`.
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
     ///
-    /// A piece that waits for a barrier to end is one that waits, and so is a barrier that waits for other pieces.
+    /// A job that waits for a barrier to end is waiting, and so is a barrier that waits for other
+    /// jobs.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (Stall) -> Void
     ) -> some BarrierContext {
-        Attended(
+        Intercepted(
             base: self,
-            attendant: StallWatch(
+            interceptor: StallMonitor(
                 of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
     }
 }
 
 extension SerialContext {
-    /// This context; `report` is told of each piece that has waited to start, or has run, for longer than `limit`.
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
     ///
-    /// Where one piece holds the context for long, it is reported as running and those behind it as waiting.
+    /// If one job occupies the context for long, it is reported as running, and those behind as
+    /// waiting.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (Stall) -> Void
     ) -> some SerialContext {
-        Attended(
+        Intercepted(
             base: self,
-            attendant: StallWatch(
+            interceptor: StallMonitor(
                 of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
     }
 }
 
 extension ActorBackingContext {
-    /// This context; `report` is told of each piece that has waited to start, or has run, for longer than `limit`.
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
     ///
-    /// Where one piece holds the context for long, it is reported as running and those behind it as waiting.
+    /// If one job occupies the context for long, it is reported as running, and those behind as
+    /// waiting.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (Stall) -> Void
     ) -> some ActorBackingContext {
-        Attended(
+        Intercepted(
             base: self,
-            attendant: StallWatch(
+            interceptor: StallMonitor(
                 of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
     }
 }

@@ -1,4 +1,4 @@
-/// A context whose work runs only while a token is valid.
+/// A view whose jobs run only while a token is valid.
 struct While<Base: ExecutionContext>: ContextDecorator {
     let base: Base
     let token: InvalidationToken
@@ -8,7 +8,7 @@ struct While<Base: ExecutionContext>: ContextDecorator {
     }
 
     func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        let work = LooseWork(answering(consume work, refused))
+        let work = UnmanagedWork(answering(consume work, refused))
         base.execute(work.assembled(), refused: refused)
     }
 
@@ -18,33 +18,33 @@ struct While<Base: ExecutionContext>: ContextDecorator {
         { [token, refusal] in token.isValid ? work() : refused(refusal) }
     }
 
-    // Whether work runs at all is decided where it starts.
+    // Whether a job runs at all is decided where it starts.
     var runsAnywhere: Bool { false }
 
-    func foresee(_ outlook: inout Outlook) {
-        if !token.isValid { outlook.invalidated = name }
-        outlook.follow(base)
+    func foresee(_ forecast: inout WaitForecast) {
+        if !token.isValid { forecast.invalidated = name }
+        forecast.follow(base)
     }
 
     private var refusal: Refusal { Refusal(.invalidated, by: name) }
 }
 
-/// A view that skips work by what it adds to it.
+/// A view that skips jobs, depending on its state when they start.
 protocol SkippingView: ContextDecorator {
-    /// Whether it would skip what is submitted now.
+    /// Whether it would skip a job that starts at this moment.
     var skipsNow: Bool { get }
 }
 
 extension While: SkippingView {
     var skipsNow: Bool { !token.isValid }
 }
-extension While: ForeseeingContext {}
+extension While: ForecastingContext {}
 extension While: RefusingContext {
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         guard token.isValid else { throw refusal }
-        // Asked at run time: a conformance has one witness, whatever more is known of the base.
+        // Cast at run time: a conformance has one witness, even if more is known of the base.
         guard let base = base as? any RefusingContext else { return execute(consume work) }
-        let decorated = LooseWork(decorate(consume work))
+        let decorated = UnmanagedWork(decorate(consume work))
         try base.tryExecute(decorated.assembled())
     }
 }
@@ -53,29 +53,30 @@ extension While: BarrierContext where Base: BarrierContext {}
 extension While: SerialContext where Base: SerialContext {}
 
 extension ExecutionContext {
-    /// This context for as long as `token` is valid.
+    /// Returns a view of this context that runs jobs only while `token` is valid.
     ///
-    /// What has not started when the token is invalidated never starts, whichever way it was submitted. Plain
-    /// `execute` then lets go of the work in its turn, on the context: that is what the token is for. `run` and
-    /// `submit` resolve with a refusal, and `tryExecute` throws it (law 1).
+    /// A job that has not started when the token is invalidated never starts, however it was
+    /// submitted. A job of plain `execute` is then dropped when it would have started, on the
+    /// context: that is what the token is for. `run` and `submit` resolve with a refusal, and
+    /// `tryExecute` throws it (law 1).
     public func `while`(_ token: InvalidationToken) -> some RefusingContext {
         While(base: self, token: token)
     }
 }
 
 extension BarrierContext {
-    /// This context for as long as `token` is valid.
+    /// Returns a view of this context that runs jobs only while `token` is valid.
     ///
-    /// A barrier that is not wanted any more is skipped; the order of the others is kept.
+    /// A barrier of an invalid token is skipped. The order of the other jobs is kept.
     public func `while`(_ token: InvalidationToken) -> some BarrierContext & RefusingContext {
         While(base: self, token: token)
     }
 }
 
 extension SerialContext {
-    /// This context for as long as `token` is valid.
+    /// Returns a view of this context that runs jobs only while `token` is valid.
     ///
-    /// Work that is not wanted any more is skipped; the order of the rest is kept.
+    /// A job of an invalid token is skipped. The order of the other jobs is kept.
     public func `while`(_ token: InvalidationToken) -> some SerialContext & RefusingContext {
         While(base: self, token: token)
     }

@@ -1,19 +1,19 @@
-/// How long a drain may hold its thread before it lets its neighbours have a turn.
+/// How long a drain may keep its thread before it yields to other work of its base.
 struct DrainBudget {
-    private var pieces = 0
+    private var jobs = 0
     private var start: Int64?
 
-    /// Counts a piece; true when 256 are done or about a millisecond has passed.
+    /// Counts a job; true after 256 jobs or about a millisecond.
     mutating func spend() -> Bool {
-        pieces += 1
-        // The clock costs as much as a small piece of work, so it is asked at every eighth, and also early on, for
-        // pieces that are slow; a drain of a single piece never asks.
-        guard pieces & 7 == 0 || pieces == 2 || pieces == 4 else { return false }
-        let now = Seam.now
+        jobs += 1
+        // Reading the clock costs as much as a small job. So it is read at every eighth job, and
+        // after two and four jobs, which may be slow. A drain of one job never reads it.
+        guard jobs & 7 == 0 || jobs == 2 || jobs == 4 else { return false }
+        let now = SimulationHooks.now
         guard let start else {
             self.start = now
             return false
         }
-        return pieces >= 256 || now - start > 1_000_000
+        return jobs >= 256 || now - start > 1_000_000
     }
 }

@@ -1,7 +1,7 @@
-/// Elements in the order in which they came, first in, first out.
+/// A first-in, first-out queue.
 ///
-/// Not safe for threads: its owner guards it. An element that is taken out is moved out, and what
-/// it holds is the taker's.
+/// Not synchronized: its owner guards it. `popFirst` moves the element out, so the caller owns what
+/// the element holds.
 struct FIFO<Element>: ~Copyable {
     private var elements: [Element?] = []
     private var start = 0
@@ -22,7 +22,7 @@ struct FIFO<Element>: ~Copyable {
             elements.removeAll(keepingCapacity: start <= 64)
             start = 0
         } else if start > 32, start > elements.count / 2 {
-            // As many as have left since the last time, so each element is moved once.
+            // As many as were removed since the last time, so each element is moved once.
             elements.removeFirst(start)
             start = 0
         }

@@ -1,4 +1,4 @@
-/// Positions in a line, first in first out.
+/// Positions in a queue, first in, first out.
 struct PositionQueue: ~Copyable {
     private var positions: [Int] = []
     private var start = 0

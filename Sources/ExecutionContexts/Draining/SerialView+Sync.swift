@@ -1,8 +1,10 @@
 extension SerialView {
-    /// Waits for `body` to run in its turn; from the view's own work it runs at once, as a part of it.
+    /// Waits for `body` to run in order; inside the view's own work it runs at once, as a part of
+    /// it.
     ///
-    /// Where it makes no difference to the base which thread runs its work, the caller runs the body itself, so that
-    /// waiting cannot exhaust a pool (law 20). Otherwise the body runs on the base: not for a thread that it needs.
+    /// If the base's work may run anywhere, the caller runs the body itself, so that waiting cannot
+    /// exhaust a pool (law 20). Otherwise the body runs on the base, since it may need a thread of
+    /// the base.
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -13,7 +15,7 @@ extension SerialView {
         return try unsafe Frame.enter(identity, body)
     }
 
-    /// Keeps the view to the caller; neither the base nor a thread of it waits meanwhile.
+    /// Gives the caller exclusive access; neither the base nor one of its threads waits meanwhile.
     func hold() -> ExclusiveHold {
         if !holding.holdAgain() {
             if unsafe Frame.isCurrent(identity) { return .nothing }
@@ -27,17 +29,17 @@ extension SerialView {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let result = AwaitedEnd.result(of: body, from: base, named: name) { execute($0) }
-        guard let result else { stopLoss() }
+        guard let result else { trapDropped() }
         return try result.get()
     }
 
-    /// What a thread waited for was dropped: traps, since the wait has nothing to return.
-    func stopLoss() -> Never {
-        if let token = Outlook.of(base).invalidated {
+    /// Traps because a job that the caller waited for was dropped: there is no value to return.
+    func trapDropped() -> Never {
+        if let token = WaitForecast.of(base).invalidated {
             stopMisuse(
                 "'\(name)' was waited for, but the token of '\(token)' was invalidated, and nothing starts there any more "
                     + "(law 1). Wait with run or submit, which answer with a refusal.")
         }
-        stopMisuse("'\(name)' dropped work that a thread was waiting for (law 1): its base loses work.")
+        stopMisuse("'\(name)' dropped a job that a thread was waiting for (law 1): its base drops jobs.")
     }
 }

@@ -1,25 +1,34 @@
-/// One piece of work at a time, in order, over any base: a mailbox and at most one who has the role.
+/// Runs one job at a time, in order, over any base: a mailbox and at most one drain owner.
 ///
-/// The role is the right to run the view's work or to hold the view. A drain on the base takes it when it comes,
-/// unless somebody has it; a thread that waits for its turn may get it before the drain comes, so a pool
-/// without a free thread holds nobody up. A request that comes late finds the role taken, or nothing to do.
+/// Drain ownership is the right to run the view's jobs, or to hold the view.
+///
+/// | `isDrainRequested` | `isOwned` | state |
+/// |---|---|---|
+/// | false | false | idle: the next submitter requests a drain |
+/// | true | false | a drain will come from the base and acquire ownership |
+/// | false | true | a drain or a waiter runs jobs, or a thread holds the view |
+/// | true | true | a waiter acquired ownership before the drain came |
+///
+/// A waiter may acquire ownership before the drain comes, so a pool without a free thread delays no
+/// waiter. A drain that finds the view owned, or no jobs, does nothing.
 @safe
 final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext, SynchronousBarrierContext,
-    ForeseeingContext, @unchecked Sendable  // See below.
+    ForecastingContext, @unchecked Sendable  // See below.
 {
-    // Unchecked: the mailbox is guarded, the batch belongs to whoever has the role and the line to whoever has the
-    // mailbox's lock. The role changes hands under that lock or through a waiter's semaphore.
+    // Unchecked: the mailbox is guarded. Only the drain owner accesses the batch. The wait queue is
+    // accessed under the mailbox's lock. Ownership passes on under that lock or by a waiter's
+    // semaphore.
     let base: Base
-    /// Asked once; the base gets drains, and so could not bind anything to a piece itself (law 8).
+    /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
     let binding: (@Sendable (_ work: @escaping Work) -> Work)?
     let name: String
 
     let mailbox = Guarded(Mailbox())
-    /// What has been taken out of the mailbox; it belongs to who has the role.
+    /// The jobs that were taken out of the mailbox; only the drain owner accesses it.
     let batch: UnsafeMutablePointer<WorkQueue>
-    /// Who waits for the role; it belongs to who has the mailbox's lock.
-    var line = RoleLine()
-    let holding = Holding()
+    /// The threads that wait for drain ownership; accessed under the mailbox's lock.
+    var waitQueue = DrainWaiters()
+    let holding = ExclusiveOwner()
 
     init(base: Base, name: String) {
         self.base = base
@@ -31,7 +40,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext
     }
 
     deinit {
-        // Whoever has the role or waits for it holds the view, so there is nobody, and nothing waits.
+        // A drain owner or waiter retains the view. So there is none, and no job is queued.
         unsafe batch.deinitialize(count: 1)
         unsafe batch.deallocate()
     }
@@ -44,69 +53,71 @@ final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext
         if post(consume work) { requestDrainElsewhere(on: base) }
     }
 
-    /// Yes inside this view's work and for who holds it, no elsewhere, except for law 4's one exception.
+    /// Yes inside this view's work and for its holder, no elsewhere, except for law 4's one
+    /// exception.
     var isCurrent: Bool? { unsafe Frame.isCurrent(identity) || holding.isMine }
 
     var time: any TimeSource { base.time }
 
-    func foresee(_ outlook: inout Outlook) {
-        isCurrent == true ? outlook.obstacle = name : outlook.followUnlessHelped(base)
+    func foresee(_ forecast: inout WaitForecast) {
+        isCurrent == true ? forecast.obstacle = name : forecast.followUnlessHelped(base)
     }
 
-    /// Puts work in the mailbox; true if a drain must be asked for.
+    /// Puts a job in the mailbox; true if the caller must request a drain.
     func post(_ work: consuming @escaping Work) -> Bool {
-        // Taken apart, so that nothing is counted under the lock.
-        let work = LooseWork(bound(work))
-        let mustAsk: Bool? = mailbox.withLock { mailbox in
+        // Unmanaged, so that no reference is counted under the lock.
+        let work = UnmanagedWork(bound(work))
+        let mustRequest: Bool? = mailbox.withLock { mailbox in
             guard !mailbox.hasWaiters else { return nil }
             mailbox.queue.append(work.assembled())
-            return mailbox.asks()
+            return mailbox.mustRequestDrain()
         }
-        return mustAsk ?? postBehind(work)
+        return mustRequest ?? postBehind(work)
     }
 
-    // Apart, so that what is done for every piece stays small enough to be inlined.
+    // Not inlined, so that the path of every job stays small enough to be inlined.
     @inline(never)
-    private func postBehind(_ work: LooseWork) -> Bool {
+    private func postBehind(_ work: UnmanagedWork) -> Bool {
         mailbox.withLock { mailbox in
             let work = work.assembled()
-            if let last = line.last { last.behind.append(work) } else { mailbox.queue.append(work) }
-            return mailbox.asks()
+            if let last = waitQueue.last { last.behind.append(work) } else { mailbox.queue.append(work) }
+            return mailbox.mustRequestDrain()
         }
     }
 
-    override func drain() { takeTurns(on: base) { comes() ? runTaken() : true } }
+    override func drain() { runDrains(on: base) { takeOwnership() ? runAsOwner() : true } }
 
-    /// A drain that was asked for is here; true if it takes the role, with something to run.
-    private func comes() -> Bool {
-        var waiter: RoleWaiter?
+    /// A requested drain has come; true if it acquires ownership and has a job to run.
+    private func takeOwnership() -> Bool {
+        var waiter: DrainWaiter?
         let hasWork = mailbox.withLock { mailbox in
-            mailbox.isAsked = false
-            guard !mailbox.isTaken else { return false }
-            mailbox.isTaken = true
+            mailbox.isDrainRequested = false
+            guard !mailbox.isOwned else { return false }
+            mailbox.isOwned = true
             return unsafe !batch.pointee.isEmpty || refill(&mailbox, orWake: &waiter)
         }
         waiter?.wake()
         return hasWork
     }
 
-    /// Runs work until nothing is left or the role has been passed on (true), or until the budget is spent and
-    /// another turn is to be asked for. Only for who has the role.
-    func runTaken() -> Bool {
+    /// Runs jobs until none is left, ownership has been passed on, or the budget is spent.
+    ///
+    /// Returns false if another drain must be requested. Requires drain ownership.
+    func runAsOwner() -> Bool {
         var budget = DrainBudget()
         repeat {
             while runNext() {
                 guard budget.spend() else { continue }
                 switch pause() {
-                case .goesOn: budget = DrainBudget()
-                case .ends(let mustAsk): return !mustAsk
+                case .continues: budget = DrainBudget()
+                case .ends(let mustRequest): return !mustRequest
                 }
             }
         } while refill()
         return true
     }
 
-    /// Runs a job and frees it, before drain ownership can be laid down (law 10); false if there is
+    /// Runs a job and frees it, before drain ownership can be released (law 10); false if there is
     /// none.
     @inline(__always)
     private func runNext() -> Bool {
@@ -117,72 +128,73 @@ final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext
     }
 
     private func refill() -> Bool {
-        var waiter: RoleWaiter?
+        var waiter: DrainWaiter?
         let hasWork = mailbox.withLock { refill(&$0, orWake: &waiter) }
         waiter?.wake()
         return hasWork
     }
 
-    /// Takes the next batch (true), or passes the role on to who waits for it, or lays it down.
+    /// Takes the next batch (true), or passes ownership on to the first waiter, or releases it
+    /// (false).
     @inline(__always)
-    private func refill(_ mailbox: inout Mailbox, orWake waiter: inout RoleWaiter?) -> Bool {
+    private func refill(_ mailbox: inout Mailbox, orWake waiter: inout DrainWaiter?) -> Bool {
         unsafe mailbox.queue.reuse(&batch.pointee)
         guard mailbox.queue.isEmpty else {
             unsafe batch.pointee = mailbox.queue.takeAll()
             return true
         }
         if mailbox.hasWaiters {
-            waiter = line.first
+            waiter = waitQueue.first
         } else {
-            mailbox.isTaken = false
+            mailbox.isOwned = false
         }
         return false
     }
 
-    override func drainWasLost() {
-        var lost = WorkQueue()
+    override func drainWasDropped() {
+        var dropped = WorkQueue()
         var queue = WorkQueue()
-        var line = RoleLine()
+        var waitQueue = DrainWaiters()
         let isMine = mailbox.withLock { mailbox in
-            mailbox.isAsked = false
-            // Whoever has the role looks after the rest.
-            guard !mailbox.isTaken else { return false }
-            mailbox.isTaken = true
+            mailbox.isDrainRequested = false
+            // The drain owner runs the queued jobs.
+            guard !mailbox.isOwned else { return false }
+            mailbox.isOwned = true
             mailbox.hasWaiters = false
             queue = mailbox.queue.takeAll()
-            unsafe swap(&lost, &batch.pointee)
-            line = self.line.takeAll()
+            unsafe swap(&dropped, &batch.pointee)
+            waitQueue = self.waitQueue.takeAll()
             return true
         }
         guard isMine else { return }
-        // Outside the lock their captures are freed, beside no job, and those who wait for an
-        // answer get it (laws 1, 9, 10).
+        // The captures are freed outside the lock and concurrently with no job. Callers that await
+        // a dropped job receive a refusal (laws 1, 9, 10).
         unsafe Frame.enterJobs(of: identity) {
-            _ = lost.takeAll()
+            _ = dropped.takeAll()
             _ = queue.takeAll()
-            line.takeAll().lose()
+            waitQueue.takeAll().drop()
         }
         leave()
     }
 }
 
-/// What has been submitted and not taken by who has the role.
+/// The jobs that were submitted and not taken by the drain owner.
 ///
-/// Not inside the generic view: a generic type's size is looked up at every access.
+/// Not nested in the generic view: the size of a generic type is looked up at every access.
 struct Mailbox: ~Copyable {
     var queue = WorkQueue()
-    /// Whether the base has been asked for a drain that has not come yet.
-    var isAsked = false
-    /// Whether somebody has the role.
-    var isTaken = false
-    /// Whether threads wait for the role; then new work is submitted behind the last of them.
+    /// Whether a drain has been requested from the base and has not come yet.
+    var isDrainRequested = false
+    /// Whether a thread has drain ownership.
+    var isOwned = false
+    /// Whether threads wait for drain ownership; then new jobs are queued behind the last of them.
     var hasWaiters = false
 
-    /// Whether somebody must ask the base for a drain, and then the caller does.
+    /// Whether the caller must request a drain from the base; records the request.
     @inline(__always)
-    mutating func asks() -> Bool {
-        guard !isAsked && !isTaken else { return false }
-        isAsked = true
+    mutating func mustRequestDrain() -> Bool {
+        guard !isDrainRequested && !isOwned else { return false }
+        isDrainRequested = true
         return true
     }
 }

@@ -1,19 +1,19 @@
-/// Work in the order it came, in segments of raw memory: 16 bytes a piece and no node of its own.
+/// A first-in, first-out queue of jobs, in segments of raw memory: 16 bytes a job, without nodes.
 ///
-/// Not safe for threads: whoever owns it guards it. Taking everything out is one move, which is how a
-/// view leaves its lock with a whole batch. A piece that comes while nothing waits is kept in the queue itself,
-/// so a view that is calm needs no segment, and handing it one piece touches one line of memory.
+/// Not synchronized: its owner guards it. Taking all jobs out is one move, so a view leaves its
+/// lock with a whole batch. A job that comes while none is queued is kept in the queue itself. So a
+/// view without a backlog needs no segment, and submitting one job touches one cache line.
 @safe package struct WorkQueue: ~Copyable {
-    /// The oldest piece, if it came while nothing else waited; the segments hold what came after.
+    /// The oldest job, if it came while no other was queued; the segments hold the later ones.
     private var single: Work?
     private var first: Segment?
     private var last: Segment?
     /// An empty segment kept for the next burst, so that a busy view does not allocate.
     private var spare: Segment?
     private var segmented: UInt32 = 0
-    /// Where the next piece leaves `first`, and where the next enters `last`.
+    /// The index in `first` of the next job to leave, and the index in `last` of the next to enter.
     ///
-    /// Small numbers, so that a queue and the lock and flags of its view share one line of memory.
+    /// Small integers, so that a queue and the lock and flags of its view share one cache line.
     private var head: UInt16 = 0
     private var tail: UInt16 = 0
 
@@ -58,7 +58,7 @@
         head += 1
         segmented -= 1
         if segmented == 0 {
-            // Start again at the front of what is now the only segment.
+            // Start again at the front of the only segment.
             head = 0
             tail = 0
         } else if unsafe head == segment.capacity {
@@ -69,7 +69,7 @@
         return work
     }
 
-    /// Moves everything out. What stays behind is empty but keeps its spare segment.
+    /// Moves all jobs out, and keeps the spare segment.
     @inline(__always)
     package mutating func takeAll() -> WorkQueue {
         var taken = WorkQueue()
@@ -118,11 +118,13 @@
     }
 }
 
-// Unchecked: it owns its segments, and what is in them is sendable.
+// Unchecked: it owns its segments, and their contents are sendable.
 extension WorkQueue: @unchecked Sendable {}
 
-/// A closure in the shape in which it is called: a pointer to a bare closure type would hold it in its most
-/// general shape, and allocate a thunk each time one goes in or comes out.
+/// A closure in the representation in which it is called.
+///
+/// A pointer to a bare closure type would hold the closure in its most general representation, and
+/// allocate a thunk each time one goes in or comes out.
 private struct Slot {
     let work: Work
 }

@@ -1,5 +1,7 @@
 extension Async {
-    /// What a completion handler is called with: `start` hands it, as a `Result`, to whatever calls it.
+    /// Returns a future for a function with a completion handler that takes a `Result`.
+    ///
+    /// `start` receives the handler. The first call of the handler completes the future:
     ///
     /// ```swift
     /// func load(_ name: String, completion: @escaping @Sendable (Result<Data, any Error>) -> Void) {}
@@ -7,13 +9,17 @@ extension Async {
     /// let data = Async.fromCallback { done in load("birds.json", completion: done) }
     /// ```
     ///
-    /// There is one of these for each kind of handler - a `Result`, `(value?, error?)`, a value, `(error?)`, nothing - and
-    /// the one is taken that the handler fits, whether it is passed on or called. `start` runs now, on the caller; an
-    /// error that it throws ends the `Async`. So does the first call of the handler, wherever it comes from (law 24). A
-    /// second call does nothing and is reported to `onFault`: on standard error, unless you say otherwise. Of a handler that
-    /// is let go of without a call the `Async` says so, with the error of a dropped promise (law 26).
+    /// There is one overload for each kind of handler: a `Result`, `(value?, error?)`, a value,
+    /// `(error?)`, no argument. The compiler picks the one that the handler fits, whether `start`
+    /// passes the handler on or calls it.
     ///
-    /// What is to be done when the `Async` is cancelled, `start` says with its second parameter:
+    /// - `start` runs inside this call. An error that it throws completes the future.
+    /// - The first call of the handler completes the future, on any thread (law 24). A further call
+    ///   does nothing and is reported to `onFault`, which by default writes to standard error.
+    /// - If the handler is released without a call, the future completes with the error of a
+    ///   dropped promise (law 26).
+    ///
+    /// With its second parameter, `start` registers what cancelling the future runs:
     ///
     /// ```swift
     /// let data = Async<Data>.fromCallback { done, onCancel in
@@ -33,7 +39,7 @@ extension Async {
         }
     }
 
-    /// What a completion handler is called with: a handler that takes a `Result` with an error of its own type.
+    /// Returns a future for a handler that takes a `Result` with an error type of its own.
     @inlinable
     public static func fromCallback<Failure: Error>(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -45,9 +51,10 @@ extension Async {
         }
     }
 
-    /// What a completion handler is called with: a handler that takes a value or an error, each of which may be nil.
+    /// Returns a future for a handler that takes a value or an error, each of which may be nil.
     ///
-    /// An error decides, whatever comes with it. Neither a value nor an error is `AsyncError.noOutcome`.
+    /// If there is an error, the future fails with it, even if there is a value. If there is
+    /// neither, the future fails with `AsyncError.noOutcome`.
     @inlinable
     public static func fromCallback(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -59,9 +66,9 @@ extension Async {
         }
     }
 
-    /// What a completion handler is called with: a handler that takes a value.
+    /// Returns a future for a handler that takes a value.
     ///
-    /// It never fails, but for a `start` that throws and a handler that is let go of.
+    /// The future fails only if `start` throws, or if the handler is released without a call.
     @_disfavoredOverload
     @inlinable
     public static func fromCallback(
@@ -76,9 +83,9 @@ extension Async {
 }
 
 extension Async where Value == Void {
-    /// What a completion handler is called with: a handler that takes an error or nil.
+    /// Returns a future for a handler that takes an error or nil.
     ///
-    /// No error is success.
+    /// No error means success.
     @inlinable
     public static func fromCallback(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -90,7 +97,7 @@ extension Async where Value == Void {
         }
     }
 
-    /// What a completion handler is called with: a handler that takes nothing.
+    /// Returns a future for a handler that takes no argument.
     @inlinable
     public static func fromCallback(
         fileID: StaticString = #fileID, line: UInt = #line,

@@ -1,16 +1,20 @@
-// As the ones beside, with a second parameter for `start`. Told apart by the number of the closure's parameters, which
-// the compiler sees first of all.
+// The overloads of Callback+Async, with a second parameter for `start`. The compiler tells them
+// apart by the number of the closure's parameters, which it looks at first.
 
 extension Async {
-    /// What a completion handler is called with, a `Result`, and what to do when the `Async` is cancelled.
+    /// Returns a cancellable future for a handler that takes a `Result`.
     ///
-    /// `onCancel` takes a closure that runs once when the `Async` is cancelled, on the thread that cancels, or at once if
-    /// it has been; never after another end. It can be given several, also when `start` has returned. A call of the handler
-    /// that comes after cancelling changes nothing, and is no fault. Closures that cancel what has such closures nest
-    /// 32 deep; from there on, each runs after the call that cancelled has returned (law 25).
+    /// - `onCancel` registers a closure that runs once when the future is cancelled, on the thread
+    ///   that cancels. If the future has been cancelled already, the closure runs at once. After
+    ///   any other completion it never runs.
+    /// - `start` may register several closures, also after it has returned.
+    /// - A call of the handler after cancelling changes nothing, and is no fault.
+    /// - A closure may cancel another future that has such closures. They nest 32 deep; a deeper
+    ///   one runs after the call that cancelled has returned (law 25).
     ///
-    /// The closure is kept until the `Async` ends. If what it captures keeps the handler, let it capture that weakly, or
-    /// a handler that nobody will call keeps itself alive, and the `Async` never ends.
+    /// The future retains the closure until it completes. If the captures of the closure retain the
+    /// handler, capture them weakly. Otherwise a handler that is never called keeps itself alive,
+    /// and the future never completes.
     @inlinable
     public static func fromCallback(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -26,7 +30,8 @@ extension Async {
         }
     }
 
-    /// What a completion handler is called with, and what to do on cancelling: a handler that takes a `Result` with an error of its own type.
+    /// Returns a cancellable future for a handler that takes a `Result` with an error type of its
+    /// own.
     @inlinable
     public static func fromCallback<Failure: Error>(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -41,7 +46,8 @@ extension Async {
         }
     }
 
-    /// What a completion handler is called with, and what to do on cancelling: a handler that takes a value or an error, each of which may be nil.
+    /// Returns a cancellable future for a handler that takes a value or an error, either of them
+    /// nil.
     @inlinable
     public static func fromCallback(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -56,7 +62,7 @@ extension Async {
         }
     }
 
-    /// What a completion handler is called with, and what to do on cancelling: a handler that takes a value.
+    /// Returns a cancellable future for a handler that takes a value.
     @_disfavoredOverload
     @inlinable
     public static func fromCallback(
@@ -75,7 +81,7 @@ extension Async {
 }
 
 extension Async where Value == Void {
-    /// What a completion handler is called with, and what to do on cancelling: a handler that takes an error or nil.
+    /// Returns a cancellable future for a handler that takes an error or nil.
     @inlinable
     public static func fromCallback(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -91,7 +97,7 @@ extension Async where Value == Void {
         }
     }
 
-    /// What a completion handler is called with, and what to do on cancelling: a handler that takes nothing.
+    /// Returns a cancellable future for a handler that takes no argument.
     @inlinable
     public static func fromCallback(
         fileID: StaticString = #fileID, line: UInt = #line,

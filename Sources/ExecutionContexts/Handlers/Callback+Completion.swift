@@ -1,7 +1,8 @@
 extension Async {
-    /// Calls a completion handler with the value or the error, once, on `context`; the other one is nil (law 25).
+    /// Calls a completion handler once, on `context`, with the value or the error; the other is
+    /// nil.
     ///
-    /// So that code which offers a completion handler can be written with an `Async`:
+    /// A function that offers a completion handler can thus be written with an `Async` (law 25):
     ///
     /// ```swift
     /// func load(on context: any ExecutionContext, completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
@@ -23,7 +24,10 @@ extension Async {
         }
     }
 
-    /// Calls a completion handler of the main actor with the value or the error, once, on the main queue (law 25).
+    /// Calls a completion handler of the main actor once, on the main queue, with the value or the
+    /// error.
+    ///
+    /// The other one is nil (law 25).
     @discardableResult
     public func onComplete(
         on context: MainContext,

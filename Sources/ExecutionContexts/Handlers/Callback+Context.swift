@@ -1,9 +1,10 @@
-// One for each number of arguments, not one with a parameter pack: with a tuple among the arguments Swift 6.3 crashes
-// on the pack, and it explains a closure with too few parameters by the shape of packs. Always inlined, since over an
-// `any` context the compiler would else call the general form, at twice the cost.
+// One overload for each number of arguments, and no parameter pack, for two reasons: with a tuple
+// among the arguments Swift 6.3 crashes on the pack, and it diagnoses a closure with too few
+// parameters in terms of packs. Always inlined: over an `any` context the compiler would otherwise
+// call the general form, at twice the cost.
 
 extension ExecutionContext {
-    /// Wraps a completion handler without arguments, to be run here once, wherever it is called from.
+    /// Wraps a completion handler without arguments, to run once on this context.
     ///
     /// A second call, and a handler that will never run, are reported to `onFault`.
     @_disfavoredOverload
@@ -16,9 +17,9 @@ extension ExecutionContext {
         Handler0(handler).wrapped(for: self, fileID, line, onFault)
     }
 
-    /// Wraps a completion handler, to be run here once, wherever it is called from.
+    /// Wraps a completion handler, to run once on this context, whichever thread calls it.
     ///
-    /// Give the wrapped handler to a function that calls back in a place of its own:
+    /// Pass the wrapped handler to a function that calls back on a thread of its own:
     ///
     /// ```swift
     /// let task = URLSession.shared.dataTask(
@@ -28,19 +29,24 @@ extension ExecutionContext {
     ///     })
     /// ```
     ///
-    /// The first call counts, whichever thread it comes from. A second one does nothing (law 24). The handler and
-    /// what it captures are released on this context right after it ran (law 10), also while the wrapped handler
-    /// is still kept. What the context binds to work - `propagating` - is taken where the handler is wrapped. Calls of
-    /// several wrapped handlers run in the order that the context keeps, and on `.immediate` before they return.
+    /// - The first call counts, on any thread. A second call does nothing (law 24).
+    /// - This context releases the handler and its captures right after it ran (law 10), even if
+    ///   the wrapped handler is still referenced.
+    /// - The values that the context binds to jobs (`propagating`) are those of the caller that
+    ///   wraps the handler.
+    /// - Calls of several wrapped handlers run in the order that the context keeps. On `.immediate`
+    ///   each runs before it returns.
     ///
-    /// A second call, a wrapped handler that is let go of without a call, and a context that refuses or loses the
-    /// handler are reported to `onFault`, which says so on standard error unless you give another. It is called at
-    /// once, where the fault is noticed, and not necessarily on this context; a handler that will not run has been
-    /// released by then. The default stops no program, debug builds neither: the mistake is that of a function you
-    /// may not be able to change, and one that is cancelled may well let go of its handler. Where it should stop,
-    /// pass `{ fatalError("\($0)") }`.
+    /// Three faults are reported to `onFault`: a second call, a wrapped handler that is released
+    /// without a call, and a context that refuses or drops the handler. By default `onFault` writes
+    /// to standard error. It is called at once, where the fault is detected, not necessarily on
+    /// this context. A handler that will not run has been released by then.
     ///
-    /// - Returns: a handler of the same type, which may be called from anywhere.
+    /// The default never traps, not even in debug builds. The fault is in the function that takes
+    /// the handler, which you may be unable to change, and a function that is cancelled may release
+    /// its handler without a call. To trap, pass `{ fatalError("\($0)") }`.
+    ///
+    /// - Returns: a handler of the same type, which any thread may call.
     @_disfavoredOverload
     @inlinable @inline(__always)
     public func callback<First: Sendable>(
@@ -51,7 +57,7 @@ extension ExecutionContext {
         Handler1(handler).wrapped(for: self, fileID, line, onFault)
     }
 
-    /// Wraps a completion handler with two arguments, to be run here once, wherever it is called from.
+    /// Wraps a completion handler with two arguments, to run once on this context.
     ///
     /// A second call, and a handler that will never run, are reported to `onFault`.
     @_disfavoredOverload
@@ -64,7 +70,7 @@ extension ExecutionContext {
         Handler2(handler).wrapped(for: self, fileID, line, onFault)
     }
 
-    /// Wraps a completion handler with three arguments, to be run here once, wherever it is called from.
+    /// Wraps a completion handler with three arguments, to run once on this context.
     ///
     /// A second call, and a handler that will never run, are reported to `onFault`.
     @_disfavoredOverload

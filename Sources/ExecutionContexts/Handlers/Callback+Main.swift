@@ -1,7 +1,8 @@
-// A closure of the main actor is no `@Sendable` closure of anybody's, so the main context takes it as what it is.
+// A `@MainActor` closure does not convert to a plain `@Sendable` closure, so the main context has
+// overloads that take it with its isolation.
 
 extension MainContext {
-    /// Wraps a completion handler of the main actor without arguments, wherever it is called from.
+    /// Wraps a completion handler of the main actor without arguments, to run there once.
     public func callback(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable () -> Void,
@@ -11,7 +12,7 @@ extension MainContext {
         return general.callback(fileID: fileID, line: line, plain, onFault: onFault)
     }
 
-    /// Wraps a completion handler of the main actor, to be run there once, wherever it is called from.
+    /// Wraps a completion handler of the main actor, to run there once, whichever thread calls it.
     ///
     /// ```swift
     /// let show = MainContext().callback { (birds: [String]) in print(birds) }
@@ -27,7 +28,7 @@ extension MainContext {
         return general.callback(fileID: fileID, line: line, plain, onFault: onFault)
     }
 
-    /// Wraps a completion handler of the main actor with two arguments, wherever it is called from.
+    /// Wraps a completion handler of the main actor with two arguments, to run there once.
     public func callback<First: Sendable, Second: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (First, Second) -> Void,
@@ -39,7 +40,7 @@ extension MainContext {
         return general.callback(fileID: fileID, line: line, plain, onFault: onFault)
     }
 
-    /// Wraps a completion handler of the main actor with three arguments, wherever it is called from.
+    /// Wraps a completion handler of the main actor with three arguments, to run there once.
     public func callback<First: Sendable, Second: Sendable, Third: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (First, Second, Third) -> Void,

@@ -1,28 +1,35 @@
 internal import Synchronization
 
 /// How far a wrapped handler has come.
+///
+/// | state | next | by |
+/// |---|---|---|
+/// | `waiting` | `called` | the first call, unless the context is `.immediate` |
+/// | `waiting` | `over` | the first call on `.immediate`, or the release without a call |
+/// | `called` | `over` | the run on the context, or its refusal, or the drop of the job |
 private enum State { static let waiting: UInt8 = 0, called: UInt8 = 1, over: UInt8 = 2 }
 
-/// What a wrapped handler is owed, whatever its arguments: one run on its context, or a report.
+/// The state of a wrapped handler with any arguments: it runs once on its context, or is reported.
 @usableFromInline
 class CallbackCore: @unchecked Sendable {
-    // Unchecked: `carried` belongs to the one who moves `state` from waiting, and the handler, which the subclass
-    // keeps, to the one who moves it to over. The rest never changes.
+    // Unchecked: `boundValues` belongs to the caller that moves `state` from waiting. The handler,
+    // a property of the subclass, belongs to the thread that moves `state` to over. The rest is
+    // constant.
 
     /// What a caller of the wrapped handler has to do.
     @usableFromInline
-    enum Turn {
+    enum Action {
         case nothing, here, elsewhere
     }
 
     private let state = Atomic<UInt8>(State.waiting)
-    /// Whether the context is `.immediate`, over which nothing need be kept for later.
+    /// Whether the context is `.immediate`, so that nothing is kept for later.
     private let runsHere: Bool
     private let context: any ExecutionContext
     private var onFault: (@Sendable (CallbackFault) -> Void)?
-    private let origin: Origin
-    /// What the context carries from where the handler was wrapped to where it runs.
-    private var carried: CarriedValues?
+    private let location: CodeLocation
+    /// The values that the context binds where the handler is wrapped, for where it runs.
+    private var boundValues: BoundValues?
 
     @usableFromInline
     init(
@@ -31,18 +38,18 @@ class CallbackCore: @unchecked Sendable {
     ) {
         self.context = context
         self.onFault = onFault
-        origin = Origin(fileID, line)
+        location = CodeLocation(fileID, line)
         runsHere = type(of: context) == ImmediateContext.self
-        carried = context.binding.map(CarriedValues.init)
+        boundValues = context.binding.map(BoundValues.init)
     }
 
-    /// Lets go of the handler.
-    func discard() { fatalError("A callback says what it keeps.") }
+    /// Releases the handler.
+    func discard() { fatalError("A subclass of CallbackCore must override discard().") }
 
-    /// Called by every call of the wrapped handler.
+    /// Decides what this call of the wrapped handler does; every call starts with it.
     @usableFromInline
-    final func begin() -> Turn {
-        let isFirst = move(from: State.waiting, to: runsHere ? State.over : State.called)
+    final func begin() -> Action {
+        let isFirst = transition(from: State.waiting, to: runsHere ? State.over : State.called)
         guard isFirst else {
             report(.calledAgain)
             return .nothing
@@ -50,76 +57,70 @@ class CallbackCore: @unchecked Sendable {
         return runsHere ? .here : .elsewhere
     }
 
-    /// Gives the context the work, which takes the handler and calls it; for the first caller.
+    /// Submits `work`, which takes the handler and calls it; only the first caller does.
     @usableFromInline
     final func send(_ work: @escaping Work) {
-        let claim = CallbackClaim(self, work)
-        var turn: Work = { claim.run() }
-        if let carried {
-            self.carried = nil
-            turn = carried.bind(turn)
+        let call = CompletionGuard(HandlerCall(core: self, work: work))
+        var job: Work = { call.run() }
+        if let boundValues {
+            self.boundValues = nil
+            job = boundValues.bind(job)
         }
-        context.execute(turn, refused: { claim.refuse($0.reason) })
+        context.execute(job, refused: { call.refuse($0) })
     }
 
-    // What the closure captured may be the last reference to the next one of these, as what the handler captured.
-    deinit { Delivery.free(onFault.take()) }
+    // Captures of the closure, as of the handler, may hold the last reference to another callback.
+    deinit { Trampoline.free(onFault.take()) }
 
-    /// For the end of the subclass, which gives its handler away.
-    final func wasLetGo<Handler: Sendable>(with handler: consuming Handler?) {
-        guard move(from: State.waiting, to: State.over) else { return }
-        let fault = CallbackFault(.neverCalled, context: context.name, origin: origin.description)
-        Delivery.free(consume handler)
-        if let onFault { Delivery.call([{ onFault(fault) }]) }
+    /// Called by `deinit` of the subclass, which gives its handler away.
+    final func wasReleased<Handler: Sendable>(with handler: consuming Handler?) {
+        guard transition(from: State.waiting, to: State.over) else { return }
+        let fault = CallbackFault(.neverCalled, context: context.name, origin: location.description)
+        Trampoline.free(consume handler)
+        if let onFault { Trampoline.call([{ onFault(fault) }]) }
     }
 
-    fileprivate final func mayRun() -> Bool { move(from: State.called, to: State.over) }
+    fileprivate final func beginRun() -> Bool { transition(from: State.called, to: State.over) }
 
     fileprivate final func wasRefused(_ reason: Refusal.Reason) {
-        guard move(from: State.called, to: State.over) else { return }
+        guard transition(from: State.called, to: State.over) else { return }
         discard()
         report(.refused(reason))
     }
 
     private func report(_ reason: CallbackFault.Reason) {
-        onFault?(CallbackFault(reason, context: context.name, origin: origin.description))
+        onFault?(CallbackFault(reason, context: context.name, origin: location.description))
     }
 
-    // Acquiring and releasing: who takes the handler sees what was written by who wrapped it.
-    private func move(from old: UInt8, to new: UInt8) -> Bool {
-        Seam.point()
+    // Acquiring and releasing: the thread that takes the handler sees the writes of the wrapping
+    // thread.
+    private func transition(from old: UInt8, to new: UInt8) -> Bool {
+        SimulationHooks.point()
         return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
     }
 }
 
-/// What the context holds of a call: if it dies unused, the context has let go of the work.
-private final class CallbackClaim: @unchecked Sendable {
-    // Unchecked: `work` is written here and taken by the one who moves the core's state to over.
-    private let core: CallbackCore
-    private var work: Work?
+/// The job that calls the handler.
+private struct HandlerCall: GuardedJob {
+    let core: CallbackCore
+    var work: Work?
 
-    init(_ core: CallbackCore, _ work: @escaping Work) {
-        self.core = core
-        self.work = work
-    }
-
-    // After a run or a refusal the matter is over and this does nothing.
-    deinit { core.wasRefused(.abandoned) }
-
-    func run() {
-        guard core.mayRun() else { return }
+    mutating func run() {
+        guard core.beginRun() else { return }
         let work = work.take()!
         work()
     }
 
-    func refuse(_ reason: Refusal.Reason) { core.wasRefused(reason) }
+    func refuse(_ refusal: Refusal) { core.wasRefused(refusal.reason) }
+
+    func drop() { core.wasRefused(.abandoned) }
 }
 
-/// What a context binds to work when it is given, kept until there is work: the task-local values of who wrapped.
-private final class CarriedValues: Sendable {
+/// What a context binds to a job, taken before there is a job: the wrapping task's task-locals.
+private final class BoundValues: Sendable {
     private final class Slot: @unchecked Sendable {
-        // Unchecked: written by the first caller before the context gets the work, and only read from then on.
-        var turn: Work?
+        // Unchecked: written by the first caller before the context gets the job, then only read.
+        var job: Work?
     }
 
     private let slot: Slot
@@ -128,12 +129,12 @@ private final class CarriedValues: Sendable {
     init(_ binding: @Sendable (_ work: @escaping Work) -> Work) {
         let slot = Slot()
         self.slot = slot
-        bound = binding { slot.turn?() }
+        bound = binding { slot.job?() }
     }
 
-    /// The turn with what was bound; for one turn only.
-    func bind(_ turn: @escaping Work) -> Work {
-        slot.turn = turn
+    /// Returns `job` with the bound values; to be called once.
+    func bind(_ job: @escaping Work) -> Work {
+        slot.job = job
         return bound
     }
 }

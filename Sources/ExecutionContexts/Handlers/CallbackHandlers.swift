@@ -1,7 +1,7 @@
-// Inlinable, so that the types of the arguments are known where `callback` is written: looking up a generic class at
-// run time costs more than the allocation. The context is `any`, since nothing is made for the type of one that is
-// not known. And structs, since a bare closure that a generic class keeps is called through a thunk, with another
-// allocation.
+// - Inlinable, so that the types of the arguments are known where `callback` is called: a look-up
+//   of a generic class at run time costs more than the allocation.
+// - The context is `any`: no code is specialized for the type of a context that is not known.
+// - Structs: a generic class would call a bare closure through a thunk, with another allocation.
 
 /// A handler without arguments.
 @usableFromInline
@@ -12,13 +12,13 @@ struct Handler0: Sendable {
     @inlinable
     init(_ call: @escaping @Sendable () -> Void) { self.call = call }
 
-    /// The handler that runs this one on a context.
+    /// Returns the handler that runs this one on a context.
     @inlinable
     func wrapped(
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) -> @Sendable () -> Void {
-        let callback = CallbackCell(self, on: context, fileID, line, onFault)
+        let callback = CallbackState(self, on: context, fileID, line, onFault)
         return {
             switch callback.begin() {
             case .nothing: break
@@ -29,7 +29,7 @@ struct Handler0: Sendable {
     }
 }
 
-/// A handler with an argument.
+/// A handler with one argument.
 @usableFromInline
 @frozen
 struct Handler1<First: Sendable>: Sendable {
@@ -38,13 +38,13 @@ struct Handler1<First: Sendable>: Sendable {
     @inlinable
     init(_ call: @escaping @Sendable (First) -> Void) { self.call = call }
 
-    /// The handler that runs this one on a context.
+    /// Returns the handler that runs this one on a context.
     @inlinable
     func wrapped(
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) -> @Sendable (First) -> Void {
-        let callback = CallbackCell(self, on: context, fileID, line, onFault)
+        let callback = CallbackState(self, on: context, fileID, line, onFault)
         return { first in
             switch callback.begin() {
             case .nothing: break
@@ -64,13 +64,13 @@ struct Handler2<First: Sendable, Second: Sendable>: Sendable {
     @inlinable
     init(_ call: @escaping @Sendable (First, Second) -> Void) { self.call = call }
 
-    /// The handler that runs this one on a context.
+    /// Returns the handler that runs this one on a context.
     @inlinable
     func wrapped(
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) -> @Sendable (First, Second) -> Void {
-        let callback = CallbackCell(self, on: context, fileID, line, onFault)
+        let callback = CallbackState(self, on: context, fileID, line, onFault)
         return { first, second in
             switch callback.begin() {
             case .nothing: break
@@ -90,13 +90,13 @@ struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
     @inlinable
     init(_ call: @escaping @Sendable (First, Second, Third) -> Void) { self.call = call }
 
-    /// The handler that runs this one on a context.
+    /// Returns the handler that runs this one on a context.
     @inlinable
     func wrapped(
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) -> @Sendable (First, Second, Third) -> Void {
-        let callback = CallbackCell(self, on: context, fileID, line, onFault)
+        let callback = CallbackState(self, on: context, fileID, line, onFault)
         return { first, second, third in
             switch callback.begin() {
             case .nothing: break

@@ -1,62 +1,66 @@
 internal import Synchronization
 
-/// What a handler made by `fromCallback` keeps: the cell of the `Async` that its first call ends.
+/// What a handler made by `fromCallback` keeps: the state of the future that its first call
+/// completes.
 @usableFromInline
 final class CallbackPromise: @unchecked Sendable {
-    // Unchecked: `cell` belongs to the first caller, who takes it; or to the end, when there is no caller any more.
+    // Unchecked: `state` belongs to the first caller, or to `deinit` if there is no caller.
     private let wasCalled = Atomic<Bool>(false)
-    private var cell: PromiseCell?
-    private let origin: Origin
+    private var state: PromiseState?
+    private let location: CodeLocation
     private var onFault: (@Sendable (CallbackFault) -> Void)?
 
     init(
-        _ cell: PromiseCell, _ origin: Origin, _ onFault: @escaping @Sendable (CallbackFault) -> Void
+        _ state: PromiseState, _ location: CodeLocation,
+        _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) {
-        self.cell = cell
-        self.origin = origin
+        self.state = state
+        self.location = location
         self.onFault = onFault
     }
 
-    // Nobody will ever call. What the closure captured may be the last reference to the next one of these.
+    // No caller is left. Captures of the closure may hold the last reference to another promise.
     deinit {
-        cell?.abandon()
-        Delivery.free(onFault.take())
+        state?.abandon()
+        Trampoline.free(onFault.take())
     }
 
-    /// The cell for the first caller, and a report of every other one.
+    /// Returns the future state to the first caller, and reports any other call.
     ///
-    /// It is taken out: who keeps a handler that was called does not keep the value (law 10).
+    /// The state is taken out, so that a handler that was called does not keep the value alive
+    /// (law 10).
     @usableFromInline
-    func take() -> PromiseCell? {
-        Seam.point()
-        // Acquiring and releasing: the caller sees the cell as it was made.
-        guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else { return cell.take() }
-        onFault?(CallbackFault(.calledAgain, context: nil, origin: origin.description))
+    func take() -> PromiseState? {
+        SimulationHooks.point()
+        // Acquiring and releasing: the caller sees the future state as it was initialized.
+        guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else { return state.take() }
+        onFault?(CallbackFault(.calledAgain, context: nil, origin: location.description))
         return nil
     }
 }
 
 extension Async {
-    /// What `start` gets and how its error ends the `Async`, whatever kind of handler it wants.
+    /// Calls `start` with a handler of any kind; an error that it throws completes the future.
     @usableFromInline
     init(
         _ fileID: StaticString, _ line: UInt, _ onFault: @escaping @Sendable (CallbackFault) -> Void,
         start: (_ promise: CallbackPromise, _ onCancel: @escaping @Sendable (@escaping Work) -> Void) throws
             -> Void
     ) {
-        let origin = Origin(fileID, line)
-        let cell = PromiseCell(origin: origin)
-        self.init(cell: cell)
+        let location = CodeLocation(fileID, line)
+        let state = PromiseState(location: location)
+        self.init(state: state)
         do {
-            try start(CallbackPromise(cell, origin, onFault), { cell.onCancel($0) })
+            try start(CallbackPromise(state, location, onFault), { state.onCancel($0) })
         } catch {
-            cell.end(throwing: error)
+            state.end(throwing: error)
         }
     }
 }
 
-extension PromiseCell {
-    /// Ends it as a handler with an optional value and an optional error says; an error decides.
+extension PromiseState {
+    /// Completes the future with an optional value and an optional error; the error takes
+    /// precedence.
     @inlinable
     func end<Value>(with value: Value?, _ error: (any Error)?) {
         if let error {

@@ -1,51 +1,53 @@
-/// Is told what happens to the work of a context: see `observed(by:)`.
+/// Receives what happens to the jobs of a context: see `observed(by:)`.
 ///
-/// The calls of one piece come in order; those of different pieces come from several threads at a
-/// time. They are made without any lock held (law 9), and while they last the work waits: be quick. A piece
-/// that its context refuses or loses is enqueued and abandoned, and never started.
+/// - The calls for one job come in order. Those for different jobs come from several threads at a
+///   time.
+/// - They are made without a lock held (law 9). The job waits while they last, so return quickly.
+/// - A job that its context refuses or drops is enqueued and abandoned, and never started.
 public protocol ContextObserver: Sendable {
-    /// A piece was submitted; on the submitter.
-    func enqueued(_ piece: ObservedWork)
+    /// A job was submitted. Called on the submitter.
+    func enqueued(_ job: ObservedWork)
 
-    /// A piece is about to run, on its context.
-    func started(_ piece: ObservedWork, waited: Duration)
+    /// A job is about to run. Called on its context.
+    func started(_ job: ObservedWork, waited: Duration)
 
-    /// A piece has run, on its context.
-    func finished(_ piece: ObservedWork, waited: Duration, ran: Duration)
+    /// A job has run. Called on its context.
+    func finished(_ job: ObservedWork, waited: Duration, ran: Duration)
 
-    /// A piece will never run: it was refused, dropped or lost; wherever its context let go of it.
-    func abandoned(_ piece: ObservedWork, waited: Duration)
+    /// A job will never run: it was refused or dropped. Called wherever its context released it.
+    func abandoned(_ job: ObservedWork, waited: Duration)
 }
 
 extension ContextObserver {
-    public func enqueued(_ piece: ObservedWork) {}
-    public func started(_ piece: ObservedWork, waited: Duration) {}
-    public func abandoned(_ piece: ObservedWork, waited: Duration) {}
+    public func enqueued(_ job: ObservedWork) {}
+    public func started(_ job: ObservedWork, waited: Duration) {}
+    public func abandoned(_ job: ObservedWork, waited: Duration) {}
 }
 
-/// One piece of work as an observer sees it.
+/// One job as an observer sees it.
 public struct ObservedWork: Hashable, Sendable, Identifiable {
-    /// Unique among the pieces of one view, in the order of submission.
+    /// The number of the job: unique within its view, in the order of submission.
     public let id: UInt64
-    /// Which observed view it was submitted to: no two of a process have the same number.
+    /// The number of the observed view that it was submitted to, unique in the process.
     public let view: UInt64
     /// The name of the context.
     public let context: String
     /// When it was submitted, in the time of its context.
     public let enqueued: Moment
-    /// What that time is counted from: moments of pieces with equal origins can be compared.
+    /// The origin of that time: moments of jobs with equal origins are comparable.
     public let origin: ObjectIdentifier
-    /// The observed piece that submitted it: what ran on the submitting thread, of this or another context.
+    /// The observed job that submitted it: the one running on the submitting thread, of any
+    /// context.
     public let submitter: Identity?
 
-    /// Tells a piece from every other one of the process.
+    /// The identity of a job, unique in the process.
     public struct Identity: Hashable, Sendable {
         /// The number of the observed view.
         public let view: UInt64
-        /// The number of the piece among those of the view.
-        public let piece: UInt64
+        /// The number of the job within the view.
+        public let job: UInt64
     }
 
-    /// What tells it from every other piece of the process.
-    public var identity: Identity { Identity(view: view, piece: id) }
+    /// The identity of the job, unique in the process.
+    public var identity: Identity { Identity(view: view, job: id) }
 }

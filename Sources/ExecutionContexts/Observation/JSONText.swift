@@ -1,8 +1,9 @@
-/// Text as JSON and as HTML want it; written by hand, so that it can be put together in pieces.
+/// Text for JSON and HTML; written by hand, so that it can be put together in parts.
 enum JSONText {
-    /// A string in its quotes.
+    /// Returns a string literal, with its quotes.
     ///
-    /// Also what JSON allows and a script in a page does not is escaped: nothing in it ends the script.
+    /// Also escapes the characters that JSON allows and a script in a page does not, so that no
+    /// text ends the script.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -18,7 +19,7 @@ enum JSONText {
         return quoted + "\""
     }
 
-    /// Text between tags or in an attribute.
+    /// Returns text for use between tags or in an attribute.
     static func inHTML(_ text: String) -> String {
         var safe = ""
         for scalar in text.unicodeScalars {
@@ -28,7 +29,7 @@ enum JSONText {
             case "&": safe += "&amp;"
             case "\"": safe += "&quot;"
             case "'": safe += "&#39;"
-            // A page may not hold these at all.
+            // A page must not contain these at all.
             case "\u{0}"..<"\u{9}", "\u{B}"..<"\u{20}", "\u{7F}": safe += "\u{FFFD}"
             default: safe.unicodeScalars.append(scalar)
             }
@@ -36,7 +37,7 @@ enum JSONText {
         return safe
     }
 
-    /// Nanoseconds as microseconds, exactly.
+    /// Returns nanoseconds as microseconds, exactly.
     static func microseconds(_ nanoseconds: Int64) -> String {
         let (whole, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
         let digits = String(rest)
@@ -44,7 +45,7 @@ enum JSONText {
             + digits
     }
 
-    /// A duration in the unit that suits it, with three digits.
+    /// Returns a duration in the unit that suits it, with three digits.
     static func duration(_ duration: Duration) -> String {
         let nanoseconds = duration.saturatedNanoseconds
         for (unit, size) in [("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000)]

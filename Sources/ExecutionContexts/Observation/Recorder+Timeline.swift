@@ -1,11 +1,13 @@
 internal import Foundation
 
 extension Recorder {
-    /// What there is as a page to look at in a browser: one HTML text that needs nothing else, no network either.
+    /// Returns the recording as a page for a browser: one HTML text that loads nothing else.
     ///
-    /// A lane for each context, pieces that ran beside each other in rows of it, below them how many waited. A piece says
-    /// what is known of it when pointed at, or chosen by the arrow keys; arrows lead from a piece to what it submitted.
-    /// Wheel and buttons zoom, dragging moves. Under the lanes stand the totals.
+    /// - Each context has a lane. Jobs that ran in parallel lie in rows of the lane, and below them
+    ///   is the number of waiting jobs.
+    /// - Pointing at a job, or selecting it by the arrow keys, shows its facts. Arrows lead from a
+    ///   job to the jobs that it submitted.
+    /// - The wheel and the buttons zoom, and dragging moves. Below the lanes are the totals.
     public func timelineHTML(title: String = "Timeline") -> String {
         TimelinePage(recording: recording, title: title).html
     }
@@ -16,7 +18,7 @@ extension Recorder {
     }
 }
 
-/// The page, put together.
+/// Builds the page from a recording.
 struct TimelinePage {
     let recording: Recording
     let title: String
@@ -43,7 +45,7 @@ struct TimelinePage {
         <h1>\(JSONText.inHTML(title))</h1>
         <p>\(JSONText.inHTML(summary))</p>
         </header>
-        \(recording.pieces.isEmpty ? "<p class=\"empty\">Nothing was recorded.</p>" : lanes)
+        \(recording.jobs.isEmpty ? "<p class=\"empty\">Nothing was recorded.</p>" : lanes)
         <h2>Totals</h2>
         \(table)
         <script type="application/json" id="data">\(data)</script>
@@ -60,13 +62,13 @@ struct TimelinePage {
     }
 
     private var summary: String {
-        let count = recording.pieces.count
-        var words = "\(count) piece\(count == 1 ? "" : "s") in \(recording.lanes.count) lanes"
+        let count = recording.jobs.count
+        var words = "\(count) job\(count == 1 ? "" : "s") in \(recording.lanes.count) lanes"
         if recording.overwritten > 0 { words += "; \(recording.overwritten) older events were overwritten" }
         if recording.spans.count > 1 {
             words +=
-                "; \(recording.spans.count) times, each from its own beginning: lanes of different times "
-                + "say nothing of each other"
+                "; \(recording.spans.count) time sources, each with its own origin: lanes of different "
+                + "time sources are not comparable"
         }
         return words + "."
     }
@@ -83,10 +85,10 @@ struct TimelinePage {
         <div id="box" class="box">
         <div id="room" class="room"></div>
         <canvas id="view" tabindex="0" role="application" aria-describedby="facts"
-        aria-label="Lanes of pieces. Left and right choose the piece before and after, up and down the lane."></canvas>
+        aria-label="Lanes of jobs. Left and right choose the previous and the next job, up and down the lane."></canvas>
         </div>
         <p class="legend"><span><i class="run"></i> runs</span> <span><i class="wait"></i> waits</span>
-        <span><i class="depth"></i> how many wait</span> <span><i class="never"></i> never started</span></p>
+        <span><i class="depth"></i> jobs that wait</span> <span><i class="never"></i> never started</span></p>
         <div id="facts" class="facts" aria-live="polite"></div>
         <div id="tip" class="facts tip" hidden></div>
         """
@@ -99,7 +101,7 @@ struct TimelinePage {
         return """
             <div class="scroll"><table>
             <thead>
-            <tr><th rowspan="2">Context</th><th rowspan="2">Pieces</th><th colspan="4">Waited</th>
+            <tr><th rowspan="2">Context</th><th rowspan="2">Jobs</th><th colspan="4">Waited</th>
             <th colspan="4">Ran</th><th rowspan="2">Longest</th><th rowspan="2">Greatest<br>depth</th>
             <th rowspan="2">Waiting</th><th rowspan="2">Running</th><th rowspan="2">Abandoned</th></tr>
             <tr>\(head)\(head)</tr>
@@ -116,7 +118,7 @@ struct TimelinePage {
             [spread.p50, spread.p90, spread.p99, spread.max].map { isKnown ? JSONText.duration($0) : "" }
         }
         var all = ["\(totals.count)"] + cells(totals.waits, !totals.isAsync) + cells(totals.runs, true)
-        all.append(totals.longest.map { totals.isAsync ? "" : "#\($0.piece)" } ?? "")
+        all.append(totals.longest.map { totals.isAsync ? "" : "#\($0.job)" } ?? "")
         all += [totals.greatestDepth, totals.waiting, totals.running, totals.abandoned].map {
             $0 == 0 ? "" : "\($0)"
         }
@@ -127,19 +129,19 @@ struct TimelinePage {
 
     // MARK: - The data
 
-    /// What the script draws, as arrays: see where the script reads them.
+    /// What the script draws, as arrays; `TimelinePage+Model` reads them.
     private var data: String {
         let lanes = recording.lanes.map { lane in
-            "[\(JSONText.quoted(lane.name)),\(lane.clock),\(lane.isValue ? 1 : 0),\(lane.rows)]"
+            "[\(JSONText.quoted(lane.name)),\(lane.clock),\(lane.isAsync ? 1 : 0),\(lane.rows)]"
         }
         let spans = recording.spans.map { "\($0.upperBound - $0.lowerBound)" }
         return "{\"lanes\":[\(lanes.joined(separator: ","))],\"spans\":[\(spans.joined(separator: ","))],"
-            + "\"pieces\":[\n\(recording.pieces.map(numbers).joined(separator: ",\n"))\n]}"
+            + "\"jobs\":[\n\(recording.jobs.map(numbers).joined(separator: ",\n"))\n]}"
     }
 
-    private func numbers(_ piece: Recording.Piece) -> String {
-        let facts = piece.facts
-        let begin = recording.spans[recording.lanes[piece.lane].clock].lowerBound
+    private func numbers(_ job: Recording.Job) -> String {
+        let facts = job.facts
+        let begin = recording.spans[recording.lanes[job.lane].clock].lowerBound
         func since(_ moment: Moment?) -> Int64 { moment.map { $0.nanoseconds - begin } ?? -1 }
         let state: Int64 =
             switch facts.state {
@@ -149,9 +151,9 @@ struct TimelinePage {
             case .abandoned: 3
             }
         let all: [Int64] = [
-            Int64(piece.lane), Int64(piece.row), since(facts.enqueued), since(facts.started),
-            since(facts.ended), state, Int64(clamping: facts.id.piece), Int64(piece.submitter ?? -1),
-            Int64(piece.behind ?? -1), Int64(piece.completer ?? -1), Int64(facts.thread),
+            Int64(job.lane), Int64(job.row), since(facts.enqueued), since(facts.started),
+            since(facts.ended), state, Int64(clamping: facts.id.job), Int64(job.submitter ?? -1),
+            Int64(job.behind ?? -1), Int64(job.completer ?? -1), Int64(facts.thread),
         ]
         return "[" + all.map(String.init).joined(separator: ",") + "]"
     }

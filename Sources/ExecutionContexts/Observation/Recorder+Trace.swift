@@ -1,11 +1,14 @@
 internal import Foundation
 
 extension Recorder {
-    /// What there is as a trace in the format of Chrome and Perfetto, as JSON text.
+    /// Returns the recording as JSON text, a trace in the format of Chrome and Perfetto.
     ///
-    /// Each time is a process, so mostly there is one; each context is a thread of it, and one more for each row of
-    /// pieces that run beside each other. A piece is a complete event with its facts as arguments, a hop from one
-    /// piece to what it submitted a flow. Moments are in microseconds, from the first of their time.
+    /// - Each time source is a process, so usually there is one.
+    /// - Each context is a thread of it, with one more thread for each row of jobs that ran in
+    ///   parallel.
+    /// - A job is a complete event with its facts as arguments. A hop from a job to a job that it
+    ///   submitted is a flow.
+    /// - Moments are in microseconds, from the first one of their time source.
     public func traceJSON() -> String { recording.trace }
 
     /// Writes `traceJSON()` to a file, whole or not at all.
@@ -17,9 +20,9 @@ extension Recorder {
 extension Recording {
     var trace: String {
         var events = processes + threads
-        for place in pieces.indices {
-            events += complete(place)
-            events += flow(place)
+        for index in jobs.indices {
+            events += complete(index)
+            events += flow(index)
         }
         return
             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten\":\(overwritten)},\"traceEvents\":[\n"
@@ -28,7 +31,7 @@ extension Recording {
 
     private var processes: [String] {
         spans.indices.map { clock in
-            let name = spans.count == 1 ? "contexts" : "contexts in time \(clock + 1)"
+            let name = spans.count == 1 ? "contexts" : "contexts in time source \(clock + 1)"
             return metadata("process_name", pid: clock + 1, tid: 0, "\"name\":\(JSONText.quoted(name))")
         }
     }
@@ -52,60 +55,61 @@ extension Recording {
 
     private func thread(_ lane: Int, _ row: Int) -> Int { lane * Self.rowLimit + row + 1 }
 
-    /// Microseconds since the first moment of the lane's time.
+    /// Microseconds since the first moment of the lane's time source.
     private func stamp(_ moment: Moment, _ lane: Int) -> String {
         JSONText.microseconds(moment.nanoseconds - spans[lanes[lane].clock].lowerBound)
     }
 
-    private func place(_ piece: Piece) -> String {
-        "\"pid\":\(lanes[piece.lane].clock + 1),\"tid\":\(thread(piece.lane, piece.row))"
+    private func position(_ job: Job) -> String {
+        "\"pid\":\(lanes[job.lane].clock + 1),\"tid\":\(thread(job.lane, job.row))"
     }
 
     private func complete(_ index: Int) -> [String] {
-        let piece = pieces[index]
-        let facts = piece.facts
+        let job = jobs[index]
+        let facts = job.facts
         guard let started = facts.started else { return [] }
-        let last = Moment(nanoseconds: spans[lanes[piece.lane].clock].upperBound)
+        let last = Moment(nanoseconds: spans[lanes[job.lane].clock].upperBound)
         let length = started.duration(to: facts.ended ?? last).saturatedNanoseconds
         var arguments = [
-            "\"view\":\(facts.id.view)", "\"piece\":\(facts.id.piece)", "\"thread\":\(facts.thread)",
+            "\"view\":\(facts.id.view)", "\"job\":\(facts.id.job)", "\"thread\":\(facts.thread)",
             "\"state\":\"\(facts.state.rawValue)\"",
             "\"waited_us\":\(JSONText.microseconds(facts.waited?.saturatedNanoseconds ?? 0))",
         ]
-        if let behind = piece.behind { arguments.append("\"behind\":\(JSONText.quoted(label(behind)))") }
-        if let submitter = piece.submitter {
+        if let behind = job.behind { arguments.append("\"behind\":\(JSONText.quoted(label(behind)))") }
+        if let submitter = job.submitter {
             arguments.append("\"submitted_by\":\(JSONText.quoted(label(submitter)))")
         }
         let name = JSONText.quoted(label(index))
         return [
-            "{\"ph\":\"X\",\"cat\":\"\(facts.isAsync ? "async" : "piece")\",\"name\":\(name),\(place(piece)),"
-                + "\"ts\":\(stamp(started, piece.lane)),\"dur\":\(JSONText.microseconds(length)),"
+            "{\"ph\":\"X\",\"cat\":\"\(facts.isAsync ? "async" : "job")\",\"name\":\(name),\(position(job)),"
+                + "\"ts\":\(stamp(started, job.lane)),\"dur\":\(JSONText.microseconds(length)),"
                 + "\"args\":{\(arguments.joined(separator: ","))}}"
         ]
     }
 
-    /// The arrow from the submitter to this piece, if both are in one time and ran.
+    /// The arrow from the submitter to this job, if both ran and share a time source.
     private func flow(_ index: Int) -> [String] {
-        let piece = pieces[index]
-        guard let started = piece.facts.started, let submitter = submitterInTime(of: piece) else { return [] }
+        let job = jobs[index]
+        guard let started = job.facts.started, let submitter = submitterInTime(of: job) else { return [] }
         let shared = "\"cat\":\"hop\",\"name\":\"submits\",\"id\":\(index + 1)"
         return [
-            "{\"ph\":\"s\",\(shared),\(place(submitter)),\"ts\":\(stamp(piece.facts.enqueued, piece.lane))}",
-            "{\"ph\":\"f\",\"bp\":\"e\",\(shared),\(place(piece)),\"ts\":\(stamp(started, piece.lane))}",
+            "{\"ph\":\"s\",\(shared),\(position(submitter)),\"ts\":\(stamp(job.facts.enqueued, job.lane))}",
+            "{\"ph\":\"f\",\"bp\":\"e\",\(shared),\(position(job)),\"ts\":\(stamp(started, job.lane))}",
         ]
     }
 
-    /// Who submitted a piece, unless it is in another time, where it cannot be said how far away it is.
-    func submitterInTime(of piece: Piece) -> Piece? {
-        guard let submitter = piece.submitter.map({ pieces[$0] }), submitter.facts.started != nil,
-            lanes[submitter.lane].clock == lanes[piece.lane].clock
+    /// The submitter of a job, unless its time source is another one, whose moments are not
+    /// comparable.
+    func submitterInTime(of job: Job) -> Job? {
+        guard let submitter = job.submitter.map({ jobs[$0] }), submitter.facts.started != nil,
+            lanes[submitter.lane].clock == lanes[job.lane].clock
         else { return nil }
         return submitter
     }
 
-    /// What a piece is called.
+    /// The display name of a job.
     func label(_ index: Int) -> String {
-        pieces[index].facts.isAsync
-            ? pieces[index].facts.context : "\(pieces[index].facts.context) #\(pieces[index].facts.id.piece)"
+        jobs[index].facts.isAsync
+            ? jobs[index].facts.context : "\(jobs[index].facts.context) #\(jobs[index].facts.id.job)"
     }
 }

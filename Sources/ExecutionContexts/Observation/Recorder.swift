@@ -1,30 +1,33 @@
 internal import CPlatform
 internal import Synchronization
 
-/// Keeps what the contexts, coordinators and `Async`s that report to it did lately, to be looked at.
+/// Records the latest events of the contexts, coordinators and `Async`s that report to it.
 ///
 /// ```swift
 /// let recorder = Recorder()
 /// let database = GlobalContext().serial("database").observed(by: recorder)
 /// let index = CriticalSection(name: "index").observed(by: recorder)
-/// database.execute { index.sync { print("one piece inside another") } }
+/// database.execute { index.sync { print("one job inside another") } }
 /// try recorder.writeTimeline(to: "timeline.html")
 /// ```
 ///
-/// It keeps the last events, so many as it was made for, in memory that does not grow: names are kept once, and the
-/// 1,000 first of them; what is called otherwise is counted under one more. Contexts of one name and one time share
-/// a lane.
+/// The recorder keeps the newest events, up to its capacity, in memory that does not grow. It keeps
+/// each name once, and the first 1,000 names; contexts with further names share one more lane.
+/// Contexts with the same name and the same time source share a lane.
 ///
-/// Moments are in the time of each context. Contexts whose times have different origins, virtual and system time for
-/// example, can report to one recorder: each time is then counted from the earliest moment that is kept of it, and what
-/// lies in two times is never compared.
+/// Moments are in the time of each context. Contexts whose times have different origins, for
+/// example virtual time and system time, can report to one recorder. Each time is then counted from
+/// the earliest moment that is kept of it, and moments of two times are never compared.
 ///
-/// Any thread may report, pause and read at any time. A report takes a lock for some nanoseconds, and calls nobody.
+/// Any thread may report, pause and read at any time. A report takes a lock for some nanoseconds,
+/// and calls no code of yours.
 public final class Recorder: ContextObserver {
     private let ring: Guarded<RecorderRing>
     private let paused = Atomic<Bool>(false)
 
-    /// Makes a recorder that keeps so many events, of which a piece that runs makes three; fewer than 1 stops the program.
+    /// Makes a recorder that keeps `capacity` events; a capacity below 1 traps with a message.
+    ///
+    /// A job that runs makes three events.
     public init(capacity: Int = 65_536) {
         require(
             capacity >= 1,
@@ -32,91 +35,91 @@ public final class Recorder: ContextObserver {
         ring = Guarded(RecorderRing(capacity: capacity))
     }
 
-    // MARK: Being told
+    // MARK: Observing
 
-    public func enqueued(_ piece: ObservedWork) { note(.enqueued, piece) }
+    public func enqueued(_ job: ObservedWork) { record(.enqueued, job) }
 
-    public func started(_ piece: ObservedWork, waited: Duration) {
-        note(.started, piece, after: waited)
+    public func started(_ job: ObservedWork, waited: Duration) {
+        record(.started, job, after: waited)
     }
 
-    public func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) {
-        note(.finished, piece, after: waited, ran: ran)
+    public func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {
+        record(.finished, job, after: waited, ran: ran)
     }
 
-    public func abandoned(_ piece: ObservedWork, waited: Duration) {
-        note(.abandoned, piece, after: waited)
+    public func abandoned(_ job: ObservedWork, waited: Duration) {
+        record(.abandoned, job, after: waited)
     }
 
-    private func note(
-        _ kind: RecordedEvent.Kind, _ piece: ObservedWork, after waited: Duration = .zero,
+    private func record(
+        _ kind: RecordedEvent.Kind, _ job: ObservedWork, after waited: Duration = .zero,
         ran: Duration = .zero
     ) {
-        // Before the conversions, which nobody needs of a paused one.
+        // Checked before the conversions, which a paused recorder does not need.
         guard !isPaused else { return }
-        let start = piece.enqueued.nanoseconds.addingSaturating(waited.saturatedNanoseconds)
+        let start = job.enqueued.nanoseconds.addingSaturating(waited.saturatedNanoseconds)
         let entry = RecorderEntry(
-            kind, piece.identity, thread: Self.thread, enqueued: piece.enqueued.nanoseconds, started: start,
-            ended: start.addingSaturating(ran.saturatedNanoseconds), submitter: piece.submitter)
-        ring.withLock { $0.add(entry, of: piece.context, in: piece.origin, isValue: false) }
+            kind, job.identity, thread: Self.thread, enqueued: job.enqueued.nanoseconds, started: start,
+            ended: start.addingSaturating(ran.saturatedNanoseconds), submitter: job.submitter)
+        ring.withLock { $0.add(entry, of: job.context, in: job.origin, isAsync: false) }
     }
 
-    /// Takes a report of something that is no piece of a context: it has only a beginning and an end.
-    func noteValue(
-        _ kind: RecordedEvent.Kind, _ value: ObservedWork, ended: Moment, completer: ObservedWork.Identity?
+    /// Records an event of an `Async`, which only begins and ends.
+    func recordAsync(
+        _ kind: RecordedEvent.Kind, _ future: ObservedWork, ended: Moment, completer: ObservedWork.Identity?
     ) {
         guard !isPaused else { return }
-        let start = value.enqueued.nanoseconds
+        let start = future.enqueued.nanoseconds
         let entry = RecorderEntry(
-            kind, value.identity, thread: Self.thread, enqueued: start, started: start,
-            ended: ended.nanoseconds, submitter: value.submitter, completer: completer)
-        ring.withLock { $0.add(entry, of: value.context, in: value.origin, isValue: true) }
+            kind, future.identity, thread: Self.thread, enqueued: start, started: start,
+            ended: ended.nanoseconds, submitter: future.submitter, completer: completer)
+        ring.withLock { $0.add(entry, of: future.context, in: future.origin, isAsync: true) }
     }
 
     private static var thread: UInt32 { unsafe Threads.own.pointee.identifier }
 
     // MARK: Pausing
 
-    /// Whether what is reported now is passed over.
-    // Relaxed: a report that comes at the same time may be kept or not.
+    /// Whether the recorder ignores reports.
+    // Relaxed: a concurrent report may be kept or not.
     public var isPaused: Bool { paused.load(ordering: .relaxed) }
 
-    /// Keeps what there is, and passes over what is reported from now on.
+    /// Keeps the recorded events, and ignores reports until `resume()`.
     public func pause() { paused.store(true, ordering: .relaxed) }
 
     /// Records again.
     ///
-    /// Of a piece that was submitted during the pause, its start and its end tell all that there is to know.
+    /// For a job that was submitted during the pause, its start and its end carry all its facts.
     public func resume() { paused.store(false, ordering: .relaxed) }
 
-    /// Forgets what was recorded, the names as well.
+    /// Discards the recorded events and names.
     public func clear() {
         let fresh = RecorderRing(capacity: capacity)
-        // The old one is freed outside of the lock.
+        // The old ring is freed outside of the lock.
         _ = ring.withLock { ring in exchange(&ring, with: fresh) }
     }
 
-    // MARK: What there is
+    // MARK: Reading
 
-    /// How many events are kept.
+    /// How many events the recorder keeps.
     public var capacity: Int { ring.withLock { $0.capacity } }
 
     /// How many events were overwritten by newer ones.
     public var overwritten: Int { ring.withLock { $0.overwritten } }
 
-    /// The events that are kept, in the order in which they were reported.
+    /// The recorded events, in the order in which they were reported.
     public var events: [RecordedEvent] {
         let (entries, lanes, _) = snapshot
         return entries.map { RecordedEvent($0, in: lanes[Int($0.lane)].name) }
     }
 
-    /// The pieces of which events are kept, in the order in which they were reported first.
-    public var pieces: [RecordedPiece] { recording.publicPieces }
+    /// The jobs of which events are kept, in the order in which they were first reported.
+    public var jobs: [RecordedJob] { recording.publicJobs }
 
-    /// What can be told of each context in numbers, by its name.
+    /// The statistics of each context, sorted by name.
     public var totals: [RecordedTotals] { recording.totals }
 
-    /// A picture of what there is, taken at once and worked out outside of the lock.
+    /// The recording at this moment; copied under the lock, and computed outside of it.
     var recording: Recording {
         let (entries, lanes, overwritten) = snapshot
         return Recording(entries, lanes: lanes, overwritten: overwritten)

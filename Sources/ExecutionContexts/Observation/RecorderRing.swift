@@ -1,14 +1,16 @@
-/// The events of a recorder, the newest over the oldest, and the names in them; under the recorder's lock.
+/// The events of a recorder and the names in them; under the recorder's lock.
+///
+/// When the ring is full, the newest event overwrites the oldest.
 struct RecorderRing {
     let capacity: Int
     private(set) var lanes: [RecorderLane] = []
     private(set) var overwritten = 0
 
     private var entries: [RecorderEntry] = []
-    /// Where the next event goes, once the ring is full.
+    /// The index of the next event, once the ring is full.
     private var next = 0
     private var numbers: [RecorderLane: UInt32] = [:]
-    /// The lanes of views that reported lately, so that their names are not looked up each time.
+    /// A cache of the lanes of views that reported recently, to avoid a look-up of their names.
     private var recent = [Recent](repeating: Recent(view: 0, lane: 0), count: 64)
 
     private struct Recent {
@@ -20,15 +22,15 @@ struct RecorderRing {
 
     init(capacity: Int) {
         self.capacity = capacity
-        // Reserved and untouched: memory that no event has reached is none of the machine's.
+        // Reserved and untouched: memory that no event has reached costs no physical memory.
         entries.reserveCapacity(capacity)
     }
 
     mutating func add(
-        _ entry: RecorderEntry, of name: String, in origin: ObjectIdentifier, isValue: Bool
+        _ entry: RecorderEntry, of name: String, in origin: ObjectIdentifier, isAsync: Bool
     ) {
         var entry = entry
-        entry.lane = lane(of: entry.piece.view, name, origin, isValue)
+        entry.lane = lane(of: entry.job.view, name, origin, isAsync)
         if entries.count < capacity { return entries.append(entry) }
         entries[next] = entry
         next = next + 1 == capacity ? 0 : next + 1
@@ -36,12 +38,12 @@ struct RecorderRing {
     }
 
     private mutating func lane(
-        of view: UInt64, _ name: String, _ origin: ObjectIdentifier, _ isValue: Bool
+        of view: UInt64, _ name: String, _ origin: ObjectIdentifier, _ isAsync: Bool
     ) -> UInt32 {
-        let place = Int(truncatingIfNeeded: view) & 63
-        if recent[place].view == view { return recent[place].lane }
-        let lane = number(RecorderLane(name: name, origin: origin, isValue: isValue))
-        recent[place] = Recent(view: view, lane: lane)
+        let slot = Int(truncatingIfNeeded: view) & 63
+        if recent[slot].view == view { return recent[slot].lane }
+        let lane = number(RecorderLane(name: name, origin: origin, isAsync: isAsync))
+        recent[slot] = Recent(view: view, lane: lane)
         return lane
     }
 
@@ -49,7 +51,7 @@ struct RecorderRing {
         if let number = numbers[lane] { return number }
         var lane = lane
         if lanes.count >= Self.laneLimit {
-            // All that are too many share a lane for each time, and of times there are never many.
+            // Excess names share one lane for each time source; there are few time sources.
             lane.name = "(others)"
             if let number = numbers[lane] { return number }
             if lanes.count >= 2 * Self.laneLimit { return UInt32(lanes.count - 1) }
@@ -60,7 +62,9 @@ struct RecorderRing {
         return number
     }
 
-    /// The events in order, in memory of their own, so that the next event need not copy them under the lock.
+    /// Copies the events in order, into memory of their own.
+    ///
+    /// Shared memory would make the next event copy it, under the lock.
     func copy() -> [RecorderEntry] {
         var copy: [RecorderEntry] = []
         copy.reserveCapacity(entries.count)
@@ -70,56 +74,56 @@ struct RecorderRing {
     }
 }
 
-/// What is reported under one name in one time.
+/// What is reported under one name by one time source.
 struct RecorderLane: Hashable, Sendable {
     var name: String
     let origin: ObjectIdentifier
-    /// Whether it is of values that come later and not of pieces of work.
-    let isValue: Bool
+    /// Whether it consists of `Async`s, not of jobs.
+    let isAsync: Bool
 }
 
-/// One event, with everything that is known of its piece by then: older events may have been overwritten.
+/// One event with all that is known of its job by then: older events may have been overwritten.
 struct RecorderEntry: Sendable {
     let kind: RecordedEvent.Kind
     let thread: UInt32
     var lane: UInt32 = 0
-    let piece: ObservedWork.Identity
+    let job: ObservedWork.Identity
     let enqueued: Int64
-    /// Of a piece that never started, when it was let go of.
+    /// Of a job that never started, when it was dropped.
     let started: Int64
     let ended: Int64
-    // Numbers and not optionals, which would be half as large again: views are numbered from 1.
+    // Plain numbers, with 0 for none: optionals would be half as large again. Views count from 1.
     private let submittingView: UInt64
-    private let submittingPiece: UInt64
+    private let submittingJob: UInt64
     private let completingView: UInt64
-    private let completingPiece: UInt64
+    private let completingJob: UInt64
 
     init(
-        _ kind: RecordedEvent.Kind, _ piece: ObservedWork.Identity, thread: UInt32, enqueued: Int64,
+        _ kind: RecordedEvent.Kind, _ job: ObservedWork.Identity, thread: UInt32, enqueued: Int64,
         started: Int64, ended: Int64, submitter: ObservedWork.Identity?,
         completer: ObservedWork.Identity? = nil
     ) {
         self.kind = kind
-        self.piece = piece
+        self.job = job
         self.thread = thread
         self.enqueued = enqueued
         self.started = started
         self.ended = ended
         submittingView = submitter?.view ?? 0
-        submittingPiece = submitter?.piece ?? 0
+        submittingJob = submitter?.job ?? 0
         completingView = completer?.view ?? 0
-        completingPiece = completer?.piece ?? 0
+        completingJob = completer?.job ?? 0
     }
 
     var submitter: ObservedWork.Identity? {
-        submittingView == 0 ? nil : ObservedWork.Identity(view: submittingView, piece: submittingPiece)
+        submittingView == 0 ? nil : ObservedWork.Identity(view: submittingView, job: submittingJob)
     }
 
     var completer: ObservedWork.Identity? {
-        completingView == 0 ? nil : ObservedWork.Identity(view: completingView, piece: completingPiece)
+        completingView == 0 ? nil : ObservedWork.Identity(view: completingView, job: completingJob)
     }
 
-    /// When it happened.
+    /// When the event happened.
     var moment: Int64 {
         switch kind {
         case .enqueued: enqueued

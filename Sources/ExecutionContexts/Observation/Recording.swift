@@ -1,17 +1,17 @@
-/// What a recorder had at one moment, worked out: pieces, their rows, who led to whom.
+/// What a recorder kept at one moment, analyzed: jobs, their rows, and which job led to which.
 struct Recording {
     struct Lane {
         let name: String
-        /// Which time it is in, from 0.
+        /// The number of its time source, from 0.
         let clock: Int
-        let isValue: Bool
-        /// How many rows its pieces need so that none lies over another.
+        let isAsync: Bool
+        /// The number of rows in which no job overlaps another.
         var rows = 1
         var greatestDepth = 0
     }
 
-    struct Piece {
-        var facts: RecordedPiece
+    struct Job {
+        var facts: RecordedJob
         let lane: Int
         var row = 0
         let submitter: Int?
@@ -20,8 +20,8 @@ struct Recording {
     }
 
     private(set) var lanes: [Lane]
-    private(set) var pieces: [Piece] = []
-    /// The earliest and the latest moment of each time.
+    private(set) var jobs: [Job] = []
+    /// The earliest and the latest moment of each time source.
     private(set) var spans: [ClosedRange<Int64>] = []
     let overwritten: Int
 
@@ -31,73 +31,73 @@ struct Recording {
         self.lanes = lanes.map { lane in
             let clock = clocks[lane.origin] ?? clocks.count
             clocks[lane.origin] = clock
-            return Lane(name: lane.name, clock: clock, isValue: lane.isValue)
+            return Lane(name: lane.name, clock: clock, isAsync: lane.isAsync)
         }
         spans = Array(repeating: 0...0, count: clocks.count)
         read(entries)
         measure(entries)
         var begun = [[Int]](repeating: [], count: lanes.count)
-        for place in pieces.indices where pieces[place].facts.started != nil {
-            begun[pieces[place].lane].append(place)
+        for index in jobs.indices where jobs[index].facts.started != nil {
+            begun[jobs[index].lane].append(index)
         }
-        for lane in begun.indices { pack(begun[lane], lane) }
+        for lane in begun.indices { assignRows(begun[lane], lane) }
     }
 
-    var publicPieces: [RecordedPiece] { pieces.map(\.facts) }
+    var publicJobs: [RecordedJob] { jobs.map(\.facts) }
 
-    // MARK: - From events to pieces
+    // MARK: - From events to jobs
 
     private mutating func read(_ entries: [RecorderEntry]) {
-        var places: [ObservedWork.Identity: Int] = [:]
+        var indexes: [ObservedWork.Identity: Int] = [:]
         var inside = [[Int]](repeating: [], count: lanes.count)
         var waiting = [Set<Int>](repeating: [], count: lanes.count)
         var latest = [Int?](repeating: nil, count: lanes.count)
         for entry in entries {
             let lane = Int(entry.lane)
-            let place = places[entry.piece] ?? pieces.count
-            if place == pieces.count {
-                places[entry.piece] = place
-                pieces.append(piece(entry, lane, submitter: entry.submitter.flatMap { places[$0] }))
+            let index = indexes[entry.job] ?? jobs.count
+            if index == jobs.count {
+                indexes[entry.job] = index
+                jobs.append(job(entry, lane, submitter: entry.submitter.flatMap { indexes[$0] }))
             }
             switch entry.kind {
             case .enqueued:
                 let last = latest[lane].flatMap { waiting[lane].contains($0) ? $0 : nil }
-                pieces[place].behind = inside[lane].first ?? last
-                latest[lane] = place
-                waiting[lane].insert(place)
+                jobs[index].behind = inside[lane].first ?? last
+                latest[lane] = index
+                waiting[lane].insert(index)
                 lanes[lane].greatestDepth = max(lanes[lane].greatestDepth, waiting[lane].count)
             case .started:
-                waiting[lane].remove(place)
-                // What has not ended has not kept it waiting: it runs beside it.
-                if let other = pieces[place].behind, pieces[other].facts.state != .finished {
-                    pieces[place].behind = nil
+                waiting[lane].remove(index)
+                // A job that has not ended did not delay this one: the two run in parallel.
+                if let other = jobs[index].behind, jobs[other].facts.state != .finished {
+                    jobs[index].behind = nil
                 }
-                if !lanes[lane].isValue { inside[lane].append(place) }
+                if !lanes[lane].isAsync { inside[lane].append(index) }
             case .finished, .abandoned:
-                waiting[lane].remove(place)
-                inside[lane].removeAll { $0 == place }
-                if entry.kind == .abandoned { pieces[place].behind = nil }
-                pieces[place].completer = entry.completer.flatMap { places[$0] }
+                waiting[lane].remove(index)
+                inside[lane].removeAll { $0 == index }
+                if entry.kind == .abandoned { jobs[index].behind = nil }
+                jobs[index].completer = entry.completer.flatMap { indexes[$0] }
             }
-            Self.update(&pieces[place].facts, by: entry)
+            Self.update(&jobs[index].facts, by: entry)
         }
-        for place in pieces.indices {
-            pieces[place].facts.behind = pieces[place].behind.map { pieces[$0].facts.id }
+        for index in jobs.indices {
+            jobs[index].facts.behind = jobs[index].behind.map { jobs[$0].facts.id }
         }
     }
 
-    private func piece(_ entry: RecorderEntry, _ lane: Int, submitter: Int?) -> Piece {
-        Piece(
-            facts: RecordedPiece(
-                id: entry.piece, context: lanes[lane].name, isAsync: lanes[lane].isValue, state: .waiting,
+    private func job(_ entry: RecorderEntry, _ lane: Int, submitter: Int?) -> Job {
+        Job(
+            facts: RecordedJob(
+                id: entry.job, context: lanes[lane].name, isAsync: lanes[lane].isAsync, state: .waiting,
                 enqueued: Moment(nanoseconds: entry.enqueued), thread: Int(entry.thread),
                 submitter: entry.submitter),
             lane: lane, submitter: submitter)
     }
 
-    // Of the type, since the pieces would be copied where a method of the value changes one of them.
-    private static func update(_ facts: inout RecordedPiece, by entry: RecorderEntry) {
-        // What has ended stays as it was reported: a context that runs a piece twice is not followed.
+    // Static: a mutating method that changes one element would copy the array.
+    private static func update(_ facts: inout RecordedJob, by entry: RecorderEntry) {
+        // An ended job stays as it was reported: a second run of the same job is not recorded.
         guard facts.state == .waiting || facts.state == .running else { return }
         switch entry.kind {
         case .enqueued: return
@@ -130,22 +130,22 @@ struct Recording {
 
     // MARK: - Rows
 
-    /// More rows than this nobody can tell apart.
+    /// The most rows of a lane: more are too thin to distinguish.
     static let rowLimit = 200
 
-    /// Puts each piece into the first row that is free while it runs.
-    private mutating func pack(_ begun: [Int], _ lane: Int) {
+    /// Assigns each job to the first row that is free while it runs.
+    private mutating func assignRows(_ begun: [Int], _ lane: Int) {
         let end = spans[lanes[lane].clock].upperBound
         var free: [Int64] = []
-        for place in begun.sorted(by: { (start(of: $0), $0) < (start(of: $1), $1) }) {
-            let from = start(of: place)
-            let until = pieces[place].facts.ended?.nanoseconds ?? end.addingSaturating(1)
+        for index in begun.sorted(by: { (start(of: $0), $0) < (start(of: $1), $1) }) {
+            let from = start(of: index)
+            let until = jobs[index].facts.ended?.nanoseconds ?? end.addingSaturating(1)
             let row = free.firstIndex { $0 <= from } ?? min(free.count, Self.rowLimit - 1)
             if row == free.count { free.append(until) } else { free[row] = max(free[row], until) }
-            pieces[place].row = row
+            jobs[index].row = row
         }
         lanes[lane].rows = max(free.count, 1)
     }
 
-    private func start(of place: Int) -> Int64 { pieces[place].facts.started?.nanoseconds ?? 0 }
+    private func start(of index: Int) -> Int64 { jobs[index].facts.started?.nanoseconds ?? 0 }
 }

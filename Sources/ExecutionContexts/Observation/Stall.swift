@@ -1,27 +1,27 @@
-/// A piece of work that has waited for its context, or held it, for longer than was thought right: see `watched`.
+/// A job that waits for its context, or occupies it, for more than the limit: see `watched`.
 public struct Stall: Hashable, Sendable, CustomStringConvertible {
-    /// What takes so long.
+    /// What lasts for so long.
     public enum Phase: String, Sendable {
-        /// It was submitted and has not started.
+        /// The job was submitted and has not started.
         case waiting
-        /// It has started and not ended.
+        /// The job has started and not ended.
         case running
     }
 
-    /// What takes so long.
+    /// What lasts for so long.
     public let phase: Phase
-    /// The number of the piece among those of the watched view, in the order of submission, from 1.
-    public let piece: UInt64
+    /// The number of the job in the watched view, in the order of submission, from 1.
+    public let job: UInt64
     /// The name of the context.
     public let context: String
-    /// How long it has lasted by now, in the time of the context.
+    /// How long it has lasted at the time of the report, in the time of the context.
     public let lasted: Duration
-    /// The limit that it has passed.
+    /// The limit that it has exceeded.
     public let limit: Duration
 
     public var description: String {
         let what = phase == .waiting ? "has waited for" : "has held"
-        return "Piece \(piece) \(what) '\(context)' for \(JSONText.duration(lasted)), and the limit is "
+        return "Job \(job) \(what) '\(context)' for \(JSONText.duration(lasted)), and the limit is "
             + "\(JSONText.duration(limit))."
     }
 }

@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// The second part of the script: the picture of what is visible.
+    /// The second part of the script: it draws what is visible.
     static let drawing = #"""
         const canvas = document.getElementById("view");
         const box = document.getElementById("box");
@@ -11,7 +11,7 @@ extension TimelinePage {
         function x(time) { return margin + (time - view.from) / view.span * (view.width - 2 * margin); }
         function timeAt(pixel) { return view.from + (pixel - margin) / (view.width - 2 * margin) * view.span; }
 
-        /// Takes the colours of the page, which differ by light and dark.
+        /// Reads the colours of the page, which differ in light and dark mode.
         function colours() {
           const style = getComputedStyle(root);
           function of(name) { return style.getPropertyValue("--" + name).trim(); }
@@ -25,7 +25,7 @@ extension TimelinePage {
           document.getElementById("room").style.height = height + "px";
           view.height = Math.min(height, Math.max(240, Math.round(window.innerHeight * 0.7)));
           box.style.height = view.height + 2 + "px";
-          // After the height, which may bring a scroll bar.
+          // After the height, which may add a scroll bar.
           view.width = box.clientWidth;
           const scale = window.devicePixelRatio || 1;
           canvas.width = Math.round(view.width * scale);
@@ -63,7 +63,7 @@ extension TimelinePage {
           root.dataset.view = view.from + " " + view.span;
         }
 
-        /// The distance of the marks of the axis: 1, 2 or 5 times a power of ten.
+        /// The distance of the marks on the axis: 1, 2 or 5 times a power of ten.
         function grid() {
           const rough = view.span / Math.max(2, view.width / 110);
           const power = Math.pow(10, Math.floor(Math.log10(rough)));
@@ -101,8 +101,8 @@ extension TimelinePage {
           const end = margin + Math.min(pen.measureText(lane.name).width, view.width * 0.75);
           pen.font = "11px system-ui, sans-serif";
           pen.fillStyle = ink.faint;
-          const kind = lane.isAsync ? "async" : lane.order.length + (lane.order.length === 1 ? " piece" : " pieces");
-          pen.fillText(kind + (data.spans.length > 1 ? ", time " + (lane.clock + 1) : ""), end + 8, lane.top - 6);
+          const kind = lane.isAsync ? "async" : lane.order.length + (lane.order.length === 1 ? " job" : " jobs");
+          pen.fillText(kind + (data.spans.length > 1 ? ", time source " + (lane.clock + 1) : ""), end + 8, lane.top - 6);
           lane.rows.forEach(function (row) { drawRow(lane, row, colour, ink.paper); });
           drawNever(lane, ink);
           drawDepth(lane, ink);
@@ -111,34 +111,34 @@ extension TimelinePage {
         function drawRow(lane, row, colour, paper) {
           const tall = lane.rowHeight - (lane.rowHeight > 6 ? 3 : 1);
           let painted = -1;
-          const first = firstPlace(row, function (p) { return p.started >= view.from; });
+          const first = firstIndex(row, function (p) { return p.started >= view.from; });
           for (let n = Math.max(0, first - 1); n < row.length && row[n].started <= view.from + view.span; n++) {
-            const piece = row[n], left = Math.max(-2, x(piece.started)), right = Math.min(view.width + 2, x(endOf(piece)));
-            // What would end in a pixel that is painted already changes nothing.
+            const job = row[n], left = Math.max(-2, x(job.started)), right = Math.min(view.width + 2, x(endOf(job)));
+            // A job that ends in a pixel column that is painted already changes nothing.
             if (right < 0 || (right <= painted && n > first)) continue;
             const from = Math.max(left, painted), width = Math.max(1, right - from);
             pen.fillStyle = colour;
-            pen.globalAlpha = piece.state === "running" ? 0.45 : lane.isAsync ? 0.6 : 1;
-            pen.fillRect(from, rowTop(piece), width > 4 ? width - 0.6 : width, tall);
+            pen.globalAlpha = job.state === "running" ? 0.45 : lane.isAsync ? 0.6 : 1;
+            pen.fillRect(from, rowTop(job), width > 4 ? width - 0.6 : width, tall);
             pen.globalAlpha = 1;
             painted = Math.max(left + 1, right);
             view.drawn++;
             if (width > 34 && tall > 10) {
               pen.fillStyle = paper;
               pen.font = "10px system-ui, sans-serif";
-              const words = "#" + piece.number;
-              if (!lane.isAsync && pen.measureText(words).width < width - 8) pen.fillText(words, Math.max(from, 0) + 4, rowTop(piece) + 10.5);
+              const words = "#" + job.number;
+              if (!lane.isAsync && pen.measureText(words).width < width - 8) pen.fillText(words, Math.max(from, 0) + 4, rowTop(job) + 10.5);
             }
           }
         }
 
         function drawNever(lane, ink) {
           let painted = -1;
-          for (const piece of lane.never) {
-            const left = Math.max(-2, x(piece.enqueued)), right = Math.min(view.width + 2, x(endOf(piece)));
+          for (const job of lane.never) {
+            const left = Math.max(-2, x(job.enqueued)), right = Math.min(view.width + 2, x(endOf(job)));
             if (right < 0 || left > view.width || right <= painted) continue;
             pen.strokeStyle = ink.faint;
-            pen.strokeRect(left + 0.5, rowTop(piece) + 0.5, Math.max(1, right - left - 1), lane.rowHeight - 4);
+            pen.strokeRect(left + 0.5, rowTop(job) + 0.5, Math.max(1, right - left - 1), lane.rowHeight - 4);
             painted = left + 1;
             view.drawn++;
           }
@@ -148,10 +148,10 @@ extension TimelinePage {
           const times = lane.depth.times, counts = lane.depth.counts;
           if (lane.depth.most === 0) return;
           pen.fillStyle = ink.depth;
-          let n = Math.max(0, firstPlace(times, function (t) { return t >= view.from; }) - 1);
+          let n = Math.max(0, firstIndex(times, function (t) { return t >= view.from; }) - 1);
           for (let column = -1; n < times.length && times[n] <= view.from + view.span;) {
             const left = Math.max(0, Math.floor(x(times[n])));
-            // The most of a column of pixels stands for it.
+            // The maximum of a pixel column represents it.
             let most = counts[n], last = counts[n];
             while (n + 1 < times.length && Math.floor(x(times[n + 1])) <= left) { n++; most = Math.max(most, counts[n]); last = counts[n]; }
             const next = n + 1 < times.length ? Math.min(view.width, Math.floor(x(times[n + 1]))) : left + 1;
@@ -178,10 +178,10 @@ extension TimelinePage {
           });
           const own = visible.filter(function (h) { return h.from === focus || h.to === focus; });
           if (!isOn || visible.length > arrowLimit) {
-            if (isOn) note.textContent = visible.length + " hops here: zoom in to see them, or choose a piece";
+            if (isOn) note.textContent = visible.length + " hops here: zoom in to see them, or select a job";
             visible = own;
           }
-          // Many arrows, or those beside the chosen ones, stand back.
+          // Many arrows, or those of jobs that are not selected, are drawn faintly.
           const usual = focus !== null ? 0.2 : Math.max(0.25, Math.min(0.65, 40 * view.width / 1200 / visible.length));
           for (const hop of visible) arrow(hop, ink, own.includes(hop), usual);
         }
@@ -205,17 +205,17 @@ extension TimelinePage {
           pen.lineWidth = 1;
         }
 
-        /// A frame around a piece, and how long it waited.
-        function mark(piece, ink, width) {
-          const top = rowTop(piece), tall = lanes[piece.lane].rowHeight;
+        /// Draws a frame around a job, and how long it waited.
+        function mark(job, ink, width) {
+          const top = rowTop(job), tall = lanes[job.lane].rowHeight;
           pen.strokeStyle = ink.chosen;
           pen.lineWidth = width;
-          const left = x(beginOf(piece));
-          pen.strokeRect(left - 1, top - 1.5, Math.max(2, x(endOf(piece)) - left) + 2, tall);
-          if (piece.started > piece.enqueued) {
+          const left = x(beginOf(job));
+          pen.strokeRect(left - 1, top - 1.5, Math.max(2, x(endOf(job)) - left) + 2, tall);
+          if (job.started > job.enqueued) {
             pen.setLineDash([4, 3]);
             pen.beginPath();
-            pen.moveTo(x(piece.enqueued), top + tall / 2);
+            pen.moveTo(x(job.enqueued), top + tall / 2);
             pen.lineTo(left, top + tall / 2);
             pen.stroke();
             pen.setLineDash([]);

@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// The third part of the script: pointing, choosing, zooming and moving.
+    /// The third part of the script: pointing, selecting, zooming and moving.
     static let input = #"""
         const tip = document.getElementById("tip");
 
@@ -17,15 +17,15 @@ extension TimelinePage {
 
         function move(pixels) { look(view.from + pixels / (view.width - 2 * margin) * view.span, view.span); }
 
-        // What stands at a place of the screen, or as good as at it.
-        function pieceAt(left, top) {
+        // Returns the job at a position of the screen, or within a few pixels of it.
+        function jobAt(left, top) {
           const y = top + box.scrollTop;
           if (top < axis) return null;
           const lane = lanes.find(function (l) { return y >= l.top && y < l.stripTop; });
           if (!lane) return null;
           const row = lane.rows[Math.floor((y - lane.top) / lane.rowHeight)] || lane.never;
           const time = timeAt(left);
-          const next = firstPlace(row, function (p) { return beginOf(p) > time; });
+          const next = firstIndex(row, function (p) { return beginOf(p) > time; });
           let best = null, distance = 4;
           for (let n = Math.max(0, next - (row === lane.never ? 200 : 3)); n < Math.min(row.length, next + 2); n++) {
             const away = Math.max(x(beginOf(row[n])) - left, left - x(endOf(row[n])), 0);
@@ -34,37 +34,37 @@ extension TimelinePage {
           return best;
         }
 
-        function tell(place, piece) {
-          place.replaceChildren();
-          if (!piece) return;
-          const lane = lanes[piece.lane], list = document.createElement("dl"), name = document.createElement("strong");
-          name.textContent = nameOf(piece);
-          function line(term, words) {
+        function showFacts(element, job) {
+          element.replaceChildren();
+          if (!job) return;
+          const lane = lanes[job.lane], list = document.createElement("dl"), name = document.createElement("strong");
+          name.textContent = nameOf(job);
+          function addFact(term, words) {
             const dt = document.createElement("dt"), dd = document.createElement("dd");
             dt.textContent = term;
             dd.textContent = words;
             list.append(dt, dd);
           }
-          line("State", piece.state);
-          line(lane.isAsync ? "Made" : "Submitted", "at " + inWords(piece.enqueued)
-            + (piece.submitter >= 0 ? " by " + nameOf(pieces[piece.submitter]) : ""));
+          addFact("State", job.state);
+          addFact(lane.isAsync ? "Made" : "Submitted", "at " + inWords(job.enqueued)
+            + (job.submitter >= 0 ? " by " + nameOf(jobs[job.submitter]) : ""));
           if (!lane.isAsync) {
-            line("Waited", inWords((piece.started >= 0 ? piece.started : endOf(piece)) - piece.enqueued)
-              + (piece.behind >= 0 ? ", behind " + nameOf(pieces[piece.behind]) : ""));
+            addFact("Waited", inWords((job.started >= 0 ? job.started : endOf(job)) - job.enqueued)
+              + (job.behind >= 0 ? ", behind " + nameOf(jobs[job.behind]) : ""));
           }
-          if (piece.started >= 0) {
-            const lasted = inWords(endOf(piece) - piece.started);
-            line(lane.isAsync ? "Took" : "Ran", lasted + (piece.ended < 0 ? " so far" : "") + ", thread " + piece.thread);
+          if (job.started >= 0) {
+            const lasted = inWords(endOf(job) - job.started);
+            addFact(lane.isAsync ? "Took" : "Ran", lasted + (job.ended < 0 ? " so far" : "") + ", thread " + job.thread);
           }
-          if (piece.completer >= 0) line("Completed", "by " + nameOf(pieces[piece.completer]));
-          if (piece.led > 0) line("Submitted", piece.led + (piece.led === 1 ? " piece" : " pieces"));
-          place.append(name, list);
+          if (job.completer >= 0) addFact("Completed", "by " + nameOf(jobs[job.completer]));
+          if (job.submittedCount > 0) addFact("Submitted", job.submittedCount + (job.submittedCount === 1 ? " job" : " jobs"));
+          element.append(name, list);
         }
 
-        function point(piece, left, top) {
-          if (piece !== view.pointed) { view.pointed = piece; tell(tip, piece); show(); }
-          tip.hidden = !piece;
-          if (!piece) return;
+        function point(job, left, top) {
+          if (job !== view.pointed) { view.pointed = job; showFacts(tip, job); show(); }
+          tip.hidden = !job;
+          if (!job) return;
           const frame = canvas.getBoundingClientRect();
           const wide = tip.offsetWidth, tall = tip.offsetHeight;
           const beside = frame.left + left + 16, below = frame.top + top + 18;
@@ -72,20 +72,20 @@ extension TimelinePage {
           tip.style.top = Math.max(4, below + tall > window.innerHeight ? below - tall - 34 : below) + "px";
         }
 
-        function choose(piece) {
-          view.chosen = piece;
-          tell(document.getElementById("facts"), piece);
-          if (piece) {
-            const from = beginOf(piece), until = endOf(piece);
+        function choose(job) {
+          view.chosen = job;
+          showFacts(document.getElementById("facts"), job);
+          if (job) {
+            const from = beginOf(job), until = endOf(job);
             if (from < view.from || from > view.from + view.span) look((from + until) / 2 - view.span / 2, view.span);
-            const top = rowTop(piece);
+            const top = rowTop(job);
             if (top < box.scrollTop + axis) box.scrollTop = top - axis - headline;
             if (top > box.scrollTop + view.height - 20) box.scrollTop = top - view.height + 40;
           }
           show();
         }
 
-        // The neighbour in a lane, or the piece of the next lane that is nearest in time.
+        // Selects the neighbour in a lane, or the job of the next lane that is nearest in time.
         function step(along, across) {
           const now = view.chosen;
           if (!now) return choose(lanes.find(function (l) { return l.order.length > 0; }).order[0]);
@@ -94,8 +94,8 @@ extension TimelinePage {
           for (let n = now.lane + across; n >= 0 && n < lanes.length; n += across) {
             const other = lanes[n].order;
             if (other.length === 0) continue;
-            const place = firstPlace(other, function (p) { return beginOf(p) >= beginOf(now); });
-            return choose(other[Math.min(place, other.length - 1)]);
+            const index = firstIndex(other, function (p) { return beginOf(p) >= beginOf(now); });
+            return choose(other[Math.min(index, other.length - 1)]);
           }
         }
 
@@ -110,13 +110,13 @@ extension TimelinePage {
         const down = new Map();
         let wasMoved = 0;
 
-        function place(event) {
+        function position(event) {
           const frame = canvas.getBoundingClientRect();
           return { x: event.clientX - frame.left, y: event.clientY - frame.top };
         }
 
         function dragged(event) {
-          const before = down.get(event.pointerId), now = place(event);
+          const before = down.get(event.pointerId), now = position(event);
           if (down.size === 2) {
             const other = [...down].find(function (entry) { return entry[0] !== event.pointerId; })[1];
             const then = Math.max(20, Math.abs(before.x - other.x)), apart = Math.max(20, Math.abs(now.x - other.x));
@@ -137,21 +137,21 @@ extension TimelinePage {
           canvas.addEventListener("wheel", function (event) {
             event.preventDefault();
             const across = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
-            if (across) move(event.deltaX || event.deltaY); else zoom(Math.exp(event.deltaY * 0.002), place(event).x);
+            if (across) move(event.deltaX || event.deltaY); else zoom(Math.exp(event.deltaY * 0.002), position(event).x);
           }, { passive: false });
-          canvas.addEventListener("pointerdown", function (event) { wasMoved = 0; down.set(event.pointerId, place(event)); });
+          canvas.addEventListener("pointerdown", function (event) { wasMoved = 0; down.set(event.pointerId, position(event)); });
           window.addEventListener("pointermove", function (event) { if (down.has(event.pointerId)) dragged(event); });
           for (const end of ["pointerup", "pointercancel"]) {
             window.addEventListener(end, function (event) {
               if (down.delete(event.pointerId) && end === "pointerup" && wasMoved < 4) {
-                const at = place(event);
-                choose(pieceAt(at.x, at.y));
+                const at = position(event);
+                choose(jobAt(at.x, at.y));
               }
             });
           }
           canvas.addEventListener("pointermove", function (event) {
-            const at = place(event);
-            point(down.size > 0 ? null : pieceAt(at.x, at.y), at.x, at.y);
+            const at = position(event);
+            point(down.size > 0 ? null : jobAt(at.x, at.y), at.x, at.y);
           });
           canvas.addEventListener("pointerleave", function () { point(null); });
           canvas.addEventListener("keydown", function (event) {
@@ -168,7 +168,8 @@ extension TimelinePage {
         if (canvas) listen();
         """#
 
-    /// The last part: with `#selftest` in its address the page uses itself and says in the document how that went.
+    /// The last part: with `#selftest` in its address the page tests itself, and writes the result
+    /// to its root element.
     static let selfTest = #"""
         function testItself() {
           const wrong = [];
@@ -198,7 +199,7 @@ extension TimelinePage {
           event(KeyboardEvent, "keydown", { key: "0" });
           check("a key shows everything", view.from === 0 && view.span === total);
           event(KeyboardEvent, "keydown", { key: "ArrowRight" });
-          check("a key chooses a piece", view.chosen && document.getElementById("facts").textContent.includes("State"));
+          check("a key chooses a job", view.chosen && document.getElementById("facts").textContent.includes("State"));
           const target = view.chosen;
           event(PointerEvent, "pointermove", { x: (x(beginOf(target)) + x(endOf(target))) / 2, y: rowMiddle(target) - box.scrollTop });
           check("pointing shows the facts", !tip.hidden && tip.textContent.includes(lanes[target.lane].name));
@@ -209,6 +210,6 @@ extension TimelinePage {
           root.dataset.selftest = wrong.length === 0 ? "passed" : "failed: " + wrong.join("; ");
         }
         if (canvas && location.hash === "#selftest") testItself();
-        if (canvas && location.hash === "#chosen") choose(hops.length > 0 ? hops[hops.length >> 1].to : pieces[0]);
+        if (canvas && location.hash === "#chosen") choose(hops.length > 0 ? hops[hops.length >> 1].to : jobs[0]);
         """#
 }

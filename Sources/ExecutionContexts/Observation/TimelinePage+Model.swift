@@ -1,15 +1,15 @@
 extension TimelinePage {
-    /// The first part of the script: what was recorded, by lanes and rows, and where it lies on the screen.
+    /// The first part of the script: the recording by lanes and rows, and its layout on the screen.
     static let model = #"""
         "use strict";
         const root = document.documentElement;
         const data = JSON.parse(document.getElementById("data").textContent);
         const states = ["waiting", "running", "finished", "abandoned"];
 
-        const pieces = data.pieces.map(function (p, index) {
+        const jobs = data.jobs.map(function (p, index) {
           return {
             index: index, lane: p[0], row: p[1], enqueued: p[2], started: p[3], ended: p[4], state: states[p[5]],
-            number: p[6], submitter: p[7], behind: p[8], completer: p[9], thread: p[10], led: 0
+            number: p[6], submitter: p[7], behind: p[8], completer: p[9], thread: p[10], submittedCount: 0
           };
         });
         const lanes = data.lanes.map(function (l, index) {
@@ -17,20 +17,20 @@ extension TimelinePage {
         });
         const total = Math.max(1, ...data.spans);
 
-        // What has not ended lasts until the last moment of its time.
-        function endOf(piece) { return piece.ended >= 0 ? piece.ended : data.spans[lanes[piece.lane].clock]; }
-        function beginOf(piece) { return piece.started >= 0 ? piece.started : piece.enqueued; }
-        function nameOf(piece) {
-          const lane = lanes[piece.lane];
-          return lane.isAsync ? lane.name : lane.name + " #" + piece.number;
+        // A job that has not ended lasts until the last moment of its time source.
+        function endOf(job) { return job.ended >= 0 ? job.ended : data.spans[lanes[job.lane].clock]; }
+        function beginOf(job) { return job.started >= 0 ? job.started : job.enqueued; }
+        function nameOf(job) {
+          const lane = lanes[job.lane];
+          return lane.isAsync ? lane.name : lane.name + " #" + job.number;
         }
 
-        // Each row in the order of time, so that what is visible is found by halving.
+        // Each row is sorted by time, so that a binary search finds what is visible.
         for (const lane of lanes) for (let row = 0; row < lane.count; row++) lane.rows.push([]);
-        for (const piece of pieces) {
-          const lane = lanes[piece.lane];
-          (piece.started >= 0 ? lane.rows[piece.row] : lane.never).push(piece);
-          if (piece.submitter >= 0) pieces[piece.submitter].led++;
+        for (const job of jobs) {
+          const lane = lanes[job.lane];
+          (job.started >= 0 ? lane.rows[job.row] : lane.never).push(job);
+          if (job.submitter >= 0) jobs[job.submitter].submittedCount++;
         }
         for (const lane of lanes) {
           for (const row of lane.rows.concat([lane.never])) row.sort(function (a, b) { return beginOf(a) - beginOf(b); });
@@ -38,13 +38,14 @@ extension TimelinePage {
           lane.depth = depthOf(lane);
         }
 
-        /// How many wait, as steps: the moments and the numbers from each of them on.
+        /// The number of waiting jobs as a step function: moments, and the number from each of them
+        /// on.
         function depthOf(lane) {
           const steps = [];
-          for (const piece of lane.order) {
+          for (const job of lane.order) {
             if (lane.isAsync) break;
-            const until = piece.started >= 0 ? piece.started : endOf(piece);
-            if (until > piece.enqueued) steps.push([piece.enqueued, 1], [until, -1]);
+            const until = job.started >= 0 ? job.started : endOf(job);
+            if (until > job.enqueued) steps.push([job.enqueued, 1], [until, -1]);
           }
           steps.sort(function (a, b) { return a[0] - b[0] || a[1] - b[1]; });
           const times = [], counts = [];
@@ -58,21 +59,22 @@ extension TimelinePage {
           return { times: times, counts: counts, most: most };
         }
 
-        // An arrow leads to a piece from the one that submitted it, and to an async also from the one that completed it.
+        // An arrow leads to a job from its submitter, and to an async also from the job that
+        // completed it.
         const hops = [];
-        for (const piece of pieces) {
-          const to = lanes[piece.lane];
+        for (const job of jobs) {
+          const to = lanes[job.lane];
           function hop(other, left, arrived) {
             if (other < 0 || arrived < 0) return;
-            const from = pieces[other];
+            const from = jobs[other];
             if (from.started < 0 || lanes[from.lane].clock !== to.clock) return;
-            hops.push({ from: from, to: piece, left: left, arrived: arrived });
+            hops.push({ from: from, to: job, left: left, arrived: arrived });
           }
-          hop(piece.submitter, piece.enqueued, piece.started);
-          hop(piece.completer, piece.ended, piece.ended);
+          hop(job.submitter, job.enqueued, job.started);
+          hop(job.completer, job.ended, job.ended);
         }
 
-        // Where the lanes lie: a line for the name, the rows, the strip of those that wait.
+        // The layout of the lanes: the name, the rows, the strip of the waiting jobs.
         const axis = 24, headline = 20, strip = 14, gap = 8;
         let height = axis;
         for (const lane of lanes) {
@@ -83,14 +85,14 @@ extension TimelinePage {
           lane.bottom = lane.stripTop + (lane.depth.most > 0 ? strip : 0) + gap;
           height = lane.bottom;
         }
-        function rowTop(piece) {
-          const lane = lanes[piece.lane];
-          return lane.top + (piece.started >= 0 ? piece.row : lane.count) * lane.rowHeight;
+        function rowTop(job) {
+          const lane = lanes[job.lane];
+          return lane.top + (job.started >= 0 ? job.row : lane.count) * lane.rowHeight;
         }
-        function rowMiddle(piece) { return rowTop(piece) + lanes[piece.lane].rowHeight / 2; }
+        function rowMiddle(job) { return rowTop(job) + lanes[job.lane].rowHeight / 2; }
 
-        /// The first place of a sorted list that `isAfter` is true of.
-        function firstPlace(list, isAfter) {
+        /// The first index of a sorted list at which `isAfter` is true.
+        function firstIndex(list, isAfter) {
           let low = 0, high = list.length;
           while (low < high) {
             const middle = (low + high) >> 1;
@@ -105,7 +107,7 @@ extension TimelinePage {
           return Number((nanoseconds / unit[0]).toPrecision(4)) + " " + unit[1];
         }
 
-        root.dataset.pieces = pieces.length;
+        root.dataset.jobs = jobs.length;
         root.dataset.lanes = lanes.length;
         root.dataset.hops = hops.length;
         """#

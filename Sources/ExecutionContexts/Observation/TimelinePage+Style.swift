@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// How the page looks, in light and in dark.
+    /// The style of the page, in light and in dark mode.
     static let style = """
         :root {
           color-scheme: light dark;

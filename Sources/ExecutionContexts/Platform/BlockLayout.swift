@@ -1,12 +1,12 @@
-/// The layout of one heap block that holds values of several types, one behind the other.
+/// The layout of one heap block that holds values of several types, one after the other.
 ///
-/// Every block of that kind takes its offsets and its size from here, so the size that is
-/// allocated and the addresses that are written cannot disagree. Padding is the reason: a header of
-/// 10 bytes with an alignment of 8 is followed by its first element at 16, not at 10.
+/// Every such block takes its offsets and its size from here, so the size that is allocated and the
+/// addresses that are written cannot disagree. Padding is the reason: a header of 10 bytes with an
+/// alignment of 8 is followed by its first element at 16, not at 10.
 package struct BlockLayout {
     /// The size of the block: the end of the last value, not rounded up.
     package private(set) var byteCount = 0
-    /// The strictest alignment of the values, or the one asked for if it is stricter.
+    /// The strictest alignment of the values, or the requested one if it is stricter.
     package private(set) var alignment: Int
 
     package init(alignment: Int = 1) { self.alignment = alignment }

@@ -1,11 +1,12 @@
 internal import CPlatform
 internal import Dispatch
 
-/// Who the calling thread is, for a wait to carry to the thread that runs what is waited for.
+/// The identity of a caller, which a wait carries to the thread that runs what the caller waits
+/// for.
 ///
-/// A thread is inside a view's job, a queue's block, a section, a read, a write or a hold. Each of
-/// these asks one of three things, and the thread that runs a `sync` for another one answers with
-/// what that one would say:
+/// A thread may be inside a view's job, a queue's block, a section, a read, a write or a hold. Each
+/// of these asks one of three things. A thread that runs a `sync` for another thread gives that
+/// thread's answers.
 ///
 /// | asked                                   | by                                        |
 /// |-----------------------------------------|-------------------------------------------|
@@ -14,18 +15,18 @@ internal import Dispatch
 /// | the current task                        | holds of a task                           |
 ///
 /// What belongs to the thread itself stays its own (`Threads.own`): its thread-local values, the
-/// word that it sleeps on, its simulation.
+/// word that it parks on, its simulation.
 @safe package struct Caller: @unchecked Sendable {
     // Unchecked: it is used while the caller waits, by one thread at a time, and the wait orders
-    // the two.
+    // the two threads.
     private let record: ThreadRecord
     private let own: ThreadRecord
     private let frames: UnsafeMutablePointer<ec_frame>?
     private let task: UnsafeRawPointer?
-    /// The queue that the caller's thread runs a block of, which its key tells there only.
+    /// The queue whose block the caller's thread runs; only that thread can read the queue's key.
     private let queue: QueueMark?
 
-    /// The caller.
+    /// The identity of the calling thread.
     package static var current: Caller { Caller() }
 
     private init() {
@@ -36,46 +37,46 @@ internal import Dispatch
         queue = QueueMark.ofCaller
     }
 
-    /// Whether the calling thread is the caller's own: then nothing needs to be carried.
+    /// Whether the calling thread is the caller's own, so that nothing needs to be carried.
     var isHere: Bool { unsafe Threads.own == own }
 
     /// The address of the task for which the calling thread acts, or nil outside of tasks.
     static var task: UnsafeRawPointer? {
         let own = unsafe ownTask
-        guard let errand = unsafe ec_errand_current(), unsafe errand.pointee.own_task == own else {
+        guard let current = unsafe ec_caller_task_current(), unsafe current.pointee.own_task == own else {
             return unsafe own
         }
-        return unsafe errand.pointee.task
+        return unsafe current.pointee.task
     }
 
     private static var ownTask: UnsafeRawPointer? {
         unsafe withUnsafeCurrentTask { task in
-            // A task reference is one word, an address; it is compared here and never followed.
+            // A task reference is one word, an address; it is compared here and never dereferenced.
             unsafe task.map { unsafe unsafeBitCast($0, to: UnsafeRawPointer.self) }
         }
     }
 
-    /// Runs `body`, for which the caller waits, as a part of what the caller is doing.
+    /// Runs `body`, for which the caller waits, as a part of the caller's job.
     package func run(_ body: () -> Void) {
-        // A base that runs its work on the caller: the caller's frames, record and task are here
-        // already.
+        // The base runs its jobs on the caller, whose frames, record and task are already here.
         if isHere { return body() }
         let here = unsafe Threads.own
-        let before = unsafe (caller: ec_caller(), errand: ec_errand_current())
-        // To a simulation, a thread of another world is not known by its record.
+        let before = unsafe (caller: ec_caller(), callerTask: ec_caller_task_current())
+        // If only one of the two threads is simulated, the simulation does not know the other one's
+        // record.
         if unsafe (here.pointee.simulation == nil) == (own.pointee.simulation == nil) {
             unsafe ec_caller_set(record)
         }
-        var errand = unsafe ec_errand(task: task, own_task: Self.ownTask)
-        unsafe withUnsafePointer(to: &errand) { errand in
-            unsafe ec_errand_set(errand)
+        var callerTask = unsafe ec_caller_task(task: task, own_task: Self.ownTask)
+        unsafe withUnsafePointer(to: &callerTask) { callerTask in
+            unsafe ec_caller_task_set(callerTask)
             withFrames(body)
         }
-        unsafe ec_errand_set(before.errand)
+        unsafe ec_caller_task_set(before.callerTask)
         unsafe ec_caller_set(before.caller)
     }
 
-    /// What comes of `body`, for which the caller waits, as a part of what the caller is doing.
+    /// The result of `body`, for which the caller waits, run as a part of the caller's job.
     func result<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) -> Result<Value, Failure> {
@@ -84,9 +85,9 @@ internal import Dispatch
         return unsafe result.unsafelyUnwrapped
     }
 
-    /// Runs `body` with the caller's frames before those of this thread.
+    /// Runs `body` with the caller's frames in front of the frames of this thread.
     ///
-    /// The caller's frames cannot end while their thread waits. They are not changed.
+    /// The caller's frames cannot end while its thread waits. They are not changed.
     private func withFrames(_ body: () -> Void) {
         unsafe Frame.enter(Frame.Owner(record), note: Int(bitPattern: frames), job: Frame.crossing) {
             guard let queue else { return body() }
@@ -94,16 +95,16 @@ internal import Dispatch
         }
     }
 
-    /// Runs the jobs of a context, in a task that it made for them: they are jobs and not parts of
+    /// Runs the jobs of a context in a task that the context made for them: they are not parts of
     /// that task.
     static func outsideOfTask(_ body: () -> Void) {
-        let before = unsafe ec_errand_current()
-        var errand = unsafe ec_errand(task: nil, own_task: ownTask)
-        unsafe withUnsafePointer(to: &errand) { errand in
-            unsafe ec_errand_set(errand)
+        let before = unsafe ec_caller_task_current()
+        var callerTask = unsafe ec_caller_task(task: nil, own_task: ownTask)
+        unsafe withUnsafePointer(to: &callerTask) { callerTask in
+            unsafe ec_caller_task_set(callerTask)
             body()
         }
-        unsafe ec_errand_set(before)
+        unsafe ec_caller_task_set(before)
     }
 }
 

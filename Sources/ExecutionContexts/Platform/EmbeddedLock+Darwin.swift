@@ -2,10 +2,10 @@
 internal import CPlatform
 internal import Synchronization
 
-/// A lock inside the object that it guards, for objects that are made by the thousand.
+/// A lock inside the object that it guards, for objects that exist by the thousand.
 ///
-/// The operating system's lock needs an address of its own, and `Mutex` is what keeps one in an
-/// object. It is not re-entrant, and nothing of a user's may run under it (law 9).
+/// The operating system's lock needs a stable address, and `Mutex` provides one inside an object.
+/// The lock is not re-entrant, and no user code may run under it (law 9).
 struct EmbeddedLock: ~Copyable, Sendable {
     private let mutex = Mutex<Void>(())
 
@@ -22,7 +22,8 @@ struct EmbeddedLock: ~Copyable, Sendable {
     /// system; false for any other thread.
     @inline(never)
     private borrowing func lockSimulated() -> Bool {
-        guard let thread = unsafe ec_thread_current(), let simulation = unsafe Seam.simulation(of: thread)
+        guard let thread = unsafe ec_thread_current(),
+            let simulation = unsafe SimulationHooks.simulation(of: thread)
         else {
             return false
         }

@@ -1,6 +1,8 @@
-/// Waits for `operation`, and tells `escalate` the priority of the calling task, now and whenever it is raised.
+/// Waits for `operation`, and passes the calling task's priority to `escalate`, at once and
+/// whenever it is raised.
 ///
-/// The runtime does the same for a task that another one awaits. Older systems escalate once, at the beginning.
+/// The runtime does the same for a task that another task awaits. Older systems escalate once, at
+/// the beginning.
 nonisolated(nonsending) func withEscalation<Value>(
     _ escalate: @escaping @Sendable (TaskPriority) -> Void,
     of operation: nonisolated(nonsending) () async throws -> Value

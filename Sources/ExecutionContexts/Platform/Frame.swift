@@ -1,13 +1,13 @@
 import CPlatform
 internal import Synchronization
 
-/// Marks that the calling thread runs work of a context, for as long as a closure runs.
+/// Records that the calling thread runs a job of a context, for as long as a closure runs.
 ///
-/// The marks of one thread form a stack in the stack itself, so nested contexts see each other and a
-/// mark costs a few instructions. This is what lets a view say yes in `isCurrent` and never falsely
-/// (law 4): a mark stands exactly while the work runs.
+/// The frames of a thread form a list on its stack, so nested contexts see each other and a frame
+/// costs a few instructions. A frame exists exactly while its job runs. So a view says yes in
+/// `isCurrent`, and never falsely (law 4).
 enum Frame {
-    /// Says for whose work a frame stands; the object outlives the frame.
+    /// Identifies the context of a frame; the object outlives the frame.
     typealias Owner = UnsafeRawPointer
 
     static func owner(_ object: AnyObject) -> Owner {
@@ -28,7 +28,7 @@ enum Frame {
         }
     }
 
-    /// Runs `body`, which runs one job after the other and calls `endJob` behind each.
+    /// Runs `body`, which runs one job after the other and calls `endJob` after each.
     @inline(__always)
     static func enterJobs<Result: ~Copyable, Failure: Error>(
         of owner: Owner, _ body: () throws(Failure) -> Result
@@ -36,8 +36,7 @@ enum Frame {
         try unsafe enter(owner, job: 0, body)
     }
 
-    /// The innermost frame's job has ended: whatever held by its number is not held by the next
-    /// job.
+    /// Ends the innermost frame's job: the next job holds nothing by the same number.
     @inline(__always)
     static func endJob() { unsafe ec_frame_top().unsafelyUnwrapped.pointee.job = 0 }
 
@@ -50,26 +49,26 @@ enum Frame {
         return unsafe frame.pointee.job
     }
 
-    /// Whether the caller runs the job of this number, or a job inside it.
+    /// Whether the caller runs the job with this number, or a job inside it.
     static func runs(_ job: UInt64) -> Bool {
         unsafe first(ec_frame_top()) { unsafe $0.pointee.job == job } != nil
     }
 
-    /// Says that a frame stands for a part of a job.
+    /// Marks a frame that is a part of a job.
     static var noJob: UInt64 { .max }
 
-    /// Says that behind a frame come the frames of a thread that waits for this one, which its note
-    /// points to.
+    /// Marks a frame after which the frames of a thread follow that waits for this one; the note
+    /// points to them.
     ///
-    /// They are only read: their thread looks at them itself while it waits.
+    /// They are only read, because their thread reads them itself while it waits.
     static var crossing: UInt64 { .max - 1 }
 
-    /// A number that no job has had. Relaxed: numbers order nothing.
+    /// A number that no job has had. Relaxed: the numbers order nothing.
     static func newJob() -> UInt64 { lastJob.add(1, ordering: .relaxed).newValue }
 
     private static let lastJob = Atomic<UInt64>(0)
 
-    /// The innermost frame of `owner` on this thread, or nil where none of its work runs here.
+    /// The innermost frame of `owner` on this thread, or nil if none of its jobs runs here.
     static func find(_ owner: Owner) -> UnsafeMutablePointer<ec_frame>? {
         unsafe first(ec_frame_top()) { unsafe $0.pointee.owner == owner }
     }
@@ -88,13 +87,13 @@ enum Frame {
         return jobs
     }
 
-    /// The note in the innermost frame of `owner` on this thread, or nil where there is none.
+    /// The note in the innermost frame of `owner` on this thread, or nil if there is none.
     static func note(of owner: Owner) -> Int? { unsafe find(owner)?.pointee.note }
 
-    /// Whether work of `owner` runs on this thread.
+    /// Whether a job of `owner` runs on this thread.
     ///
-    /// A view's frame with a note asks its base for another turn and runs no work: what the base runs meanwhile on
-    /// this thread is somebody else's.
+    /// A view's frame with a note requests another drain from its base, and runs no job. A job that
+    /// the base runs meanwhile on this thread is not the view's.
     static func isCurrent(_ owner: Owner) -> Bool {
         var next = unsafe ec_frame_top()
         while let frame = unsafe next {
@@ -115,7 +114,7 @@ enum Frame {
         unsafe first(ec_frame_top()) { unsafe $0.pointee.note == note }?.pointee.owner
     }
 
-    /// The innermost of the frames from `start` on for which `isWanted` says so.
+    /// The innermost frame, from `start` on, for which `isWanted` returns true.
     private static func first(
         _ start: UnsafeMutablePointer<ec_frame>?, where isWanted: (UnsafeMutablePointer<ec_frame>) -> Bool
     ) -> UnsafeMutablePointer<ec_frame>? {

@@ -1,29 +1,30 @@
 internal import CPlatform
 
-/// Frees things that may each be the last to refer to the next one, a million of them in a row, on a bounded stack.
+/// Frees values each of which may be the last to refer to the next, a million in a row, on a
+/// bounded stack.
 ///
-/// A few levels nest, so that a caller finds freed what it has given away. Beyond these a thing is put off until the
-/// outermost call on this thread has freed its own.
+/// A few levels nest, so that a value is usually freed when the call returns. A value below these
+/// is deferred until the outermost call on this thread has freed its own.
 ///
 /// | the thread's word | meaning |
 /// |---|---|
-/// | null | it frees nothing |
-/// | odd: twice the depth, and one | it is so many calls deep, and nothing has been put off |
-/// | an address | of a `State`: something has been put off |
+/// | null | the thread frees nothing |
+/// | odd: twice the depth, and one | the thread is that many calls deep, and nothing is deferred |
+/// | an address | of a `State`: values are deferred |
 enum Freeing {
-    private static var deepest: UInt { 32 }
+    private static var maxDepth: UInt { 32 }
 
     private struct State {
         var depth: UInt
-        var putOff: [Any]
+        var deferred: [Any]
     }
 
-    /// Frees `thing`, which the caller gives away.
-    static func free<Thing>(_ thing: consuming Thing) {
+    /// Frees `value`, which the caller gives up.
+    static func free<Value>(_ value: consuming Value) {
         let depth = depth
-        guard depth < deepest else { return putOff(thing) }
+        guard depth < maxDepth else { return postpone(value) }
         enter(depth + 1)
-        _ = consume thing
+        _ = consume value
         leave(to: depth)
     }
 
@@ -46,7 +47,7 @@ enum Freeing {
         }
     }
 
-    /// Goes back to this depth; the outermost call first frees what was put off.
+    /// Returns to this depth; the outermost call first frees the deferred values.
     private static func leave(to depth: UInt) {
         guard let state = unsafe state else {
             return unsafe ec_set_freeing(
@@ -56,10 +57,10 @@ enum Freeing {
         unsafe state.pointee.depth = depth
     }
 
-    private static func putOff<Thing>(_ thing: consuming Thing) {
-        if let state = unsafe state { return unsafe state.pointee.putOff.append(thing) }
+    private static func postpone<Value>(_ value: consuming Value) {
+        if let state = unsafe state { return unsafe state.pointee.deferred.append(value) }
         let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
-        unsafe state.initialize(to: State(depth: deepest, putOff: [thing]))
+        unsafe state.initialize(to: State(depth: maxDepth, deferred: [value]))
         unsafe ec_set_freeing(state)
     }
 
@@ -71,8 +72,9 @@ enum Freeing {
         unsafe state.deallocate()
     }
 
-    /// Frees what was put off last; false if nothing was. Taken out first: what is freed may put off more.
+    /// Frees the last deferred value; false if there is none. Removes it first: its deinit may
+    /// defer more.
     private static func freeLast(of state: UnsafeMutablePointer<State>) -> Bool {
-        unsafe state.pointee.putOff.popLast() != nil
+        unsafe state.pointee.deferred.popLast() != nil
     }
 }

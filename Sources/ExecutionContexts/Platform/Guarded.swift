@@ -1,8 +1,8 @@
 /// A value behind a lock, reachable only while the lock is held.
 ///
-/// Lock and value share one allocation outside the object that owns them: the lock keeps its address,
-/// and the value's accesses skip the run-time exclusivity checks (5 ns each) that the lock makes
-/// superfluous. Nothing of a user's may run inside `withLock` (law 9).
+/// Lock and value share one allocation outside of the object that owns them. The lock keeps its
+/// address, and accesses to the value skip the run-time exclusivity checks (5 ns each), which the
+/// lock makes redundant. No user code may run inside `withLock` (law 9).
 @safe struct Guarded<Value: ~Copyable>: ~Copyable {
     private let lock: UnsafeMutablePointer<NativeLock.Storage>
     private let value: UnsafeMutablePointer<Value>
@@ -37,16 +37,19 @@
         return try unsafe body(&value.pointee)
     }
 
-    /// Like `withLock`, but no scheduling point: for what a simulator itself looks at. Every caller must use this one.
-    borrowing func withLockAside<Result: ~Copyable, Failure: Error>(
+    /// Like `withLock`, but without a scheduling point, for what a simulation itself reads.
+    ///
+    /// Every caller that uses such a value must use this method.
+    borrowing func withUnscheduledLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        unsafe NativeLock.lockAside(lock)
+        unsafe NativeLock.lockUnscheduled(lock)
         defer { unsafe NativeLock.unlock(lock) }
         return try unsafe body(&value.pointee)
     }
 }
 
-// Unchecked: the value is reached only under the lock, so threads may share the way to it. What goes in
-// and out is checked where it is used: the library stores only sendable things and its own nodes.
+// Unchecked: the value is reached only under the lock, so threads may share the pointers to it.
+// Each use checks what it puts in and takes out: the library stores only sendable values and its
+// own nodes.
 extension Guarded: @unchecked Sendable where Value: ~Copyable {}

@@ -1,21 +1,22 @@
 internal import CPlatform
 internal import Synchronization
 
-/// How values are freed whose thread ends, or whose thread-local is gone (law 23).
+/// Frees the values of threads that end and of thread-locals that are gone (law 23).
 extension LocalTable {
-    /// The deinits of values may store so many at most while a thread ends; else it would perhaps never end.
-    private static var mostStoredAtEnd: Int { 1 << 20 }
+    /// How many values deinits may store while a thread ends; without a limit the thread might
+    /// never end.
+    private static var maxStoredAtEnd: Int { 1 << 20 }
 
-    /// Hands a value that cannot be reached any more to its thread; called under the lock of its home.
-    static func orphan(_ cell: LocalCell.Pointer) {
-        let thread = unsafe cell.pointee.thread
-        let orphans = unsafe orphans(of: thread)
-        var head = unsafe orphans.pointee.load(ordering: .relaxed)
+    /// Hands an unreachable value to its thread; called under the lock of its storage.
+    static func detach(_ node: LocalNode.Pointer) {
+        let thread = unsafe node.pointee.thread
+        let detached = unsafe detached(of: thread)
+        var head = unsafe detached.pointee.load(ordering: .relaxed)
         while true {
-            unsafe cell.pointee.next = LocalCell.Pointer(bitPattern: head)
-            // Releasing: the thread finds the cell as it is. Acquiring: see `settle`.
-            let (isDone, current) = unsafe orphans.pointee.compareExchange(
-                expected: head, desired: UInt(bitPattern: cell), successOrdering: .acquiringAndReleasing,
+            unsafe node.pointee.next = LocalNode.Pointer(bitPattern: head)
+            // Releasing: the thread sees the node as it is. Acquiring: see `collect`.
+            let (isDone, current) = unsafe detached.pointee.compareExchange(
+                expected: head, desired: UInt(bitPattern: node), successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed)
             if isDone { break }
             head = current
@@ -23,24 +24,27 @@ extension LocalTable {
         unsafe count(of: thread).pointee.store(0, ordering: .relaxed)
     }
 
-    /// Frees what has been handed to the calling thread, if anything has, and lets the short way be taken again.
-    static func settle(_ thread: ThreadRecord) {
+    /// Frees the values that were handed to the calling thread, if any, and enables the fast path
+    /// again.
+    static func collect(_ thread: ThreadRecord) {
         guard let header = unsafe header(of: thread) else { return }
         let capacity = unsafe header.pointee.capacity
         if unsafe count(of: thread).pointee.load(ordering: .relaxed) == capacity { return }
-        // First the count, then the exchange. Whoever hands over after the exchange has read what it wrote, so
-        // his zero comes after this count, not before it: no request is lost. Hence relaxed here, and both
-        // orderings there.
+        // First the count, then the exchange. A `detach` that follows the exchange has read what
+        // the exchange wrote, so its zero comes after this count, and no request is overwritten.
+        // Hence relaxed here, and both orderings in the two exchanges.
         unsafe count(of: thread).pointee.store(capacity, ordering: .relaxed)
-        _ = unsafe freeOrphans(of: thread)
+        _ = unsafe freeDetached(of: thread)
     }
 
-    /// Frees the values of a thread that ends, on it; also those that the deinits of values store meanwhile.
+    /// Frees the values of a thread that ends, on it; also those that the deinits of values store
+    /// meanwhile.
     static func clear(of thread: ThreadRecord) {
         var freed = unsafe -Int(header(of: thread)?.pointee.capacity ?? 0)
-        repeat { unsafe freeAll(of: thread, counting: &freed) } while unsafe freeOrphans(of: thread)
+        repeat { unsafe freeAll(of: thread, counting: &freed) } while unsafe freeDetached(of: thread)
         guard let header = unsafe header(of: thread) else { return }
-        // Relaxed: only this thread reads it with a table at hand, and the next one starts from zero.
+        // Relaxed: only this thread reads it while it has a table, and the record's next thread
+        // starts from zero.
         unsafe count(of: thread).pointee.store(0, ordering: .relaxed)
         unsafe thread.pointee.locals = nil
         unsafe header.deallocate()
@@ -50,7 +54,7 @@ extension LocalTable {
     private static func freeAll(of thread: ThreadRecord, counting freed: inout Int) {
         var index = 0
         var emptyInARow = 0
-        // A deinit may store values, behind the index or before it, and make the table larger.
+        // A deinit may store values, behind the index or before it, and grow the table.
         while let header = unsafe header(of: thread), unsafe emptyInARow < header.pointee.capacity {
             if unsafe index >= header.pointee.capacity { index = 0 }
             defer { index += 1 }
@@ -60,41 +64,41 @@ extension LocalTable {
             }
             emptyInARow = 0
             unsafe entries(of: thread)[index] = .empty
-            let cell = unsafe LocalCell.before(value)
-            // If it cannot be unlinked, its thread-local is gone, and the cell is among the orphans.
-            if unsafe cell.pointee.home.takeUnretainedValue().unlink(cell) { unsafe LocalCell.free(cell) }
+            let node = unsafe LocalNode.before(value)
+            // If it cannot be unlinked, its thread-local is gone, and the node is a detached one.
+            if unsafe node.pointee.storage.takeUnretainedValue().unlink(node) { unsafe LocalNode.free(node) }
             freed += 1
             require(
-                freed < mostStoredAtEnd,
-                "A thread cannot end: \(freed) thread-local values have been stored by the deinits of others "
-                    + "meanwhile (law 23). Do not make a value of a thread-local in the deinit of its like.")
+                freed < maxStoredAtEnd,
+                "A thread cannot end: deinits of thread-local values have stored \(freed) others meanwhile "
+                    + "(law 23). Do not store a thread-local value in the deinit of another one.")
         }
     }
 
-    /// Frees what has been handed to the thread; false if nothing had been.
-    private static func freeOrphans(of thread: ThreadRecord) -> Bool {
-        // Acquiring: the cells are found as they were left. Releasing: see `settle`.
-        let head = unsafe orphans(of: thread).pointee.exchange(0, ordering: .acquiringAndReleasing)
-        guard let first = unsafe LocalCell.Pointer(bitPattern: head) else { return false }
-        var next: LocalCell.Pointer? = unsafe first
-        while let cell = unsafe next {
-            let index = unsafe Int(cell.pointee.home.takeUnretainedValue().index)
-            // Unless it is out of the table already, on a thread that ends.
-            if unsafe entries(of: thread)[index].value == LocalCell.value(of: cell) {
+    /// Frees the values that were handed to the thread; false if there were none.
+    private static func freeDetached(of thread: ThreadRecord) -> Bool {
+        // Acquiring: the nodes are seen as they were left. Releasing: see `collect`.
+        let head = unsafe detached(of: thread).pointee.exchange(0, ordering: .acquiringAndReleasing)
+        guard let first = unsafe LocalNode.Pointer(bitPattern: head) else { return false }
+        var next: LocalNode.Pointer? = unsafe first
+        while let node = unsafe next {
+            let index = unsafe Int(node.pointee.storage.takeUnretainedValue().index)
+            // On a thread that ends, the value may be out of the table already.
+            if unsafe entries(of: thread)[index].value == LocalNode.value(of: node) {
                 unsafe entries(of: thread)[index] = .empty
             }
-            unsafe next = cell.pointee.next
+            unsafe next = node.pointee.next
         }
-        // Only now, with the table in order, since a deinit may use it.
+        // Only now, with the table in order, because a deinit may use it.
         unsafe next = first
-        while let cell = unsafe next {
-            unsafe next = cell.pointee.next
-            unsafe LocalCell.free(cell)
+        while let node = unsafe next {
+            unsafe next = node.pointee.next
+            unsafe LocalNode.free(node)
         }
         return true
     }
 
-    private static func orphans(of thread: ThreadRecord) -> UnsafeMutablePointer<Atomic<UInt>> {
-        unsafe ec_thread_orphans(thread).assumingMemoryBound(to: Atomic<UInt>.self)
+    private static func detached(of thread: ThreadRecord) -> UnsafeMutablePointer<Atomic<UInt>> {
+        unsafe ec_thread_detached(thread).assumingMemoryBound(to: Atomic<UInt>.self)
     }
 }

@@ -1,17 +1,22 @@
 public import CPlatform
 public import Synchronization
 
-/// The values that each thread has of thread-locals without a key.
+/// Each thread's values of thread-locals without a key.
 ///
-/// A record leads to a table, which the small number of a thread-local is an index into. Only its own thread
-/// touches a table. Numbers are used again, so who drops a thread-local first hands each thread the values it has
-/// of it (`orphan`) and sets the thread's count to zero: the short way, which must compare the index with the count
-/// anyhow, finds out for nothing, and the thread takes the values out before it uses the number for another. The
-/// serial, which is never used again, stands guard over that: whatever went wrong, a value is not taken for
-/// another one's, of another type perhaps.
+/// A record points to a table, and the index of a thread-local selects an entry. Only its own
+/// thread accesses a table. Indices are used again, so a thread-local that goes takes these steps:
+///
+/// 1. It hands each thread its value (`detach`) and sets the thread's count to zero.
+/// 2. The thread's fast path compares the index with the count anyway, so it notices at no extra
+///    cost.
+/// 3. The thread removes the detached values (`collect`) before it uses the index for another
+///    thread-local.
+///
+/// The serial is never used again, and guards against errors in these steps: a value is never taken
+/// for that of another thread-local, possibly of another type.
 @usableFromInline
 enum LocalTable {
-    /// Where a thread has the value of the thread-local with this serial; serial 0 is nobody's.
+    /// A thread's value of the thread-local with this serial; no thread-local has serial 0.
     @usableFromInline @safe
     struct Entry {
         @usableFromInline var value: UnsafeMutableRawPointer?
@@ -20,14 +25,15 @@ enum LocalTable {
         static var empty: Entry { unsafe Entry(value: nil, serial: 0) }
     }
 
-    /// What stands before the entries of a table.
+    /// The header in front of a table's entries.
     @safe struct Header {
         var capacity: UInt32
-        /// The thread-locals whose values are being made on this thread, the innermost first.
-        var making: UnsafeMutablePointer<LocalMaking>?
+        /// The thread-locals whose values are being created or used on this thread, innermost
+        /// first.
+        var making: UnsafeMutablePointer<LocalInitialization>?
     }
 
-    /// The calling thread's value, if it has one and nothing else is to be done; nil says to look in `found`.
+    /// The calling thread's value, if it has one and no detached values; nil means to call `found`.
     @inlinable @inline(__always)
     static func find(_ index: UInt32, _ serial: UInt64) -> UnsafeMutableRawPointer? {
         // Relaxed: a request that is not seen yet is seen the next time.
@@ -39,44 +45,45 @@ enum LocalTable {
     }
 
     /// The calling thread's value, if it has one.
-    static func found(_ home: LocalHome) -> UnsafeMutableRawPointer? {
+    static func found(_ storage: LocalStorage) -> UnsafeMutableRawPointer? {
         guard let thread = unsafe ec_thread_current() else { return nil }
-        unsafe settle(thread)
-        return unsafe lookUp(thread, home)
+        unsafe collect(thread)
+        return unsafe lookUp(thread, storage)
     }
 
-    /// Gives the calling thread a value, instead of the one it has if it has one.
-    static func store<Value>(_ value: consuming Value, for home: LocalHome) {
+    /// Stores a value for the calling thread, in place of its present one if there is one.
+    static func store<Value>(_ value: consuming Value, for storage: LocalStorage) {
         let thread = unsafe Threads.own
         // This may run deinits, and so comes before everything else.
-        unsafe settle(thread)
-        if let present = unsafe lookUp(thread, home) {
+        unsafe collect(thread)
+        if let present = unsafe lookUp(thread, storage) {
             return unsafe replace(present.assumingMemoryBound(to: Value.self), by: value)
         }
-        unsafe reserve(home.index, on: thread)
-        let place = unsafe home.makeCell(for: thread)
-        unsafe place.assumingMemoryBound(to: Value.self).initialize(to: value)
-        // What stands here, if anything does, is an orphan, which whoever frees it does not look for here.
-        unsafe entries(of: thread)[Int(home.index)] = Entry(value: place, serial: home.serial)
+        unsafe reserve(storage.index, on: thread)
+        let memory = unsafe storage.makeNode(for: thread)
+        unsafe memory.assumingMemoryBound(to: Value.self).initialize(to: value)
+        // A value that is still in the entry is a detached one. Freeing it later does not touch
+        // this entry, because the entry holds another value then.
+        unsafe entries(of: thread)[Int(storage.index)] = Entry(value: memory, serial: storage.serial)
     }
 
-    /// Puts a value in the place of another one, which is freed when the new one can be seen.
+    /// Replaces a value; the old one is freed after the new one is visible.
     @inlinable @inline(__always)
-    static func replace<Value>(_ place: UnsafeMutablePointer<Value>, by value: consuming Value) {
-        let old = unsafe place.move()
-        unsafe place.initialize(to: value)
+    static func replace<Value>(_ stored: UnsafeMutablePointer<Value>, by value: consuming Value) {
+        let old = unsafe stored.move()
+        unsafe stored.initialize(to: value)
         withExtendedLifetime(old) {}
     }
 
     /// Frees the calling thread's value, if it has one.
-    static func remove(_ home: LocalHome) {
+    static func remove(_ storage: LocalStorage) {
         guard let thread = unsafe ec_thread_current() else { return }
-        unsafe settle(thread)
-        guard let value = unsafe lookUp(thread, home) else { return }
-        // First out of the table, then freed: the deinit may use this table.
-        unsafe entries(of: thread)[Int(home.index)] = .empty
-        let cell = unsafe LocalCell.before(value)
-        if unsafe home.unlink(cell) { unsafe LocalCell.free(cell) }
+        unsafe collect(thread)
+        guard let value = unsafe lookUp(thread, storage) else { return }
+        // Removed from the table before it is freed: the deinit may use this table.
+        unsafe entries(of: thread)[Int(storage.index)] = .empty
+        let node = unsafe LocalNode.before(value)
+        if unsafe storage.unlink(node) { unsafe LocalNode.free(node) }
     }
 
     // MARK: - The table
@@ -97,16 +104,16 @@ enum LocalTable {
         return unsafe locals.assumingMemoryBound(to: Header.self) - 1
     }
 
-    /// By the capacity and not by the count, which another thread may set to zero at any time.
-    private static func lookUp(_ thread: ThreadRecord, _ home: LocalHome) -> UnsafeMutableRawPointer? {
-        guard let header = unsafe header(of: thread), unsafe home.index < header.pointee.capacity else {
+    /// Checks the capacity and not the count, which another thread may set to zero at any time.
+    private static func lookUp(_ thread: ThreadRecord, _ storage: LocalStorage) -> UnsafeMutableRawPointer? {
+        guard let header = unsafe header(of: thread), unsafe storage.index < header.pointee.capacity else {
             return nil
         }
-        let entry = unsafe entries(of: thread)[Int(home.index)]
-        return unsafe entry.serial == home.serial ? entry.value : nil
+        let entry = unsafe entries(of: thread)[Int(storage.index)]
+        return unsafe entry.serial == storage.serial ? entry.value : nil
     }
 
-    /// Makes sure that the table has an entry of this index.
+    /// Makes sure that the table has an entry with this index.
     static func reserve(_ index: UInt32, on thread: ThreadRecord) {
         let old = unsafe header(of: thread)
         let capacity = unsafe old?.pointee.capacity ?? 0
@@ -124,7 +131,7 @@ enum LocalTable {
             unsafe entries.update(from: self.entries(of: thread), count: Int(capacity))
             unsafe old.deallocate()
         }
-        // The count stays, since a request in it must not be lost; `settle` mends it at the next use.
+        // The count stays, so that a request in it is kept; `collect` corrects it at the next use.
         unsafe thread.pointee.locals = UnsafeMutableRawPointer(entries)
     }
 }

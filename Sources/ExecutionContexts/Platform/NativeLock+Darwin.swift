@@ -3,20 +3,20 @@ internal import CPlatform
 internal import Synchronization
 internal import os
 
-/// A lock for a few instructions of exclusion: the operating system's, and a mark behind it.
+/// A lock for a few instructions of exclusion: the operating system's lock, followed by a mark.
 ///
-/// The system's lock knows its owner: it lifts a holder of low priority while a thread of high
+/// The system's lock knows its owner: it raises an owner of low priority while a thread of high
 /// priority waits.
 enum NativeLock {
     typealias Storage = os_unfair_lock_s
-    /// The system's lock, and behind it the mark.
+    /// The system's lock, followed by the mark.
     static let layout = (
         size: MemoryLayout<Storage>.size + MemoryLayout<Mark>.size,
         alignment: max(MemoryLayout<Storage>.alignment, MemoryLayout<Mark>.alignment)
     )
 
-    /// Not zero while a simulated thread holds the lock: it goes on only when it gets the scheduler
-    /// token.
+    /// Not zero while a simulated thread owns the lock: that thread continues only when it gets the
+    /// scheduler token.
     private typealias Mark = Atomic<UInt32>
 
     static func create(at storage: UnsafeMutablePointer<Storage>) {
@@ -27,35 +27,37 @@ enum NativeLock {
 
     @inline(__always)
     static func lock(_ storage: UnsafeMutablePointer<Storage>) {
-        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe lockInTurn(storage) { return }
-        unsafe lockAside(storage)
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, unsafe lockSimulated(storage) { return }
+        unsafe lockUnscheduled(storage)
     }
 
-    /// Takes the lock with no scheduling point, where its holders come to none either.
+    /// Takes the lock without a scheduling point, for locks whose owners reach none either.
     @inline(__always)
-    static func lockAside(_ storage: UnsafeMutablePointer<Storage>) { unsafe os_unfair_lock_lock(storage) }
+    static func lockUnscheduled(_ storage: UnsafeMutablePointer<Storage>) {
+        unsafe os_unfair_lock_lock(storage)
+    }
 
     @inline(__always)
     static func unlock(_ storage: UnsafeMutablePointer<Storage>) {
         let mark = unsafe mark(behind: storage)
-        // Relaxed: only the holder writes it. The simulation may have ended since the lock was
-        // taken.
+        // Relaxed: only the lock owner writes the mark. The simulation may have ended since the
+        // lock was taken.
         if unsafe mark.pointee.load(ordering: .relaxed) != 0 {
             unsafe mark.pointee.store(0, ordering: .relaxed)
         }
         unsafe os_unfair_lock_unlock(storage)
     }
 
-    /// Takes the lock for a simulated thread; false for any other.
+    /// Takes the lock for a simulated thread; false for any other thread.
     @inline(never)
-    private static func lockInTurn(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
-        unsafe Seam.lock(
-            storage, try: { unsafe takeInTurn(storage) },
-            // Relaxed: a marked holder does not run meanwhile.
-            isHeldInTurn: { unsafe mark(behind: storage).pointee.load(ordering: .relaxed) != 0 })
+    private static func lockSimulated(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
+        unsafe SimulationHooks.lock(
+            storage, try: { unsafe takeSimulated(storage) },
+            // Relaxed: a lock owner with a mark does not run meanwhile.
+            isHeldBySimulated: { unsafe mark(behind: storage).pointee.load(ordering: .relaxed) != 0 })
     }
 
-    private static func takeInTurn(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
+    private static func takeSimulated(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
         guard unsafe os_unfair_lock_trylock(storage) else { return false }
         // Relaxed: simulated threads run one at a time.
         unsafe mark(behind: storage).pointee.store(1, ordering: .relaxed)

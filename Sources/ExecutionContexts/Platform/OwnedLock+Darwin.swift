@@ -3,9 +3,9 @@ public import CPlatform
 public import Synchronization
 internal import os
 
-/// A lock that knows which thread holds it.
+/// A lock that knows its owner.
 ///
-/// The system's lock and a word with the holder's number. The system's lock lifts a holder of low
+/// The system's lock, and a word with the owner's number. The system's lock raises an owner of low
 /// priority while a thread of high priority waits. It has no wait with a time limit: a thread with
 /// a limit joins the wait queue, and a release wakes it to try again. A simulated thread waits
 /// there too, with the scheduling points that it has on every system.
@@ -13,7 +13,7 @@ internal import os
 struct OwnedLock: ~Copyable {
     @usableFromInline typealias Word = UnsafeMutablePointer<Atomic<UInt32>>
 
-    /// Zero, or the number of the thread that holds the lock.
+    /// Zero, or the number of the lock owner.
     @usableFromInline let owner: Word
     /// Zero, or what a release must know of the wait queue: see `WaitQueue.summary`.
     private let waiters: Word
@@ -21,7 +21,7 @@ struct OwnedLock: ~Copyable {
     private let queue = Guarded(WaitQueue())
 
     private struct WaitQueue: ~Copyable {
-        var waiting = WaitLine()
+        var waiting = WaiterQueue()
         /// Whether a waiter was woken and has not run yet: no other needs to be woken.
         var isWakePending = false
 
@@ -44,8 +44,7 @@ struct OwnedLock: ~Copyable {
     private static var wakePending: UInt32 { 1 }
 
     init() {
-        // Cache lines of its own: with a neighbour there, unrelated threads would slow each other
-        // down.
+        // Cache lines of its own, because unrelated threads that share one slow each other down.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
         unsafe owner = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 2)
         unsafe waiters = owner + 1
@@ -61,7 +60,7 @@ struct OwnedLock: ~Copyable {
         unsafe owner.deallocate()
     }
 
-    /// The number of the thread that holds the lock now, or zero.
+    /// The number of the present lock owner, or zero.
     var holder: UInt32 { unsafe owner.pointee.load(ordering: .relaxed) }
 
     @inlinable @inline(__always)
@@ -70,12 +69,12 @@ struct OwnedLock: ~Copyable {
         unsafe owner.pointee.load(ordering: .relaxed) == thread.pointee.identifier
     }
 
-    /// Takes the lock for a thread that does not hold it, if it is free.
+    /// Takes the lock, if it is free, for a thread that does not own it.
     @usableFromInline
     borrowing func tryEnter(_ thread: ThreadRecord) -> Bool {
-        unsafe Seam.attempt(owner, mode: ec_mode())
+        unsafe SimulationHooks.attempt(owner, mode: ec_mode())
         guard unsafe os_unfair_lock_trylock(native) else { return false }
-        // Relaxed: the system's lock orders what the holders do.
+        // Relaxed: the system's lock orders what its owners do.
         unsafe owner.pointee.store(thread.pointee.identifier, ordering: .relaxed)
         return true
     }
@@ -83,12 +82,12 @@ struct OwnedLock: ~Copyable {
     @usableFromInline
     borrowing func leave(_ thread: ThreadRecord) {
         let mode = ec_mode()
-        unsafe Seam.point(owner, mode: mode)
+        unsafe SimulationHooks.point(owner, mode: mode)
         // Relaxed, as above.
         unsafe owner.pointee.store(0, ordering: .relaxed)
         unsafe os_unfair_lock_unlock(native)
-        unsafe Seam.point(waiters, mode: mode)
-        // A read-modify-write, and so is every announcement of a waiter. If this one comes second
+        unsafe SimulationHooks.point(waiters, mode: mode)
+        // A read-modify-write, and so is every announcement of a waiter. If this one comes second,
         // it reads the announcement. If it comes first, the announcement synchronizes with it, and
         // the waiter's next try sees the release. Sequentially consistent, so that it stays behind
         // the release.
@@ -96,7 +95,7 @@ struct OwnedLock: ~Copyable {
         if waiting != 0 && waiting & Self.wakePending == 0 { unsafe wakeFirst(thread) }
     }
 
-    /// Waits for the lock and takes it; false if `deadline` came first.
+    /// Waits for the lock and takes it; false if `deadline` passed first.
     @usableFromInline @inline(never)
     borrowing func wait(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
         if deadline == .min { return false }
@@ -104,8 +103,8 @@ struct OwnedLock: ~Copyable {
             var waiter = unsafe Waiter(thread, .exclusive)
             return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
         }
-        // Tells the pool that its worker blocks, as every wait of the library does.
-        LentThread.waiting { unsafe os_unfair_lock_lock(native) }
+        // Notifies the pool that its worker blocks, as every wait of the library does.
+        BlockingScope.waiting { unsafe os_unfair_lock_lock(native) }
         // Relaxed, as above.
         unsafe owner.pointee.store(thread.pointee.identifier, ordering: .relaxed)
         return true
@@ -120,7 +119,7 @@ struct OwnedLock: ~Copyable {
                 return true
             }
             unsafe waiter.pointee.parker.park(until: deadline)
-            let now = unsafe Seam.now(thread)
+            let now = unsafe SimulationHooks.now(thread)
             var next: Parker?
             let isOver = change { queue in
                 let wasWoken = unsafe waiter.pointee.isWoken
@@ -131,8 +130,8 @@ struct OwnedLock: ~Copyable {
                     return true
                 }
                 if wasWoken {
-                    // If another thread takes the lock first, this one sleeps again: releases wake
-                    // it again.
+                    // If another thread takes the lock first, this thread sleeps again, and a
+                    // release wakes it again.
                     unsafe waiter.pointee.isWoken = false
                     queue.isWakePending = false
                 }
@@ -150,9 +149,9 @@ struct OwnedLock: ~Copyable {
 
     /// Changes the wait queue and publishes its summary for releases.
     ///
-    /// The result is a value of the library's; nothing of a user's is called or freed here (law 9).
+    /// The result is a value of the library's. No user code is called or freed here (law 9).
     private borrowing func change<Result>(_ body: (inout WaitQueue) -> Result) -> Result {
-        unsafe Seam.point(waiters, mode: ec_mode())
+        unsafe SimulationHooks.point(waiters, mode: ec_mode())
         return queue.withLock { queue in
             let before = queue.summary
             let result = body(&queue)

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 internal import os
 
-/// Where the system's tools take down intervals, such as Instruments.
+/// Records intervals for the system's tools, such as Instruments.
 struct Signposts: Sendable {
     private let poster: OSSignposter
 
@@ -9,10 +9,10 @@ struct Signposts: Sendable {
         poster = OSSignposter(subsystem: subsystem, category: category)
     }
 
-    /// Whether anybody takes them down now; it costs next to nothing to ask.
+    /// Whether a tool records intervals at present; asking costs next to nothing.
     var isEnabled: Bool { poster.isEnabled }
 
-    /// A piece of work waits; intervals of one kind differ by their numbers.
+    /// Begins the interval in which a job waits; intervals of one kind differ by their numbers.
     func beginWaiting(_ number: UInt64, _ label: @autoclosure () -> String) {
         guard isEnabled else { return }
         let label = label()
@@ -21,7 +21,7 @@ struct Signposts: Sendable {
 
     func endWaiting(_ number: UInt64) {
         guard isEnabled else { return }
-        // Begun on another thread perhaps: the number says which.
+        // The interval may have begun on another thread; the number identifies it.
         poster.endInterval("Waiting", .beginState(id: OSSignpostID(number)))
     }
 

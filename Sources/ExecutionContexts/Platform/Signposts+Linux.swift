@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-/// There are no signposts here, and nobody to take them down.
+/// Does nothing: the system has no signposts, and no tools that record them.
 struct Signposts: Sendable {
     init(subsystem: String, category: String) {}
 

@@ -1,10 +1,11 @@
 public import CPlatform
 internal import Synchronization
 
-/// What the library knows of a thread: its number, the word it sleeps on, what it reads, its values.
+/// The library's record of a thread: its number, the word it parks on, what it reads, its values.
 ///
-/// Numbers are the library's own and small: the system's are stale in a forked child. Records are never freed,
-/// since a waker may come late; the next thread that needs one gets that of a thread that has ended.
+/// Numbers are the library's own and small: the system's are stale in a forked child. Records are
+/// never freed, because a waker may come late. The next thread that needs one gets the record of a
+/// thread that has ended.
 @usableFromInline
 typealias ThreadRecord = UnsafeMutablePointer<ec_thread>
 
@@ -19,8 +20,7 @@ enum Threads {
         return unsafe attach()
     }
 
-    /// The record of the calling thread itself: for what it sleeps on, its values and its
-    /// simulation.
+    /// The record of the calling thread itself: for parking, its values and its simulation.
     @inlinable @inline(__always)
     static var own: ThreadRecord {
         if let thread = unsafe ec_thread_current() { return unsafe thread }
@@ -30,22 +30,24 @@ enum Threads {
     /// Whether the calling thread acts for the program's first thread.
     static var isForMain: Bool { unsafe current.pointee.is_main }
 
-    /// Calls `body` on the record of every living thread until it returns true; says if it did.
+    /// Calls `body` on the record of every living thread until it returns true, and returns whether
+    /// it did.
     ///
-    /// Under the lock of the records. What a thread did before it ended has happened for a caller that does not
-    /// find its record; what a thread does that has none yet happens after the caller's earlier changes.
+    /// Runs under the lock of the records. If the caller does not find a thread's record because
+    /// the thread has ended, what the thread did has happened. If the thread has no record yet,
+    /// what it does happens after the caller's earlier changes.
     static func contains(where body: (ThreadRecord) -> Bool) -> Bool {
-        records.withLockAside { records in unsafe records.living.contains { unsafe body($0) } }
+        records.withUnscheduledLock { records in unsafe records.living.contains { unsafe body($0) } }
     }
 
     /// How many threads have a record.
-    static var count: Int { records.withLockAside { unsafe $0.living.count } }
+    static var count: Int { records.withUnscheduledLock { unsafe $0.living.count } }
 
-    /// Gives the calling thread a record, or back the one that it has.
+    /// Gives the calling thread a record, or restores the one that it has.
     @usableFromInline @inline(never)
     static func attach() -> ThreadRecord {
         if let thread = unsafe ec_thread_recall() { return unsafe thread }
-        let thread = unsafe records.withLockAside { unsafe $0.take() }
+        let thread = unsafe records.withUnscheduledLock { unsafe $0.take() }
         unsafe ec_thread_attach(thread) { unsafe Threads.retire($0) }
         return unsafe thread
     }
@@ -53,7 +55,8 @@ enum Threads {
     private static let records = Guarded<Records>(Records())
 
     @safe private struct Records: ~Copyable {
-        /// The records of living threads, without gaps: a search costs what these cost, and nothing for those that ended.
+        /// The records of living threads, without gaps: a search costs nothing for threads that
+        /// have ended.
         private(set) var living: [ThreadRecord] = unsafe []
         private var firstFree: ThreadRecord?
         private var made: UInt32 = 0
@@ -65,39 +68,39 @@ enum Threads {
                 unsafe free.pointee.next_free = nil
                 unsafe thread = free
             } else {
-                unsafe thread = HeldSlots.allocateRecord()
+                unsafe thread = ReaderSlots.allocateRecord()
                 unsafe thread.initialize(to: ec_thread())
                 made += 1
                 unsafe thread.pointee.identifier = made
             }
-            unsafe thread.pointee.place = UInt64(living.count)
+            unsafe thread.pointee.index = UInt64(living.count)
             unsafe living.append(thread)
             return unsafe thread
         }
 
         mutating func giveBack(_ thread: ThreadRecord) {
-            // The last one fills the gap.
+            // The last record fills the gap.
             let last = unsafe living.removeLast()
             if unsafe last != thread {
-                let place = unsafe thread.pointee.place
-                unsafe living[Int(place)] = last
-                unsafe last.pointee.place = place
+                let index = unsafe thread.pointee.index
+                unsafe living[Int(index)] = last
+                unsafe last.pointee.index = index
             }
-            unsafe HeldSlots.freeBlocks(of: thread)
+            unsafe ReaderSlots.freeBlocks(of: thread)
             unsafe thread.pointee.next_free = firstFree
             unsafe firstFree = thread
         }
     }
 
-    /// The thread ends: frees its values, on it, and gives its record to the next one.
+    /// Frees the values of a thread that ends, on it, and gives its record to the next thread.
     private static func retire(_ thread: ThreadRecord) {
-        // A destructor of a value may use this thread's record, so it is still the current one.
+        // The destructor of a value may use this thread's record, so it is still the current one.
         unsafe ec_thread_set(thread)
         unsafe ec_caller_set(thread)
         unsafe LocalTable.clear(of: thread)
-        unsafe thread.pointee.hold = 0
+        unsafe thread.pointee.owner_number = 0
         ec_thread_set(nil)
         ec_caller_set(nil)
-        records.withLockAside { unsafe $0.giveBack(thread) }
+        records.withUnscheduledLock { unsafe $0.giveBack(thread) }
     }
 }

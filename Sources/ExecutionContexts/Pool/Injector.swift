@@ -1,39 +1,42 @@
 internal import Synchronization
 
-/// The line of those who submit from outside a pool.
+/// The queue of jobs that threads outside of the pool submit.
 ///
-/// Two lines, each with a lock of its own: one is added to, the other is taken from. Who takes and finds nothing there moves
-/// over all that has arrived at once. So those who add and those who take meet once for many pieces.
+/// It is two queues, each with its own lock. Submitters append to `arrivals`; workers take from
+/// `departures`. A worker that finds `departures` empty moves all arrivals there at once. So
+/// submitters and workers contend once for many jobs.
 @safe struct Injector: ~Copyable {
     private let arrivals = Guarded(Arrivals())
     private let departures = Guarded(WorkQueue())
-    /// Which of the two have anything, for those who only look. Each bit changes under the lock of its line.
+    /// Which of the two queues have jobs, for reads without a lock. Each bit changes under the lock
+    /// of its queue.
     private let presence = Atomic<UInt8>(0)
     private static let arrived: UInt8 = 1
     private static let departs: UInt8 = 2
 
-    /// Acquiring: who sees that something waits may take the lock and find it. Who must not miss anything has passed a
-    /// fence after what it did before.
+    /// Acquiring: a reader that sees a bit can take the lock and find the job. A reader that must
+    /// not miss a job has passed a fence after its own earlier writes.
     @inline(__always)
     var isEmpty: Bool { presence.load(ordering: .acquiring) == 0 }
 
-    /// How much waits; for those who only want a figure.
+    /// The number of queued jobs. It may be out of date at once.
     var count: Int { departures.withLock { $0.count } + arrivals.withLock { $0.queue.count } }
 
-    /// Adds a piece; false, and the piece is let go of, if the line is closed and it has not been accepted before.
-    func append(_ work: LooseWork, isAccepted: Bool) -> Bool {
-        let isIn = arrivals.withLock { arrivals in
+    /// Appends a job. Returns false, and drops the job, if the injector is closed and the job was
+    /// not accepted before.
+    func append(_ work: UnmanagedWork, isAccepted: Bool) -> Bool {
+        let didAdd = arrivals.withLock { arrivals in
             if arrivals.isClosed && !isAccepted { return false }
-            // Releasing, here and below: who sees the bit finds the work.
+            // Releasing, here and below: a reader that sees the bit finds the job.
             if arrivals.queue.isEmpty { presence.bitwiseOr(Self.arrived, ordering: .releasing) }
             arrivals.queue.append(work.assembled())
             return true
         }
-        if !isIn { _ = work.assembled() }
-        return isIn
+        if !didAdd { _ = work.assembled() }
+        return didAdd
     }
 
-    /// Takes the first piece, and moves a share of what else waits into a ring that is the caller's own.
+    /// Takes the first job, and moves a share of the others into `ring`, which the caller owns.
     @inline(__always)
     func take(into ring: borrowing WorkRing, sharedBy workers: Int) -> Work? {
         if isEmpty { return nil }
@@ -42,12 +45,13 @@ internal import Synchronization
 
     @inline(never)
     private func takeOne(into ring: borrowing WorkRing, sharedBy workers: Int) -> Work? {
-        // Not the result of the closure: a function that goes through a generic one comes back in a thunk.
+        // Not the result of the closure: a function that passes through a generic one returns in a
+        // thunk.
         var first: Work?
         departures.withLock { queue in
             if queue.isEmpty, !moveArrivals(to: &queue) { return }
             first = queue.popFirst()
-            // No more than a fair share. Others only make more room.
+            // At most a fair share. Thieves can only make more room in the ring.
             let room = Int(WorkRing.capacity) - ring.count
             for _ in 0..<min(queue.count / workers, Self.share, room) {
                 guard let work = queue.popFirst() else { break }
@@ -58,16 +62,16 @@ internal import Synchronization
         return first
     }
 
-    /// How much is moved into a ring at a time, at the most: half of what there is room for.
+    /// The most jobs that are moved into a ring at a time: half of the ring's capacity.
     private static var share: Int { Int(WorkRing.capacity) / 2 }
 
-    /// Makes what has arrived what departs; false if there is nothing.
+    /// Moves all arrivals to the empty queue of departures; false if there are none.
     private func moveArrivals(to queue: inout WorkQueue) -> Bool {
         arrivals.withLock { arrivals in
             if arrivals.queue.isEmpty { return false }
             arrivals.queue.reuse(&queue)
             queue = arrivals.queue.takeAll()
-            // Both bits at once: at no time does it look as if there were nothing.
+            // Both bits change at once, so the injector never looks empty meanwhile.
             presence.bitwiseXor(Self.arrived | Self.departs, ordering: .releasing)
             return true
         }

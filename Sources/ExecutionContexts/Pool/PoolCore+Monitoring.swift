@@ -3,148 +3,153 @@ internal import Synchronization
 
 // What the monitor does with one pool.
 extension PoolCore {
-    /// What a look has found.
+    /// The state of a pool at one look of the monitor.
     enum Pressure {
         /// No worker has a thread.
         case asleep
-        /// Nothing waits that a look could help.
+        /// No job or worker waits that the monitor could help.
         case busy
-        /// Jobs wait, or workers wait for a place.
+        /// Jobs are queued, or workers wait for a permit.
         case pressed
     }
 
-    var isAwake: Bool { roster.withLock { $0.active > 0 } }
+    var isAwake: Bool { accounting.withLock { $0.active > 0 } }
 
-    /// Finds out which workers are stalled, calls others in their place, and moves jobs that wait
-    /// behind long ones.
-    func lookAfterWorkers() -> Pressure {
+    /// Finds stalled workers, starts others in their stead, and moves jobs that are queued behind
+    /// long ones.
+    func checkWorkers() -> Pressure {
         let hasWork = hasWork()
-        let pressure = roster.withLock { roster -> Pressure in
-            guard roster.active > 0 else { return .asleep }
-            roster.looks &+= 1
-            countStalled(&roster, hasWork)
-            publish(&roster)
-            return hasWork || roster.hasReturning ? .pressed : .busy
+        let pressure = accounting.withLock { accounting -> Pressure in
+            guard accounting.active > 0 else { return .asleep }
+            accounting.looks &+= 1
+            countStalled(&accounting, hasWork)
+            publish(&accounting)
+            return hasWork || accounting.hasReturning ? .pressed : .busy
         }
-        // Relaxed: a hint for those who submit, so that the next look comes soon.
-        isUnhurried.store(pressure != .pressed, ordering: .relaxed)
+        // Relaxed: a hint to submitters, so that they bring the next look forward.
+        isPolledSlowly.store(pressure != .pressed, ordering: .relaxed)
         guard hasWork, pressure == .pressed else { return pressure }
         freeStuckJobs()
         // Relaxed: a hint, which is read again under the lock.
-        for _ in 0..<max(vacancies.load(ordering: .relaxed), 0) where !callWorker() { break }
-        roster.withLock { roster in
-            // For this look only: who has slept may go on at any time.
-            roster.extra = 0
-            publish(&roster)
+        for _ in 0..<max(vacancies.load(ordering: .relaxed), 0) where !startWorker() { break }
+        accounting.withLock { accounting in
+            // For this look only: a worker that slept may continue at any time.
+            accounting.extra = 0
+            publish(&accounting)
         }
         return pressure
     }
 
-    /// Discounts the workers that are stalled, and counts those again that go on. The roster is
-    /// locked.
-    private func countStalled(_ roster: inout PoolRoster, _ hasWork: Bool) {
-        var (stalled, isGettingOn) = (0, false)
-        let isWaitedFor = hasWork && roster.active < limit || roster.hasReturning
-        // Those that were stalled are asked more rarely: there may be hundreds. But always, so that
-        // what is submitted later does not begin beside them.
-        let asksStalled = roster.looks & 3 == 0
+    /// Discounts the stalled workers, and counts those again that make progress. The caller holds
+    /// the lock of the accounting.
+    private func countStalled(_ accounting: inout WorkerAccounting, _ hasWork: Bool) {
+        var (stalled, hasProgress) = (0, false)
+        let isWaitedFor = hasWork && accounting.active < limit || accounting.hasReturning
+        // Workers already found stalled are checked at every fourth look only: there may be
+        // hundreds. They are checked even while no job waits, so that a later job does not start
+        // beside them.
+        let asksStalled = accounting.looks & 3 == 0
         guard isWaitedFor || asksStalled else { return }
         for index in 0..<count {
             let worker = worker(index)
-            guard unsafe worker.place.isActive else { continue }
-            if unsafe worker.place.isCounted {
-                if isWaitedFor, isStalled(worker, roster.looks) { roster.replace(worker) }
+            guard unsafe worker.record.isActive else { continue }
+            if unsafe worker.record.isCounted {
+                if isWaitedFor, isStalled(worker, accounting.looks) { accounting.replace(worker) }
             } else if asksStalled, goesOn(worker) {
-                roster.count(worker)
+                accounting.count(worker)
             }
-            if unsafe worker.place.isCounted { isGettingOn = true } else { stalled += 1 }
+            if unsafe worker.record.isCounted { hasProgress = true } else { stalled += 1 }
         }
-        // Where all are stalled, those that come next will be as well, most likely: as many again
-        // at a time.
-        roster.extra = hasWork && !isGettingOn ? max(stalled - width, 0) : 0
+        // Where all workers are stalled, the next ones most likely will be, too: as many again may
+        // start at a time.
+        accounting.extra = hasWork && !hasProgress ? max(stalled - width, 0) : 0
     }
 
-    /// Whether a worker has been asleep in one job for the time of three looks, as far as these
-    /// show. The roster is locked.
+    /// Whether a worker has been asleep in one job for the time of three looks, as far as the looks
+    /// show. The caller holds the lock of the accounting.
     ///
-    /// A thread that computes may be asleep at a look: in a lock, or until a page of memory is
-    /// there. So it is said to be stalled only if it has hardly used a processor in between.
+    /// A thread that computes may be asleep at a look: in a lock, or until a page of memory
+    /// arrives. So a worker counts as stalled only if its thread has hardly used a processor
+    /// between the looks.
     private func isStalled(_ worker: PoolWorker, _ look: UInt32) -> Bool {
-        let before = unsafe worker.place.seen
+        let before = unsafe worker.record.seen
         var seen = PoolWorker.Look(of: worker, number: look)
         let isSame = before.begun == seen.begun && before.look == look &- 1
-        // A first look has nothing to compare: a worker that is asleep then is asked again.
+        // A first look has nothing to compare, so a worker that is asleep then is checked again.
         let wasQuiet = isSame ? seen.wasQuiet(since: before) : nil
         if wasQuiet != false {
             let signs = isSame ? before.signs : 0
-            switch unsafe ec_thread_activity(worker.place.thread) {
+            switch unsafe ec_thread_activity(worker.record.thread) {
             case ec_activity_asleep: seen.signs = signs + 4
             case ec_activity_awake: seen.signs = 0
             // The kernel may take long to bring a page to a thread that computes.
             case ec_activity_paging: seen.signs = signs + 1
-            // No file could be opened. A thread that is quiet at a dozen looks sleeps, most likely.
+            // The state is unknown: no file could be opened. A thread that is quiet at twelve looks
+            // most likely sleeps.
             default: seen.signs = wasQuiet == true ? signs + 1 : 0
             }
         }
-        unsafe worker.place.seen = seen
+        unsafe worker.record.seen = seen
         guard seen.signs >= 12 else { return false }
-        // Relaxed: the worker reads it after each job, and asks the roster.
+        // Relaxed: the worker reads it after each job, and then reads the accounting under its
+        // lock.
         worker.isToReport.store(true, ordering: .relaxed)
         return true
     }
 
-    /// Whether a worker that was found stalled, and does not wait by the library's means, is awake
-    /// again. The roster is locked.
+    /// Whether a worker that was found stalled, and is not in a wait of the library's, is awake
+    /// again. The caller holds the lock of the accounting.
     ///
-    /// Where many are, each may get little of the processors, so it is its state that counts. One
-    /// that has used no time has not been awake, and costs no more than this question.
+    /// Among many workers each may get little processor time, so the state of the thread decides. A
+    /// thread that has used no time has not been awake; that check saves the question for its
+    /// state.
     private func goesOn(_ worker: PoolWorker) -> Bool {
-        // Relaxed: written under this lock, and by the worker when it reports.
-        guard unsafe worker.place.waits == 0 && !worker.place.isReturning,
+        // Relaxed: the monitor writes it under this lock, and the worker clears it when it reports.
+        guard unsafe worker.record.waits == 0 && !worker.record.isReturning,
             worker.isToReport.load(ordering: .relaxed)
         else { return false }
-        let before = unsafe worker.place.seen
+        let before = unsafe worker.record.seen
         let seen = PoolWorker.Look(of: worker, number: before.look)
-        unsafe worker.place.seen = seen
+        unsafe worker.record.seen = seen
         if seen.used >= 0 && seen.used == before.used { return false }
-        return switch unsafe ec_thread_activity(worker.place.thread) {
+        return switch unsafe ec_thread_activity(worker.record.thread) {
         case ec_activity_asleep, ec_activity_paging: false
         case ec_activity_awake: true
         default: seen.wasQuiet(since: before) == false
         }
     }
 
-    /// A worker that was found stalled has ended its job, or has come back from a wait.
+    /// Counts a worker again that was found stalled, and has ended its job or returned from a wait.
     @inline(never)
     func report(_ worker: PoolWorker) {
         worker.isToReport.store(false, ordering: .relaxed)
-        roster.withLock { roster in
-            if unsafe worker.place.waits == 0 && !worker.place.isReturning { roster.count(worker) }
-            publish(&roster)
+        accounting.withLock { accounting in
+            if unsafe worker.record.waits == 0 && !worker.record.isReturning { accounting.count(worker) }
+            publish(&accounting)
         }
     }
 
-    /// Moves the jobs that wait behind one that has lasted for a look, and the oldest of the
-    /// overflow, to where every worker takes from.
+    /// Moves jobs to where every worker takes from: those behind a job that has lasted for a look,
+    /// and the oldest of the overflow.
     private func freeStuckJobs() {
         var hasMoved = false
         for index in 0..<count {
             let worker = worker(index)
-            // Only the monitor reads and writes what it has seen here.
-            let begun = worker.pieces
+            // Only the monitor reads and writes `begunAtLook`.
+            let begun = worker.begunCount
             defer { unsafe worker.begunAtLook = begun }
             guard unsafe worker.begunAtLook == begun, worker.ring.count > 0 else { continue }
-            // Exchanges, which the steps between them do not pass: see `hasWork`.
+            // Exchanges, since the steps between them must not move past either: see `hasWork`.
             _ = isMoving.exchange(true, ordering: .acquiringAndReleasing)
             for _ in 0..<WorkRing.capacity {
                 guard let work = worker.ring.takeFirst() else { break }
-                _ = rescued.append(LooseWork(work), isAccepted: true)
+                _ = rescued.append(UnmanagedWork(work), isAccepted: true)
             }
             _ = isMoving.exchange(false, ordering: .acquiringAndReleasing)
             hasMoved = true
         }
-        // The last worker may have gone to rest meanwhile, and taken the mark for a job.
-        if hasMoved { tellOfTheEnd() }
-        spill.moveOldest(to: rescued, olderThan: MonotonicClock.nanoseconds - 100_000_000)
+        // The last worker may have gone idle meanwhile, and taken `isMoving` for a job.
+        if hasMoved { notifyIfDone() }
+        overflow.moveOldest(to: rescued, olderThan: MonotonicClock.nanoseconds - 100_000_000)
     }
 }

@@ -1,52 +1,55 @@
 internal import Synchronization
 
-// What becomes of a worker that waits.
+// Workers that block.
 extension PoolCore {
-    /// The calling thread, which is this worker, is about to wait: another one may take its place.
+    /// Gives up the permit of the calling thread's worker, which is about to block: another worker
+    /// may run.
     func beginWait(_ worker: PoolWorker) {
-        roster.withLock { roster in
-            unsafe worker.place.waits += 1
-            roster.discount(worker)
-            publish(&roster)
+        accounting.withLock { accounting in
+            unsafe worker.record.waits += 1
+            accounting.discount(worker)
+            publish(&accounting)
         }
-        // Either a submitter sees the place that is free now, or this thread sees its job. What this
-        // worker has added and not begun must not wait for it either.
+        // Store-load handshake: either a submitter sees the free permit, or this thread sees the
+        // submitter's job. The jobs in this worker's own ring must not wait for it either.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
-        if worker.ring.count > 0 || hasWork() { callIfShort() }
+        if worker.ring.count > 0 || hasWork() { startWorkerIfNeeded() }
     }
 
-    /// It has been woken, and goes on as soon as there is a place: at the latest when another
-    /// worker ends its job, or is found stalled, as one is that waits for a lock that this one
-    /// holds.
+    /// Takes a permit again after a wait; `whenThereIsRoom` blocks until one is free.
     ///
-    /// One that must go on at once does so beyond the width, until some worker has ended a job.
-    func endWait(_ worker: PoolWorker, _ return: LentThread.Return) {
-        let mustWait = roster.withLock { roster in
-            unsafe worker.place.waits -= 1
-            guard unsafe worker.place.waits == 0 && worker.place.isActive else { return false }
-            if `return` == .whenThereIsRoom && !roster.hasPlace {
-                roster.appendReturning(worker)
-                publish(&roster)
+    /// A permit becomes free at the latest when another worker ends its job or is found stalled. A
+    /// worker that waits for a lock of this worker's is found stalled, too.
+    ///
+    /// With `atOnce` the worker continues at once. If no permit is free it runs beyond the width,
+    /// until some worker has ended a job.
+    func endWait(_ worker: PoolWorker, _ return: BlockingScope.Return) {
+        let mustWait = accounting.withLock { accounting in
+            unsafe worker.record.waits -= 1
+            guard unsafe worker.record.waits == 0 && worker.record.isActive else { return false }
+            if `return` == .whenThereIsRoom && !accounting.hasFreePermit {
+                accounting.appendReturning(worker)
+                publish(&accounting)
                 return true
             }
-            roster.resume(worker)
-            publish(&roster)
+            accounting.resume(worker)
+            publish(&accounting)
             return false
         }
         if mustWait {
             hurryMonitor()
-            worker.waitForPlace()
+            worker.waitForPermit()
         }
     }
 }
 
-// Whether the jobs that wait for one another can go on.
+// The forecast of waits of one job for another.
 extension PoolCore {
-    func foresee(_ outlook: inout Outlook) {
-        if unsafe Frame.isCurrent(Frame.owner(self)) { outlook.limiters.append(self) }
+    func foresee(_ forecast: inout WaitForecast) {
+        if unsafe Frame.isCurrent(Frame.owner(self)) { forecast.limiters.append(self) }
     }
 
-    // Each job under way has a worker, and each worker a thread.
+    // Each running job has a worker, and each worker has a thread.
     func jobWaits(for end: AwaitedEnd) -> Bool {
         let jobs = unsafe Frame.jobs(of: Frame.owner(self))
         return waitingJobs.withLock { $0.begin(jobs, for: end, reaching: limit) }

@@ -3,30 +3,33 @@ internal import Synchronization
 
 // What a worker does while it has a thread.
 extension PoolCore {
-    /// Runs what there is; called on the worker's thread, once for each call of it. It comes as one that searches.
+    /// Runs jobs until there are none; the body of the worker's thread, once for each start.
+    ///
+    /// A worker starts as a searcher: the thread that started it has counted it in `searching`.
     func work(_ worker: PoolWorker) {
-        arrive(worker)
+        adoptThread(worker)
         worker.occupy {
             unsafe Frame.enterJobs(of: Frame.owner(self)) {
                 while runFound(worker) {
                     guard runOwn(worker) else { return }
-                    // Relaxed: see `callIfShort`.
+                    // Relaxed: see `startWorkerIfNeeded`.
                     searching.add(1, ordering: .relaxed)
                 }
             }
         }
     }
 
-    /// The worker has a thread, this one, which is awake.
-    private func arrive(_ worker: PoolWorker) {
+    /// Records the calling thread as the worker's, for the monitor.
+    private func adoptThread(_ worker: PoolWorker) {
         let thread = ec_thread_handle()
-        roster.withLock { _ in unsafe worker.place.thread = thread }
+        accounting.withLock { _ in unsafe worker.record.thread = thread }
     }
 
-    /// Runs what is before the worker until there is nothing; false if it has gone to rest, to make room.
+    /// Runs jobs until the worker finds none (true), or leaves since the pool is above its width
+    /// (false).
     private func runOwn(_ worker: PoolWorker) -> Bool {
         while true {
-            // Relaxed, both: read again under the roster's lock.
+            // Relaxed, both: read again under the lock of the accounting.
             if worker.isToReport.load(ordering: .relaxed) { report(worker) }
             if vacancies.load(ordering: .relaxed) < 0, leave(worker) { return false }
             guard let work = next(worker) else { return true }
@@ -34,8 +37,8 @@ extension PoolCore {
         }
     }
 
-    /// Looks for a job, runs it, and frees it before the worker goes on (law 10); false if it has
-    /// gone to rest.
+    /// Searches for a job, runs it, and frees it before the next step (law 10); false if the worker
+    /// has gone idle.
     private func runFound(_ worker: PoolWorker) -> Bool {
         guard let work = search(worker) else { return false }
         run(work, worker)
@@ -44,7 +47,7 @@ extension PoolCore {
 
     @inline(__always)
     private func run(_ work: Work, _ worker: PoolWorker) {
-        worker.beginPiece()
+        worker.beginJob()
         Batch.run(work)
         Frame.endJob()
     }
@@ -52,73 +55,72 @@ extension PoolCore {
     /// The worker's next job: its own, as long as no other queue has any.
     @inline(__always)
     private func next(_ worker: PoolWorker) -> Work? {
-        if !urgent.isEmpty || !patient.isEmpty { return nextByTime(worker) }
+        if !urgent.isEmpty || !lowPriority.isEmpty { return nextByTime(worker) }
         let waiting = worker.ring.count
-        if unsafe worker.granted > 0 {
-            // Those that it took from outside when it had none of its own: nothing that comes later
-            // is before them.
-            unsafe worker.granted -= 1
-        } else if !line.isEmpty, waiting > 0 || !spill.isEmpty || !rescued.isEmpty {
+        if unsafe worker.injectedCount > 0 {
+            // Jobs that the worker took from the injector while its ring was empty: no later job
+            // precedes them.
+            unsafe worker.injectedCount -= 1
+        } else if !injector.isEmpty, waiting > 0 || !overflow.isEmpty || !rescued.isEmpty {
             return nextByTime(worker)
         }
-        unsafe worker.isLone = waiting == 1
-        if waiting > 1 { callIfShort() }
-        // Not by `??`: a function that goes through a generic one comes back in a thunk.
+        unsafe worker.loneJobHint = waiting == 1
+        if waiting > 1 { startWorkerIfNeeded() }
+        // Not by `??`: a function that passes through a generic one returns in a thunk.
         if let work = nextOwn(worker) { return work }
         return takeShare(worker)
     }
 
-    /// The next of its own jobs, or of those that the workers' rings had no room for. In between
-    /// one of those that lay behind a job that takes long.
+    /// The next job of the worker's ring or of the overflow. Every second one is a job that the
+    /// monitor has moved from behind a long one, if there is any.
     @inline(__always)
     private func nextOwn(_ worker: PoolWorker) -> Work? {
-        if !rescued.isEmpty, unsafe worker.turns % 2 == 0 || worker.ring.count == 0 {
-            unsafe worker.turns &+= 1
+        if !rescued.isEmpty, unsafe worker.tick % 2 == 0 || worker.ring.count == 0 {
+            unsafe worker.tick &+= 1
             if let work = rescued.take(into: worker.ring, sharedBy: .max) { return work }
         }
         if let work = worker.ring.take() {
-            unsafe worker.turns &+= 1
-            // What was added first to the overflow would come last, or never.
-            if unsafe worker.turns % 128 == 0, !spill.isEmpty { bringOldest(worker) }
+            unsafe worker.tick &+= 1
+            // Without this, the oldest jobs of the overflow would come last, or never.
+            if unsafe worker.tick % 128 == 0, !overflow.isEmpty { bringOldest(worker) }
             return work
         }
-        return spill.take(into: worker.ring)
+        return overflow.take(into: worker.ring)
     }
 
-    /// Adds some of the oldest of the overflow to the worker's own.
+    /// Adds some of the oldest jobs of the overflow to the worker's ring.
     @inline(never)
     private func bringOldest(_ worker: PoolWorker) {
-        if let work = spill.takeOldest(into: worker.ring) { _ = add(LooseWork(work), to: worker) }
+        if let work = overflow.takeOldest(into: worker.ring) { _ = add(UnmanagedWork(work), to: worker) }
     }
 
-    /// Takes a share of what comes from outside, for a worker that has nothing of its own.
+    /// Takes a share of the injector's jobs, for a worker whose ring is empty.
     private func takeShare(_ worker: PoolWorker) -> Work? {
-        guard let work = line.take(into: worker.ring, sharedBy: width) else { return nil }
-        unsafe worker.granted = worker.ring.count
+        guard let work = injector.take(into: worker.ring, sharedBy: width) else { return nil }
+        unsafe worker.injectedCount = worker.ring.count
         return work
     }
 
-    /// The next job where several queues have some, each of which has its share of the worker's
-    /// time.
+    /// The next job while several queues have jobs: each queue has its share of the worker's time.
     @inline(never)
     private func nextByTime(_ worker: PoolWorker) -> Work? {
-        unsafe worker.isLone = false
-        unsafe worker.granted = 0
-        // Once more for each that is empty after all.
+        unsafe worker.loneJobHint = false
+        unsafe worker.injectedCount = 0
+        // One more try for each queue that turns out to be empty.
         for _ in 0..<4 {
             let waiting = TimeShares.Waiting(
-                own: worker.ring.count > 0 || !spill.isEmpty || !rescued.isEmpty, outside: !line.isEmpty,
-                urgent: !urgent.isEmpty, patient: !patient.isEmpty)
-            guard waiting.own || waiting.outside || waiting.urgent || waiting.patient else { return nil }
-            if worker.ring.count > 1 || waiting.outside { callIfShort() }
+                own: worker.ring.count > 0 || !overflow.isEmpty || !rescued.isEmpty,
+                outside: !injector.isEmpty, urgent: !urgent.isEmpty, lowPriority: !lowPriority.isEmpty)
+            guard waiting.own || waiting.outside || waiting.urgent || waiting.lowPriority else { return nil }
+            if worker.ring.count > 1 || waiting.outside { startWorkerIfNeeded() }
             let work =
                 switch unsafe worker.shares.choose(
-                    at: MonotonicClock.nanoseconds, begun: worker.pieces, from: waiting)
+                    at: MonotonicClock.nanoseconds, begun: worker.begunCount, from: waiting)
                 {
                 case .own: nextOwn(worker)
-                case .outside: line.take(into: worker.ring, sharedBy: .max)
+                case .outside: injector.take(into: worker.ring, sharedBy: .max)
                 case .urgent: urgent.take(into: worker.ring, sharedBy: .max)
-                case .patient: patient.take(into: worker.ring, sharedBy: .max)
+                case .lowPriority: lowPriority.take(into: worker.ring, sharedBy: .max)
                 }
             if let work { return work }
         }
@@ -127,19 +129,20 @@ extension PoolCore {
 
     // MARK: - Searching
 
-    /// Looks for work everywhere, once; nil if the worker has gone to rest.
+    /// Searches all queues until a job is found; nil if the worker has gone idle.
     ///
-    /// Not for a moment longer: a thread that turns in a circle keeps its processor from the one that it has just woken, and
-    /// takes what comes from outside piece by piece, where a little later it would find many.
+    /// It looks once before it parks. A thread that spins keeps its processor from the thread that
+    /// it has just woken. It also takes jobs from the injector one by one, where a little later it
+    /// would find many.
     private func search(_ worker: PoolWorker) -> Work? {
-        unsafe worker.isLone = false
-        unsafe worker.granted = 0
+        unsafe worker.loneJobHint = false
+        unsafe worker.injectedCount = 0
         repeat {
             if let work = find(worker) {
                 found()
                 return work
             }
-        } while !rest(worker)
+        } while !goIdle(worker)
         return nil
     }
 
@@ -148,90 +151,96 @@ extension PoolCore {
         if let work = urgent.take(into: worker.ring, sharedBy: .max) { return work }
         if let work = takeShare(worker) { return work }
         if let work = rescued.take(into: worker.ring, sharedBy: .max) { return work }
-        if let work = spill.take(into: worker.ring) { return work }
+        if let work = overflow.take(into: worker.ring) { return work }
         let count = count
-        unsafe worker.turns &+= 1
+        unsafe worker.tick &+= 1
         for step in 0..<count {
-            let other = unsafe self.worker((Int(worker.turns) + step) % count)
+            let other = unsafe self.worker((Int(worker.tick) + step) % count)
             let waiting = other === worker ? 0 : other.ring.count
-            if waiting == 0 || waiting == 1 && !isHeldUp(other) { continue }
+            if waiting == 0 || waiting == 1 && !makesNoProgress(other) { continue }
             if let work = other.ring.steal(into: worker.ring, takesLast: waiting == 1) { return work }
         }
-        return patient.take(into: worker.ring, sharedBy: .max)
+        return lowPriority.take(into: worker.ring, sharedBy: .max)
     }
 
-    /// A searcher has found something. If it was the only one, and there is more, the next one is called.
+    /// Ends a successful search. The last searcher starts the next one, if there are more jobs.
     private func found() {
-        // In one order with what the others submit and then read, so that one of the two sees the other.
+        // Sequentially consistent: in one order with a submitter's job and its read of `searching`,
+        // so that one of the two threads sees the other.
         let before = searching.subtract(1, ordering: .sequentiallyConsistent).oldValue
-        if before == 1, vacancies.load(ordering: .relaxed) > 0, hasWork() { callWorker() }
+        if before == 1, vacancies.load(ordering: .relaxed) > 0, hasWork() { startWorker() }
     }
 
-    // MARK: - Leaving
+    // MARK: - Going idle
 
-    /// A searcher naps, and gives its thread back (true) if nobody calls it meanwhile, or finds that there is work after all.
-    private func rest(_ worker: PoolWorker) -> Bool {
-        worker.beginNap()
-        roster.withLock { roster in
-            roster.end(worker)
-            publish(&roster)
+    /// Parks a searcher for a while. Returns true if the thread is to be given back, false if the
+    /// worker was started again or there is a job after all.
+    private func goIdle(_ worker: PoolWorker) -> Bool {
+        worker.beginTimedPark()
+        accounting.withLock { accounting in
+            accounting.end(worker)
+            publish(&accounting)
         }
         searching.subtract(1, ordering: .relaxed)
-        // Either who submits sees that nobody looks any more, or this thread sees the work.
+        // Store-load handshake: either the submitter sees that no worker searches, or this thread
+        // sees the submitted job.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasWork() {
-            let goesOn = roster.withLock { roster in
-                guard roster.takeBack(worker) else { return false }
-                publish(&roster)
+            let goesOn = accounting.withLock { accounting in
+                guard accounting.takeBack(worker) else { return false }
+                publish(&accounting)
                 searching.add(1, ordering: .relaxed)
                 return true
             }
             if goesOn {
-                worker.endNap()
-                arrive(worker)
+                worker.endTimedPark()
+                adoptThread(worker)
                 return false
             }
         }
-        tellOfTheEnd()
-        guard worker.isCalledOutOfNap() else { return true }
-        arrive(worker)
+        notifyIfDone()
+        guard worker.isStartedWhileParked() else { return true }
+        adoptThread(worker)
         return false
     }
 
-    /// One of more workers than there may be lays down what is before it, and gives its thread back (true).
+    /// Gives the thread back (true) while the pool is above its width; the jobs of the ring go to
+    /// the overflow.
     @inline(never)
     private func leave(_ worker: PoolWorker) -> Bool {
-        spill.append(contentsOf: worker.ring)
-        let leaves = roster.withLock { roster in
-            guard roster.vacancies < 0 else { return false }
-            roster.end(worker)
-            publish(&roster)
+        overflow.append(contentsOf: worker.ring)
+        let leaves = accounting.withLock { accounting in
+            guard accounting.vacancies < 0 else { return false }
+            accounting.end(worker)
+            publish(&accounting)
             return true
         }
-        // Those who go on, or who have just gone to rest, may have looked before its work was there.
+        // Running workers, and those that have just gone idle, may have looked before these jobs
+        // were in the overflow.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
-        if hasWork() { callIfShort() }
+        if hasWork() { startWorkerIfNeeded() }
         guard leaves else { return false }
-        tellOfTheEnd()
+        notifyIfDone()
         return true
     }
 
-    /// Calls `waiter` as soon as nothing runs and nothing waits.
+    /// Calls `waiter` as soon as no job runs and none is queued.
     func whenDone(_ waiter: @escaping @Sendable () -> Void) {
-        roster.withLock { $0.waiters.append(waiter) }
-        for waiter in waitersOfTheEnd() { waiter() }
+        accounting.withLock { $0.waiters.append(waiter) }
+        for waiter in takeWaitersIfDone() { waiter() }
     }
 
-    /// Tells of the end, if it has come; for workers, whose thread is not for what others do then: it may be called back.
-    func tellOfTheEnd() {
-        let waiters = waitersOfTheEnd()
+    /// Calls the waiters if no job runs and none is queued. They run on another thread, since this
+    /// worker may be started again.
+    func notifyIfDone() {
+        let waiters = takeWaitersIfDone()
         if waiters.isEmpty { return }
-        OwnThreads.run(.init(name: name, isIndispensable: true) { for waiter in waiters { waiter() } })
+        LibraryThreads.run(.init(name: name, isIndispensable: true) { for waiter in waiters { waiter() } })
     }
 
-    private func waitersOfTheEnd() -> [@Sendable () -> Void] {
+    private func takeWaitersIfDone() -> [@Sendable () -> Void] {
         if hasWork() { return [] }
-        // Asked again: with nobody active, nothing is on its way from one place to another.
-        return roster.withLock { $0.active == 0 && !hasWork() ? $0.takeWaiters() : [] }
+        // Asked again under the lock: while no worker is active, no job is between two queues.
+        return accounting.withLock { $0.active == 0 && !hasWork() ? $0.takeWaiters() : [] }
     }
 }

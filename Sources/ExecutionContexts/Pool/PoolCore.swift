@@ -1,230 +1,248 @@
 internal import CPlatform
 internal import Synchronization
 
-/// What stands behind a pool: its lines, its workers, and who of them has a thread.
+/// The state of a pool: its queues, its workers, and their accounting.
 ///
-/// Workers are not threads. A worker that is called gets one from the system, runs what it finds, looks around,
-/// naps, and gives the thread back. At most `width` of them are meant to be getting on at a time; who waits for
-/// something is not, and another one may take its place. What each has before it the others may take, so nothing is
-/// hidden behind a piece that takes long.
+/// A worker is not a thread. The life of a worker:
+///
+/// 1. `startWorker` takes it from the idle set, and it gets a thread: its parked one, or another.
+/// 2. It searches, runs the jobs that it finds, and searches again.
+/// 3. When it finds none, it joins the idle set and parks for a while.
+/// 4. When no thread starts it meanwhile, it gives its thread back.
+///
+/// At most `width` workers are meant to run at a time. A worker that blocks does not count, and
+/// another one may run in its stead. Every worker can steal from every other one, so no job is
+/// stuck behind a long one.
 @safe final class PoolCore: Limiter, @unchecked Sendable {
-    // Unchecked for the memory of `workers`: a place in it is written before `made` covers it, and not after.
+    // Unchecked because of the memory of `workers`: an element is written before `made` covers it,
+    // and never after that.
 
     let name: String
-    /// The quality of service of its threads, as `OwnThreads` takes it.
+    /// The quality of service of the pool's threads, as `LibraryThreads` takes it.
     let quality: UInt32
-    /// How many may get on at a time, and how many there may be.
+    /// How many workers may run at a time, and how many there may be at all.
     let (width, limit): (Int, Int)
 
     let urgent = Injector()
-    let line = Injector()
-    let patient = Injector()
-    let spill = Spill()
-    /// What the monitor has found behind jobs that take long.
+    let injector = Injector()
+    let lowPriority = Injector()
+    let overflow = PoolOverflow()
+    /// Jobs that the monitor has moved from behind long ones.
     let rescued = Injector()
-    /// Whether the monitor is about to move jobs from a ring to there, so that they are in neither.
+    /// Whether the monitor is moving jobs from a ring to `rescued`, so that they are in neither.
     let isMoving = Atomic<Bool>(false)
 
-    /// How many workers look for work. One suffices: who finds some sees to it that another one looks, if there is more.
+    /// How many workers search for jobs. One suffices: a searcher that finds a job starts the next
+    /// one, if there are more.
     let searching = Atomic<Int>(0)
-    /// How many more workers may be called; negative where some are to leave.
+    /// How many more workers may start; negative where some are to leave.
     let vacancies: Atomic<Int>
 
-    let roster: Guarded<PoolRoster>
+    let accounting: Guarded<WorkerAccounting>
     private let workers: UnsafeMutablePointer<Unmanaged<PoolWorker>>
     private let made = Atomic<Int>(0)
-    /// Whether the monitor looks at the pool.
-    let isWatched = Atomic<Bool>(false)
-    /// Whether the monitor looks rarely, since nothing waits.
-    let isUnhurried = Atomic<Bool>(false)
+    /// Whether the monitor checks the pool.
+    let isMonitored = Atomic<Bool>(false)
+    /// Whether the monitor checks at the longer interval, since nothing waits.
+    let isPolledSlowly = Atomic<Bool>(false)
 
-    /// The jobs that wait for another one of the pool.
+    /// The jobs that wait for another job of the pool.
     let waitingJobs = Guarded(WaitingJobs())
 
     init(name: String, width: Int, limit: Int, quality: UInt32) {
         (self.name, self.width, self.limit, self.quality) = (name, width, limit, quality)
         vacancies = Atomic(width)
-        roster = Guarded(PoolRoster(width: width))
+        accounting = Guarded(WorkerAccounting(width: width))
         unsafe workers = .allocate(capacity: limit)
     }
 
     deinit {
-        // Whoever works holds the pool, so all are at rest, and nothing waits.
+        // A running worker retains the pool, so all workers are idle here, and no job is queued.
         for index in 0..<count { unsafe workers[index].release() }
         unsafe workers.deallocate()
     }
 
-    /// How many workers there are. Acquiring: they can be read.
+    /// How many workers there are. Acquiring: the elements that it covers can be read.
     var count: Int { made.load(ordering: .acquiring) }
 
-    /// A worker; for numbers below `count`.
+    /// The worker at an index below `count`.
     func worker(_ index: Int) -> PoolWorker { unsafe workers[index]._withUnsafeGuaranteedRef { $0 } }
 
     // MARK: - Submitting
 
-    /// Takes a piece of work; false, and it is let go of, if the pool has been shut down and it has not been accepted before.
+    /// Submits a job. Returns false, and drops the job, if the pool has been shut down and the job
+    /// was not accepted before.
     @inline(__always)
-    func submit(_ work: LooseWork, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
-        if priority == .medium, isAccepted || !isClosed, let lender = unsafe ec_lender() {
-            let isIn = unsafe Unmanaged<LentThread>.fromOpaque(lender)._withUnsafeGuaranteedRef { lender in
-                // Those that lend for a pool are its workers.
-                unsafe lender.owner == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-                    && add(work, to: unsafeDowncast(lender, to: PoolWorker.self))
+    func submit(_ work: UnmanagedWork, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
+        if priority == .medium, isAccepted || !isClosed, let scope = unsafe ec_blocking_scope() {
+            let didAdd = unsafe Unmanaged<BlockingScope>.fromOpaque(scope)._withUnsafeGuaranteedRef { scope in
+                // The blocking scopes that a pool owns are its workers.
+                unsafe scope.owner == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+                    && add(work, to: unsafeDowncast(scope, to: PoolWorker.self))
             }
-            if isIn { return true }
+            if didAdd { return true }
         }
         return inject(work, priority, isAccepted: isAccepted)
     }
 
-    /// Adds it to the ring of the worker that the calling thread is.
+    /// Appends the job to the ring of the calling thread's worker.
     @inline(__always)
-    func add(_ work: LooseWork, to worker: PoolWorker) -> Bool {
-        if !worker.ring.hasRoom { spill.append(contentsOf: worker.ring, allBut: WorkRing.capacity / 2) }
+    func add(_ work: UnmanagedWork, to worker: PoolWorker) -> Bool {
+        if !worker.ring.hasRoom { overflow.append(contentsOf: worker.ring, allBut: WorkRing.capacity / 2) }
         let waiting = worker.ring.append(work)
-        // The next link of a chain is run by who made it. Were somebody called for it, that one would come too late
-        // each time.
-        if unsafe waiting > 1 || !worker.isLone { callIfShort() }
+        // A worker runs the next link of a chain itself: another worker that is started for it
+        // would each time come too late.
+        if unsafe waiting > 1 || !worker.loneJobHint { startWorkerIfNeeded() }
         return true
     }
 
     @inline(never)
-    private func inject(_ work: LooseWork, _ priority: WorkPriority, isAccepted: Bool) -> Bool {
-        let isIn =
+    private func inject(_ work: UnmanagedWork, _ priority: WorkPriority, isAccepted: Bool) -> Bool {
+        let didAdd =
             switch priority {
             case .high, .highest: urgent.append(work, isAccepted: isAccepted)
-            // What comes by a timer is late already: it does not wait behind a worker that feeds itself.
+            // A delayed job that is due is late already: it does not wait behind a worker whose
+            // jobs submit more jobs.
             case .medium where isAccepted: urgent.append(work, isAccepted: true)
-            case .medium: line.append(work, isAccepted: false)
-            case .low, .lowest: patient.append(work, isAccepted: isAccepted)
+            case .medium: injector.append(work, isAccepted: false)
+            case .low, .lowest: lowPriority.append(work, isAccepted: isAccepted)
             }
-        guard isIn else { return false }
-        Seam.leaves(for: name)
-        // Either this thread sees that nobody looks for work any more, or who has stopped looking sees this work.
+        guard didAdd else { return false }
+        SimulationHooks.leaves(for: name)
+        // Store-load handshake: either this thread sees that no worker searches, or a worker that
+        // has stopped searching sees this job.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
-        callIfShort()
+        startWorkerIfNeeded()
         hurryMonitor()
         return true
     }
 
-    /// Something waits now.
+    /// Brings the monitor's next look forward, since a job is queued or a worker waits.
     @inline(__always)
     func hurryMonitor() {
-        // Relaxed, here and below: a hint, without which the next look comes by itself.
-        if isUnhurried.load(ordering: .relaxed), vacancies.load(ordering: .relaxed) <= 0 { wakeMonitor() }
+        // Relaxed, here and below: a hint. Without it the next look comes all the same.
+        if isPolledSlowly.load(ordering: .relaxed), vacancies.load(ordering: .relaxed) <= 0 { wakeMonitor() }
     }
 
     @inline(never)
     private func wakeMonitor() {
-        if isUnhurried.exchange(false, ordering: .relaxed) { PoolMonitor.hurry() }
+        if isPolledSlowly.exchange(false, ordering: .relaxed) { PoolMonitor.hurry() }
     }
 
-    // MARK: - Calling workers
+    // MARK: - Starting workers
 
-    /// Calls a worker if one may be called and none looks for work.
+    /// Starts a worker if one may start and none searches.
     ///
-    /// Relaxed: who must not miss anything has passed a fence. Who has work in its own ring looks again after each piece.
+    /// Relaxed: a caller that must not miss anything has passed a fence. A caller with jobs in its
+    /// own ring looks again after each job.
     @inline(__always)
-    func callIfShort() {
-        if vacancies.load(ordering: .relaxed) > 0, searching.load(ordering: .relaxed) == 0 { callWorker() }
+    func startWorkerIfNeeded() {
+        if vacancies.load(ordering: .relaxed) > 0, searching.load(ordering: .relaxed) == 0 { startWorker() }
     }
 
-    /// Calls a worker, if one may be called; true if it comes.
+    /// Starts a worker, if one may start; true if it gets a thread.
     @inline(never)
     @discardableResult
-    func callWorker() -> Bool {
-        var called: PoolWorker?
+    func startWorker() -> Bool {
+        var started: PoolWorker?
         var isFirst = false
-        roster.withLock { roster in
-            guard roster.hasVacancy, let worker = roster.resting.popLast() ?? make() else { return }
-            isFirst = roster.active == 0
-            roster.begin(worker)
-            publish(&roster)
-            // On its behalf, so that nobody else is called until it has looked. Relaxed: see `callIfShort`.
+        accounting.withLock { accounting in
+            guard accounting.hasVacancy, let worker = accounting.idle.popLast() ?? make() else { return }
+            isFirst = accounting.active == 0
+            accounting.begin(worker)
+            publish(&accounting)
+            // On the worker's behalf, so that no other one is started before it has searched.
+            // Relaxed: see `startWorkerIfNeeded`.
             searching.add(1, ordering: .relaxed)
-            called = worker
+            started = worker
         }
-        guard let called else { return false }
-        // The first one of each pool may not be refused, so that no pool stands still for the
+        guard let started else { return false }
+        // The first worker of a pool always gets a thread, so that no pool stops because of the
         // threads of others.
-        if called.call(isFirst: isFirst) {
-            if isFirst { PoolMonitor.watch(self) }
+        if started.start(isFirst: isFirst) {
+            if isFirst { PoolMonitor.add(self) }
             return true
         }
-        dismiss(called)
+        dismiss(started)
         return false
     }
 
-    /// There is no thread for a worker that has been called. The monitor tries again.
+    /// Returns a worker to the idle set for which there is no thread. The monitor tries again.
     private func dismiss(_ worker: PoolWorker) {
-        roster.withLock { roster in
-            roster.end(worker)
-            publish(&roster)
+        accounting.withLock { accounting in
+            accounting.end(worker)
+            publish(&accounting)
         }
-        // In one order with what the others submit and then read: whoever called nobody because of
-        // this one is seen below.
+        // Sequentially consistent: in one order with a submitter's job and its read of `searching`.
+        // A submitter that started no worker because of this one has its job seen below.
         searching.subtract(1, ordering: .sequentiallyConsistent)
         if !isAwake {
-            if hasWork() { callWorker() } else { tellOfTheEnd() }
+            if hasWork() { startWorker() } else { notifyIfDone() }
         }
     }
 
-    /// Makes a worker, if there may be more. The roster is locked.
+    /// Makes a worker, if there may be more. The caller holds the lock of the accounting.
     private func make() -> PoolWorker? {
         let index = count
         guard index < limit else { return nil }
         let worker = PoolWorker(of: self, number: index + 1)
         unsafe (workers + index).initialize(to: .passRetained(worker))
-        // An exchange, and releasing: who sees the new count sees the worker, and its reference has been counted.
+        // Releasing: a thread that sees the new count sees the worker. An exchange, so that its
+        // reference has been counted by then.
         _ = made.exchange(index + 1, ordering: .releasing)
         return worker
     }
 
-    /// Gives free places to those that wait for one, and shows how many may be called. The roster
-    /// is locked.
-    func publish(_ roster: inout PoolRoster) {
-        roster.admitReturning()
-        // Relaxed: a hint. Who relies on it has passed a fence, or looks again under the lock.
-        vacancies.store(roster.vacancies, ordering: .relaxed)
+    /// Gives free permits to the workers that wait for one, and publishes how many may start. The
+    /// caller holds the lock of the accounting.
+    func publish(_ accounting: inout WorkerAccounting) {
+        accounting.admitReturning()
+        // Relaxed: a hint. A reader that relies on it has passed a fence, or reads again under the
+        // lock.
+        vacancies.store(accounting.vacancies, ordering: .relaxed)
     }
 
-    // MARK: - What waits
+    // MARK: - Queued jobs
 
-    /// Whether there is work that nobody has begun, as far as one can see from outside.
+    /// Whether there is a job that no worker has begun, as far as one can see from outside.
     ///
-    /// A single piece before a worker that is getting on is that one's, and no work for another.
+    /// A single job in the ring of a worker that makes progress is left to that worker.
     func hasWork() -> Bool {
-        if !urgent.isEmpty || !line.isEmpty || !spill.isEmpty || !rescued.isEmpty || !patient.isEmpty {
+        if !urgent.isEmpty || !injector.isEmpty || !overflow.isEmpty || !rescued.isEmpty
+            || !lowPriority.isEmpty
+        {
             return true
         }
         for index in 0..<count where worker(index).ring.count > 0 {
-            if worker(index).ring.count > 1 || isHeldUp(worker(index)) { return true }
+            if worker(index).ring.count > 1 || makesNoProgress(worker(index)) { return true }
         }
-        // Once more: a ring may have laid down its work after the first look, and before its turn.
-        // Acquiring: who finds a ring empty that the monitor has taken from finds the mark, or else
-        // the job.
-        return !spill.isEmpty || isMoving.load(ordering: .acquiring) || !rescued.isEmpty
+        // Once more: a worker may have moved the jobs of its ring to the overflow after the first
+        // look, and before its ring was looked at. Acquiring: a thread that finds a ring empty
+        // because the monitor has taken its jobs sees `isMoving`, or else the jobs.
+        return !overflow.isEmpty || isMoving.load(ordering: .acquiring) || !rescued.isEmpty
     }
 
-    /// Whether a worker has something before it and does not begin it, for longer than a small piece takes.
-    func isHeldUp(_ worker: PoolWorker) -> Bool {
-        let pieces = worker.pieces
+    /// Whether a worker has queued jobs and begins none, for longer than a short job takes.
+    func makesNoProgress(_ worker: PoolWorker) -> Bool {
+        let begunCount = worker.begunCount
         for _ in 0..<8 {
             ec_relax()
-            if worker.pieces != pieces { return false }
+            if worker.begunCount != begunCount { return false }
         }
         return worker.ring.count > 0
     }
 
-    // MARK: - The end
+    // MARK: - Shutdown
 
-    var isClosed: Bool { closed.load(ordering: .relaxed) }  // Relaxed: each line's lock says for certain.
+    // Relaxed: a hint; each injector reads its own flag under its lock.
+    var isClosed: Bool { closed.load(ordering: .relaxed) }
     private let closed = Atomic<Bool>(false)
 
-    /// Takes nothing more but what has been accepted.
+    /// Refuses new jobs from now on; accepted ones still run.
     func close() {
         closed.store(true, ordering: .relaxed)
         urgent.close()
-        line.close()
-        patient.close()
+        injector.close()
+        lowPriority.close()
     }
 }

@@ -1,13 +1,13 @@
 internal import CPlatform
 internal import Synchronization
 
-/// Looks at the pools that have workers with threads, all of them by one thread, for as long as
-/// there is such a pool.
+/// Checks all pools that have workers with threads, on one thread, for as long as there is such a
+/// pool.
 ///
-/// Waits that the library knows of make room for another worker at once. The monitor finds the
-/// rest: jobs that block in the system or wait for each other by means of their own, and jobs that
-/// have waited for too long behind a long one. It looks every five milliseconds while any pool has
-/// jobs that wait, and up to eight times more rarely while none has.
+/// A wait that the library knows of gives up its permit at once. The monitor finds the rest: jobs
+/// that block in the system or wait for each other by other means, and jobs that have been queued
+/// for too long behind a long one. It looks every five milliseconds while any pool has queued jobs,
+/// and up to eight times more rarely while none has.
 enum PoolMonitor {
     private struct State: ~Copyable {
         var pools: [PoolCore] = []
@@ -18,15 +18,15 @@ enum PoolMonitor {
     /// What the thread sleeps on: one if it is to look at once.
     private static let word = Atomic<UInt32>(0)
 
-    /// Between two looks, in nanoseconds.
+    /// The interval between two looks, in nanoseconds.
     static var shortTick: Int64 { 5_000_000 }
     static var longTick: Int64 { 40_000_000 }
 
-    /// The pool has a worker with a thread.
-    static func watch(_ core: PoolCore) {
-        // Acquiring and releasing, here and below: the monitor lays the mark down and looks at the
-        // roster, who sets it has changed the roster before.
-        if core.isWatched.exchange(true, ordering: .acquiringAndReleasing) { return }
+    /// Adds a pool that has a worker with a thread; starts the thread if there is none.
+    static func add(_ core: PoolCore) {
+        // Acquiring and releasing, here and below: the monitor clears the mark and then reads the
+        // accounting; a thread that sets the mark has changed the accounting before.
+        if core.isMonitored.exchange(true, ordering: .acquiringAndReleasing) { return }
         let mustStart = state.withLock { state in
             state.pools.append(core)
             if state.isRunning { return false }
@@ -34,13 +34,13 @@ enum PoolMonitor {
             return true
         }
         if mustStart {
-            OwnThreads.run(.init(name: "pool monitor", isIndispensable: true, body: run))
+            LibraryThreads.run(.init(name: "pool monitor", isIndispensable: true, body: run))
         } else {
             hurry()
         }
     }
 
-    /// Has the next look come now.
+    /// Brings the next look forward.
     static func hurry() {
         // Releasing: the look sees what the caller did.
         word.store(1, ordering: .releasing)
@@ -52,7 +52,7 @@ enum PoolMonitor {
         repeat {
             var isPressed = isHurried(within: tick)
             for core in state.withLock({ $0.pools }) {
-                switch core.lookAfterWorkers() {
+                switch core.checkWorkers() {
                 case .pressed: isPressed = true
                 case .busy: break
                 case .asleep: forget(core)
@@ -71,18 +71,18 @@ enum PoolMonitor {
 
     private static func forget(_ core: PoolCore) {
         state.withLock { state in state.pools.removeAll { $0 === core } }
-        _ = core.isWatched.exchange(false, ordering: .acquiringAndReleasing)
-        // A worker may have come between the look and the exchange, and found the mark.
-        if core.isAwake { watchAgain(core) }
+        _ = core.isMonitored.exchange(false, ordering: .acquiringAndReleasing)
+        // A worker may have started between the look and the exchange, and found the mark set.
+        if core.isAwake { addAgain(core) }
     }
 
-    /// For the monitor itself, which goes on.
-    private static func watchAgain(_ core: PoolCore) {
-        if core.isWatched.exchange(true, ordering: .acquiringAndReleasing) { return }
+    /// Adds a pool again, on the monitor's own thread.
+    private static func addAgain(_ core: PoolCore) {
+        if core.isMonitored.exchange(true, ordering: .acquiringAndReleasing) { return }
         state.withLock { $0.pools.append(core) }
     }
 
-    /// Sleeps for so long, or until the next look is to come at once (true).
+    /// Sleeps for that long, or until `hurry` is called (true).
     private static func isHurried(within nanoseconds: Int64) -> Bool {
         let end = MonotonicClock.nanoseconds + nanoseconds
         // Acquiring: see `hurry`.

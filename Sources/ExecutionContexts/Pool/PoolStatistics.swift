@@ -1,41 +1,41 @@
 /// What a pool is doing, and what it has done since it was made.
 ///
-/// Each figure is right at some moment of the call, and not all at the same.
+/// Each figure is right at some moment of the call, and not all of them at the same moment.
 public struct PoolStatistics: Hashable, Sendable {
-    /// How many pieces may be getting on at a time.
+    /// How many jobs may run at a time.
     public let width: Int
-    /// How many workers have work, or look for some.
+    /// How many workers have a job, or search for one.
     public let active: Int
-    /// How many of those wait, as far as is known.
+    /// How many of the active workers wait, as far as is known.
     public let waiting: Int
-    /// How many workers there are, at work or at rest.
+    /// How many workers there are, active or idle.
     public let workers: Int
-    /// How many pieces have been submitted and not begun.
+    /// How many jobs have been submitted and not begun.
     public let pending: Int
-    /// How many pieces have been begun.
+    /// How many jobs have been begun.
     public let begun: Int
-    /// How many jobs have been found asleep in a wait that the library does not know of, each time
-    /// they were, how many workers were called in expectation of more, and how many jobs went on beyond the width after
-    /// a wait for exclusive access.
+    /// How many jobs may have run beyond the width of the pool (law 11).
     ///
-    /// A pool that computes has none. Each may have let another job run beyond the width (law 11).
-    /// Put ``WorkerPool/blocking(_:)`` around such a wait.
+    /// It counts each time that a job was found asleep in a wait that the library does not know of,
+    /// each worker that was started in expectation of more such waits, and each job that continued
+    /// beyond the width after a wait for exclusive access. A pool whose jobs only compute has none.
+    /// Put ``WorkerPool/blocking(_:)`` around a wait that the library does not know of.
     public let substitutes: Int
 
     init(of core: PoolCore) {
         width = core.width
-        (active, waiting, substitutes) = core.roster.withLock {
+        (active, waiting, substitutes) = core.accounting.withLock {
             ($0.active, $0.active - $0.running, $0.substitutes)
         }
         workers = core.count
         let all = (0..<core.count).map { core.worker($0) }
         pending =
             all.reduce(
-                core.urgent.count + core.line.count + core.spill.count + core.rescued.count
-                    + core.patient.count
+                core.urgent.count + core.injector.count + core.overflow.count + core.rescued.count
+                    + core.lowPriority.count
             ) {
                 $0 + $1.ring.count
             }
-        begun = all.reduce(0) { $0 + $1.pieces }
+        begun = all.reduce(0) { $0 + $1.begunCount }
     }
 }

@@ -1,49 +1,54 @@
 internal import CPlatform
 internal import Synchronization
 
-/// One of those who run a pool's work: a ring of work, and one of the library's threads while there
-/// is any.
+/// One worker of a pool: a ring of jobs, and a thread of the library's while it is active.
 ///
-/// A worker is active or at rest, where it has no thread, or one that naps. The pool's roster says which.
-@safe final class PoolWorker: LentThread, @unchecked Sendable {
-    // Unchecked: what is said to be the thread's belongs to the thread that has this worker, and
-    // what is the monitor's to that; the roster's part is reached under the lock of the pool only.
-    // So the run-time exclusivity checks are superfluous.
+/// A worker is active or idle. An idle worker has no thread, or one in a timed park. The pool's
+/// accounting says which.
+@safe final class PoolWorker: BlockingScope, @unchecked Sendable {
+    // Unchecked: each stored property belongs to one side, so the run-time exclusivity checks are
+    // superfluous.
+    //
+    // - `loneJobHint`, `tick`, `injectedCount` and `shares` belong to the worker's thread.
+    // - `begunAtLook` belongs to the monitor.
+    // - `record` is reached under the lock of the pool's accounting only.
 
-    /// The work that the others may take from it.
+    /// The jobs that other workers may steal.
     let ring: WorkRing
-    /// How many pieces it has begun; written by its thread, read by those who watch.
+    /// How many jobs the worker has begun; written by its thread, read by any.
     private let begun = Atomic<Int>(0)
-    /// Whether the worker was found stalled in the job under way, and says so to the roster after
-    /// it.
+    /// Whether the worker was found stalled in its present job, and must report to the accounting
+    /// after it.
     let isToReport = Atomic<Bool>(false)
 
-    /// Whether the piece under way was the only one here when it was taken, so that what it adds goes on a chain.
-    @exclusivity(unchecked) var isLone = false
-    /// Where the search for work among the others starts, and how many jobs until the oldest
-    /// overflow is looked at. The thread's, as are the next two.
-    @exclusivity(unchecked) var turns: UInt32 = 0
-    /// How many jobs in the ring came from outside, before all of its own.
-    @exclusivity(unchecked) var granted = 0
+    /// Whether the present job was the only one here when it was taken, so a job that it submits is
+    /// probably the next link of a chain.
+    @exclusivity(unchecked) var loneJobHint = false
+    /// Where a search of the other rings starts, and how many jobs until the oldest overflow is
+    /// looked at.
+    @exclusivity(unchecked) var tick: UInt32 = 0
+    /// How many jobs in the ring came from the injector, before any of the worker's own.
+    @exclusivity(unchecked) var injectedCount = 0
     @exclusivity(unchecked) var shares = TimeShares()
 
-    /// The monitor's: what it had begun at the last look.
+    /// How many jobs the worker had begun at the monitor's last look.
     @exclusivity(unchecked) var begunAtLook = -1
 
-    /// The roster's: what it knows of this worker.
-    @exclusivity(unchecked) var place = Place()
+    /// What the accounting knows of this worker.
+    @exclusivity(unchecked) var record = Record()
 
-    struct Place {
+    struct Record {
         /// Whether it has a thread.
         var isActive = false
-        /// Whether it is one of those that are thought to be getting on.
+        /// Whether it counts as running: it has a thread, and is not known to be blocked.
         var isCounted = false
-        /// How many waits it is in, one within the other.
+        /// How many waits it is in, one nested in the other.
         var waits = 0
-        /// Whether it has waited and has not got a place yet.
+        /// Whether it has ended a wait and waits for a permit.
         var isReturning = false
         var seen = Look()
-        /// By which the monitor asks what its thread is doing; -1 while it has none that is awake.
+        /// The handle by which the monitor asks for the state of the thread; -1 while none is
+        /// awake.
         var thread: Int64 = -1
     }
 
@@ -52,17 +57,18 @@ internal import Synchronization
         /// The number of the look.
         var look: UInt32 = 0
         var begun = -1
-        /// The moment, and the processor time that the thread had used; -1 if that is not known.
+        /// The time of the look, and the processor time that the thread had used; -1 if that is not
+        /// known.
         var time: Int64 = 0
         var used: Int64 = -1
-        /// How many signs say that it sleeps: four for each look that found it asleep.
+        /// The evidence that the thread sleeps: four for each look that found it asleep.
         var signs = 0
 
         init() {}
 
         init(of worker: PoolWorker, number: UInt32) {
-            (look, begun, time) = (number, worker.pieces, MonotonicClock.nanoseconds)
-            let thread = unsafe worker.place.thread
+            (look, begun, time) = (number, worker.begunCount, MonotonicClock.nanoseconds)
+            let thread = unsafe worker.record.thread
             used = thread < 0 ? -1 : ec_thread_time(thread)
         }
 
@@ -74,7 +80,8 @@ internal import Synchronization
         }
     }
 
-    /// Its pool, which outlives it: the pool owns its workers, and a running worker retains the pool.
+    /// The worker's pool, which outlives it: the pool owns its workers, and a running worker
+    /// retains the pool.
     private let pool: Unmanaged<PoolCore>
     private let number: Int
 
@@ -87,91 +94,102 @@ internal import Synchronization
 
     var core: PoolCore { unsafe pool._withUnsafeGuaranteedRef { $0 } }
 
-    /// Has the worker's thread come; for who has taken it from those at rest. False if there is no
-    /// thread for it.
+    /// Gives the worker a thread, for the thread that took it from the idle set: wakes its parked
+    /// one, or gets one. False if there is none.
     ///
-    /// The first one of a pool is refused none.
-    func call(isFirst: Bool) -> Bool {
-        // Releasing: who naps sees what the caller did. Acquiring is for who naps.
-        let nap = nap.compareExchange(
-            expected: Self.naps, desired: Self.isCalled, successOrdering: .releasing,
+    /// With `isFirst` the system's refusal is fatal and the limit does not apply, so a pool with
+    /// jobs has at least one thread.
+    func start(isFirst: Bool) -> Bool {
+        // Releasing: the parked thread sees what the caller did. Relaxed on failure: the caller
+        // reads nothing that the parked thread wrote.
+        let exchange = parkState.compareExchange(
+            expected: Self.isParked, desired: Self.isStarted, successOrdering: .releasing,
             failureOrdering: .relaxed)
-        if nap.exchanged {
-            unsafe withUnsafePointer(to: self.nap) { unsafe ec_wake_one($0) }
+        if exchange.exchanged {
+            unsafe withUnsafePointer(to: self.parkState) { unsafe ec_wake_one($0) }
             return true
         }
         let core = core
-        return OwnThreads.run(
+        return LibraryThreads.run(
             .init(name: "\(core.name).\(number)", quality: core.quality, isIndispensable: isFirst) {
                 core.work(self)
             })
     }
 
-    // MARK: - Places
+    // MARK: - Permits
 
-    /// What it sleeps on while it waits for a place: one when it has been given one.
-    private let placeWord = Atomic<UInt32>(0)
+    /// What the worker sleeps on while it waits for a permit: one when it has got one.
+    private let permitWord = Atomic<UInt32>(0)
 
-    /// Sleeps until it has been given a place; on its own thread.
-    func waitForPlace() {
-        // Acquiring: the lock orders the rest.
-        while placeWord.load(ordering: .acquiring) == 0 {
-            unsafe withUnsafePointer(to: placeWord) { unsafe ec_wait($0, 0, Parker.never) }
+    /// Sleeps until the worker has been given a permit; on the worker's thread.
+    func waitForPermit() {
+        // Acquiring: sees the permit. The lock of the accounting orders the rest.
+        while permitWord.load(ordering: .acquiring) == 0 {
+            unsafe withUnsafePointer(to: permitWord) { unsafe ec_wait($0, 0, Parker.never) }
         }
-        placeWord.store(0, ordering: .relaxed)  // Relaxed: nobody gives another one until it has asked.
+        // Relaxed: the next permit comes only after this worker has asked for it.
+        permitWord.store(0, ordering: .relaxed)
     }
 
-    /// Gives it the place that it waits for. The roster is locked.
-    func givePlace() {
-        placeWord.store(1, ordering: .releasing)
-        unsafe withUnsafePointer(to: placeWord) { unsafe ec_wake_one($0) }
+    /// Gives the worker the permit that it waits for. The caller holds the lock of the accounting.
+    func givePermit() {
+        permitWord.store(1, ordering: .releasing)
+        unsafe withUnsafePointer(to: permitWord) { unsafe ec_wake_one($0) }
     }
 
-    // MARK: - Naps
+    // MARK: - Timed park
 
-    /// Whether the thread of a worker at rest is there still: away, napping, or called out of its nap.
-    private let nap = Atomic<UInt32>(0)
-    private static let isAway: UInt32 = 0
-    private static let naps: UInt32 = 1
-    private static let isCalled: UInt32 = 2
-
-    /// How long a thread is kept without work: calling it then costs half of what it costs to get one from the system.
-    private static let napLength: Int64 = 10_000_000
-
-    /// From now on a call reaches the thread that calls this; before the worker is said to be at rest.
+    /// The state of an idle worker's thread.
     ///
-    /// Relaxed: the roster's lock comes between this and any call.
-    func beginNap() { nap.store(Self.naps, ordering: .relaxed) }
+    /// | state | the thread | next |
+    /// | --- | --- | --- |
+    /// | `isAway` | none, or one that runs jobs | `isParked`, by the thread |
+    /// | `isParked` | parks, or is about to | `isStarted`, by `start`; `isAway`, by the thread |
+    /// | `isStarted` | returns to its jobs | `isAway`, by the thread |
+    private let parkState = Atomic<UInt32>(0)
+    private static let isAway: UInt32 = 0
+    private static let isParked: UInt32 = 1
+    private static let isStarted: UInt32 = 2
 
-    /// It goes on, and nobody has called it.
-    func endNap() { nap.store(Self.isAway, ordering: .relaxed) }
+    /// How long a thread parks without a job. To wake it costs half of what a thread from the
+    /// system costs.
+    private static let parkDuration: Int64 = 10_000_000
 
-    /// Sleeps until somebody calls (true) or it is time to give the thread back.
-    func isCalledOutOfNap() -> Bool {
-        let end = MonotonicClock.nanoseconds + Self.napLength
-        // Acquiring, here and below: what the caller did is seen.
-        while nap.load(ordering: .acquiring) == Self.naps, MonotonicClock.nanoseconds < end {
-            unsafe withUnsafePointer(to: nap) { unsafe ec_wait($0, Self.naps, end) }
+    /// From now on `start` reaches the calling thread; called before the worker joins the idle set.
+    ///
+    /// Relaxed: the lock of the accounting lies between this and any `start`.
+    func beginTimedPark() { parkState.store(Self.isParked, ordering: .relaxed) }
+
+    /// Ends the park before it began: the worker continues, and no other thread has started it.
+    func endTimedPark() { parkState.store(Self.isAway, ordering: .relaxed) }
+
+    /// Parks until another thread starts the worker (true) or the park has lasted its time (false).
+    func isStartedWhileParked() -> Bool {
+        let end = MonotonicClock.nanoseconds + Self.parkDuration
+        // Acquiring, here and below: sees what the thread that called `start` did.
+        while parkState.load(ordering: .acquiring) == Self.isParked, MonotonicClock.nanoseconds < end {
+            unsafe withUnsafePointer(to: parkState) { unsafe ec_wait($0, Self.isParked, end) }
         }
-        return nap.exchange(Self.isAway, ordering: .acquiring) == Self.isCalled
+        return parkState.exchange(Self.isAway, ordering: .acquiring) == Self.isStarted
     }
 
-    /// The pieces it has begun.
-    var pieces: Int { begun.load(ordering: .relaxed) }  // Relaxed: a figure.
+    /// How many jobs the worker has begun.
+    var begunCount: Int { begun.load(ordering: .relaxed) }  // Relaxed: a count only.
 
-    /// Counts a piece. Relaxed, and no exchange: nobody else writes.
+    /// Counts a job. Relaxed, and no exchange: only the worker's thread writes.
     @inline(__always)
-    func beginPiece() { begun.store(begun.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
+    func beginJob() { begun.store(begun.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
-    // MARK: - The thread that has it
+    // MARK: - Blocking scope
 
     override func beginWait() { core.beginWait(self) }
 
-    override func endWait(_ return: LentThread.Return) { core.endWait(self, `return`) }
+    override func endWait(_ return: BlockingScope.Return) { core.endWait(self, `return`) }
 
-    // The monitor finds out whether the call sleeps: most do not, and room that is made for them
-    // costs more than they do.
+    // The monitor finds out whether the call sleeps. Most calls do not, and a permit given up for
+    // one costs more than the call.
     override func endCall() {
-        if isToReport.load(ordering: .relaxed) { core.report(self) }  // Relaxed: see the monitor.
+        // Relaxed: `report` reads the accounting under its lock.
+        if isToReport.load(ordering: .relaxed) { core.report(self) }
     }
 }

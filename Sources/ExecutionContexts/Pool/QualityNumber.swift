@@ -1,7 +1,7 @@
 internal import Dispatch
 
 extension DispatchQoS.QoSClass {
-    /// What Apple's systems call this class, for `OwnThreads`; zero where none is given.
+    /// The number of this class on Apple's systems, for `LibraryThreads`; zero where none is given.
     var number: UInt32 {
         switch self {
         case .background: 0x09

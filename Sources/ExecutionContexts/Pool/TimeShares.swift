@@ -1,34 +1,34 @@
 /// How one worker divides its time among the queues that have jobs for it.
 ///
-/// While only one queue has jobs, nothing is measured. Else each job's time is charged to the queue
-/// that it came from:
+/// While only one queue has jobs, nothing is measured. Else the time of each job is charged to the
+/// queue that it came from:
 ///
-/// | both wait | shares of the time |
+/// | both have jobs | shares of the time |
 /// | --- | --- |
 /// | jobs from outside, jobs of the pool's own jobs | 2 : 1, jobs from outside first |
 /// | urgent jobs, all others | 4 : 1 |
-/// | all others, patient jobs | 8 : 1 |
+/// | all others, low-priority jobs | 8 : 1 |
 ///
 /// A debt is what a queue has to be given before the others, in nanoseconds. It is bounded on both
 /// sides, so that a job of seconds does not keep a queue out for seconds.
 package struct TimeShares {
-    package enum Queue: UInt8 { case own, outside, urgent, patient }
+    package enum Queue: UInt8 { case own, outside, urgent, lowPriority }
 
     /// Which queues have jobs.
     package struct Waiting {
         package var own = false
         package var outside = false
         package var urgent = false
-        package var patient = false
+        package var lowPriority = false
 
         package init(
-            own: Bool = false, outside: Bool = false, urgent: Bool = false, patient: Bool = false
+            own: Bool = false, outside: Bool = false, urgent: Bool = false, lowPriority: Bool = false
         ) {
-            (self.own, self.outside, self.urgent, self.patient) = (own, outside, urgent, patient)
+            (self.own, self.outside, self.urgent, self.lowPriority) = (own, outside, urgent, lowPriority)
         }
     }
 
-    /// What a queue may be owed, and what a single job counts at most.
+    /// The largest debt, and the most that a single job is charged.
     package static var quantum: Int64 { 10_000_000 }
     /// How long a worker stays with its own jobs, or with those from outside, where all are short.
     package static var slice: Int64 { 50_000 }
@@ -37,15 +37,15 @@ package struct TimeShares {
     private var lastTime: Int64 = 0
     private var lastBegun = 0
     private var lastWaiting = Waiting()
-    private var (toOutside, toMedium, toPatient): (Int64, Int64, Int64) = (0, 0, 0)
+    private var (toOutside, toMedium, toLowPriority): (Int64, Int64, Int64) = (0, 0, 0)
     private var isServingOutside = false
 
     package init() {}
 
     /// Chooses the queue that the next job comes from. At least one has jobs.
     ///
-    /// `begun` counts the worker's jobs: if others than the one chosen last have run, nothing is
-    /// known of the time since.
+    /// `begun` counts the worker's jobs. If jobs ran that were not chosen here, the time since the
+    /// last choice is not charged to any queue.
     package mutating func choose(at now: Int64, begun: Int, from waiting: Waiting) -> Queue {
         if begun > lastBegun + 1 { lastWaiting = Waiting() }
         lastBegun = begun
@@ -57,7 +57,9 @@ package struct TimeShares {
 
     private mutating func next(_ waiting: Waiting) -> Queue {
         let hasMedium = waiting.own || waiting.outside
-        if waiting.patient, !waiting.urgent && !hasMedium || toPatient >= Self.quantum { return .patient }
+        if waiting.lowPriority, !waiting.urgent && !hasMedium || toLowPriority >= Self.quantum {
+            return .lowPriority
+        }
         if waiting.urgent, !hasMedium || toMedium < Self.quantum { return .urgent }
         guard waiting.own && waiting.outside else { return waiting.outside ? .outside : .own }
         if isServingOutside ? toOutside <= 0 : toOutside >= Self.slice { isServingOutside.toggle() }
@@ -67,13 +69,13 @@ package struct TimeShares {
     private mutating func charge(at now: Int64, _ waiting: Waiting) {
         let passed = max(now - lastTime, 0)
         let elapsed = min(passed, Self.quantum)
-        // Outside first where it comes anew, unless it has had more than its share a moment ago.
+        // Outside first where it has jobs anew, unless it has had more than its share a moment ago.
         if !lastWaiting.outside || !lastWaiting.own {
             toOutside = min(toOutside + elapsed, Self.slice)
             isServingOutside = false
         } else if last == .own {
-            // Twice: beside jobs that add others, none from outside waits much longer than in one
-            // queue for all.
+            // Twice: beside jobs that submit others, a job from outside waits hardly longer than in
+            // one common queue.
             toOutside = min(toOutside + 2 * elapsed, Self.quantum)
         } else if last == .outside {
             toOutside = max(toOutside - elapsed, -Self.quantum)
@@ -87,12 +89,12 @@ package struct TimeShares {
         } else {
             toMedium = max(toMedium - elapsed, 0)
         }
-        if !waiting.patient || !lastWaiting.patient {
-            toPatient = 0
-        } else if last == .patient {
-            toPatient = max(toPatient - elapsed, 0)
+        if !waiting.lowPriority || !lastWaiting.lowPriority {
+            toLowPriority = 0
+        } else if last == .lowPriority {
+            toLowPriority = max(toLowPriority - elapsed, 0)
         } else {
-            toPatient = min(toPatient + elapsed / 8, 2 * Self.quantum)
+            toLowPriority = min(toLowPriority + elapsed / 8, 2 * Self.quantum)
         }
     }
 }

@@ -1,17 +1,17 @@
-/// How urgent work is, beside other work that waits at the same place.
+/// How urgent a job is, beside others that are queued at the same context.
 ///
-/// A queue with priorities has a line for each of the five. A pool has three: what is urgent comes
-/// before the rest, and what is patient after it. There neither waits for ever: where all of them
-/// have jobs all the time, urgent ones have four fifths of a worker's time, and patient ones a
-/// ninth.
+/// A queue with priorities has one queue for each of the five. A pool has three: urgent jobs
+/// (`high` and `highest`), the rest, and low-priority jobs (`low` and `lowest`). None starves in a
+/// pool: where all three have jobs all the time, urgent jobs get four fifths of a worker's time
+/// beside the rest, and low-priority jobs a ninth.
 public enum WorkPriority: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// Begins after all others; on a pool, like `low`.
     case lowest
-    /// Begins when nothing else waits; on a pool also when it has waited for long.
+    /// Begins when no other job is queued; on a pool also when it has waited for long.
     case low
-    /// The rest.
+    /// Begins after `high` and before `low`.
     case medium
-    /// Begins before the rest.
+    /// Begins before `medium`.
     case high
     /// Begins before all others; on a pool, like `high`.
     case highest

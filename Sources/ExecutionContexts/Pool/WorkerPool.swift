@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Runs work on few threads of its own, at a fraction of what handing it to the system costs.
+/// Runs jobs on few threads of its own, at a fraction of what handing them to the system costs.
 ///
 /// ```swift
 /// let pool = WorkerPool(name: "thumbnails", width: 2)
@@ -8,31 +8,31 @@ public import Dispatch
 /// try await pool.shutDown().get()
 /// ```
 ///
-/// At most `width` jobs are getting on at a time. A job that waits for something makes room for
-/// another one: at once where the library knows of the wait, as it does of its own and of
-/// `WorkerPool.blocking`, else within a few hundredths of a second. So jobs may wait for one
-/// another. There are `limit` threads at the most, which come from the 1,024 of the process. A pool
-/// that has had nothing to do for a hundredth of a second has none. Law 11 says what holds after a
-/// wait.
+/// At most `width` jobs run at a time. A job that waits makes room for another one: at once where
+/// the library knows of the wait, as it does of its own waits and of `WorkerPool.blocking`, else
+/// within a few hundredths of a second. So jobs may wait for one another. The pool has at most
+/// `limit` threads, which come from the 1,024 of the process. A pool that has been idle for a
+/// hundredth of a second has none. Law 11 says what holds after a wait.
 ///
-/// Work begins in the order of submission, more or less: workers take from each other, and of what one piece submits in the
-/// hundreds the newest may come first. So nothing may rely on it. For order take `serial()`. What most programs need is ``ExecutionContext/pool``, which is shared and never shut down.
-public final class WorkerPool: RefusingContext, ForeseeingContext {
+/// Jobs begin in the order of submission only roughly: workers steal from each other, and of
+/// hundreds that one job submits the newest may come first. For order use `serial()`. Most programs
+/// need only ``ExecutionContext/pool``, which is shared and never shut down.
+public final class WorkerPool: RefusingContext, ForecastingContext {
     let core: PoolCore
     private let priority: WorkPriority
 
-    /// A pool of its own. A width or a limit below 1, a limit below the width or above 1,024 stops
-    /// the program.
+    /// Makes a pool. Traps if the width or the limit is below 1, or the limit is below the width or
+    /// above 1,024.
     ///
-    /// The width is the number of processors that the program may use, unless you say otherwise.
+    /// The width is the number of processors that the program may use, unless you pass another one.
     public convenience init(
         name: String = "pool", width: Int? = nil, limit: Int = 64, qos: DispatchQoS = .default
     ) {
         let width = width ?? min(Processors.count, limit)
         require(
-            limit <= OwnThreads.limit,
-            "A pool of up to \(limit) threads was asked for, and all pools of a process together have "
-                + "\(OwnThreads.limit) (law 11). Take a smaller limit, or do not block threads.")
+            limit <= LibraryThreads.limit,
+            "A pool has a limit of \(limit) threads, and all pools of a process together have "
+                + "\(LibraryThreads.limit) (law 11). Pass a smaller limit, or do not block threads.")
         require(
             1 <= width && width <= limit,
             "A pool of \(width) workers at a time and \(limit) in all could not run anything (law 1). "
@@ -47,54 +47,54 @@ public final class WorkerPool: RefusingContext, ForeseeingContext {
 
     public var name: String { priority == .medium ? core.name : "\(core.name)(\(priority))" }
 
-    /// Submits work. After `shutDown()` it stops the program; `tryExecute` says so instead (law 1).
+    /// Submits a job. Traps after `shutDown()`; `tryExecute` throws instead (law 1).
     public func execute(_ work: consuming @escaping Work) {
-        if !core.submit(LooseWork(consume work), priority) {
+        if !core.submit(UnmanagedWork(consume work), priority) {
             stopMisuse(
-                "Work was submitted by execute to '\(name)', which has been shut down (law 1). "
-                    + "Submit by tryExecute, run or submit, which say so, or before the shutdown.")
+                "A job was submitted by execute to '\(name)', which has been shut down (law 1). "
+                    + "Use tryExecute, run or submit, which report a refusal, or submit before the shutdown.")
         }
     }
 
     public func execute(
         _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
     ) {
-        if !core.submit(LooseWork(consume work), priority) { refused(refusal) }
+        if !core.submit(UnmanagedWork(consume work), priority) { refused(refusal) }
     }
 
     public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
-        if !core.submit(LooseWork(consume work), priority) { throw refusal }
+        if !core.submit(UnmanagedWork(consume work), priority) { throw refusal }
     }
 
-    // What comes by this has been accepted already, and is run after a shutdown, too.
+    // These jobs have been accepted already, and run after a shutdown, too.
     public func enqueue(_ work: consuming @escaping Work) {
-        _ = core.submit(LooseWork(consume work), priority, isAccepted: true)
+        _ = core.submit(UnmanagedWork(consume work), priority, isAccepted: true)
     }
 
-    /// Yes in the pool's work, no elsewhere; the one exception is law 4's.
+    /// True in the pool's jobs, false elsewhere; the one exception is that of law 4.
     public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(core)) }
 
     public var runsAnywhere: Bool { true }
 
-    package func foresee(_ outlook: inout Outlook) { core.foresee(&outlook) }
+    package func foresee(_ forecast: inout WaitForecast) { core.foresee(&forecast) }
 
-    /// The same pool for work of another priority.
+    /// The same pool, for jobs of another priority.
     public func prioritized(_ priority: WorkPriority) -> WorkerPool { WorkerPool(core, priority) }
 
-    /// What the pool is doing, and what it has done.
+    /// What the pool is doing, and what it has done since it was made.
     public var statistics: PoolStatistics { PoolStatistics(of: core) }
 
     private var refusal: Refusal { Refusal(.shutDown, by: name) }
 
-    /// Runs `body`, which waits for something: if this thread is a pool's or `.global`'s, another
-    /// job may run meanwhile.
+    /// Runs `body`, which waits for something: on a thread of a pool or of `.global`, another job
+    /// may run meanwhile.
     ///
-    /// For waiting that the library cannot know of: files, sockets, locks and semaphores of others.
-    /// Afterwards a job of a pool waits for a place, so that the pool keeps its width (law 11). On
+    /// For waits that the library cannot know of: files, sockets, foreign locks and semaphores.
+    /// Afterwards a job of a pool waits for a permit, so that the pool keeps its width (law 11). On
     /// other threads it costs nothing.
     public static func blocking<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try LentThread.waiting(then: .whenThereIsRoom, body)
+        try BlockingScope.waiting(then: .whenThereIsRoom, body)
     }
 }

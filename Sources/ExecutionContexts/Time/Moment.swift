@@ -1,11 +1,11 @@
-/// A point in the time of a context, in nanoseconds since an origin of the source's choice.
+/// A point in the time of a context, in nanoseconds since an origin that the time source chooses.
 ///
 /// Moments of different sources cannot be compared. Arithmetic saturates: it does not trap (law 7).
 public struct Moment: InstantProtocol, Hashable, Sendable {
     /// Nanoseconds since the origin.
     public var nanoseconds: Int64
 
-    /// Makes a moment so many nanoseconds after the origin.
+    /// Makes the moment that many nanoseconds after the origin.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The moment that never comes.
@@ -45,10 +45,11 @@ extension Int64 {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds, rounded up so that no delay is early, clamped to 292 years.
+    /// The duration in whole nanoseconds, rounded up so that no delay is early, clamped to 292
+    /// years.
     var saturatedNanoseconds: Int64 {
         let perNanosecond: Int64 = 1_000_000_000
-        // Up to nine seconds fit one word, and up to 584 years one division of the processor's.
+        // Up to nine seconds fit one word. Up to 584 years take one division instruction.
         if let short = Int64(exactly: attoseconds) {
             let (quotient, rest) = short.quotientAndRemainder(dividingBy: perNanosecond)
             return rest > 0 ? quotient + 1 : quotient
@@ -63,7 +64,8 @@ extension Duration {
         return Int64(clamping: rest > 0 && quotient < .max ? quotient + 1 : quotient)
     }
 
-    /// A duration from seconds, for the overloads that take them; nil for infinity (law 7).
+    /// A duration from seconds, for the overloads that take them; nil for infinity. Traps if
+    /// `seconds` is NaN (law 7).
     ///
     /// The standard library's own conversion traps on what does not fit.
     @usableFromInline
@@ -72,7 +74,7 @@ extension Duration {
     ) -> Duration? {
         require(
             !seconds.isNaN,
-            "\(fileID):\(line): a delay of not-a-number seconds means nothing (law 7). "
+            "\(fileID):\(line): a delay of NaN seconds means nothing (law 7). "
                 + "Pass a number, or infinity for never.")
         if seconds == .infinity { return nil }
         let nanoseconds = (seconds * 1e9).rounded(.up)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a repeated piece of work does when it is late.
+/// What a repeated job does when it is late.
 public enum DriftPolicy: Sendable {
     /// Keeps to the grid of multiples of the period and leaves out those that have passed.
     case skip
@@ -13,10 +13,10 @@ public enum DriftPolicy: Sendable {
 extension ExecutionContext {
     /// Runs `work` on this context every `period`, first after one period, until it is cancelled.
     ///
-    /// Runs do not overlap: the next is scheduled when one has ended, by the drift policy. A period that is
-    /// not positive stops the program.
+    /// Runs do not overlap: the next is scheduled when one has ended, by the drift policy. Traps if
+    /// `period` is not positive (law 7).
     ///
-    /// - Returns: the repetition. It goes on when this is let go of, so keep it to be able to cancel.
+    /// - Returns: the repetition. Keep it to be able to cancel; released, it continues.
     public func `repeat`(
         every period: Duration, policy: DriftPolicy = .skip, tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work
@@ -30,7 +30,7 @@ extension ExecutionContext {
     }
 }
 
-/// Work that repeats; made by `repeat(every:)`.
+/// A job that repeats; made by `repeat(every:)`.
 public final class Repetition: Sendable {
     private let repeater: any Repeating
 
@@ -38,8 +38,8 @@ public final class Repetition: Sendable {
 
     /// Ends the repetition: true if this call did it, false if it had ended (law 7).
     ///
-    /// No run starts after it; a run under way ends as it would. The captures of the work are freed at once,
-    /// or at the end of the run under way.
+    /// No run starts afterwards; a run under way continues to its end. The captures of the job are
+    /// freed at once, or at the end of the run under way.
     @discardableResult
     public func cancel() -> Bool { repeater.cancel() }
 }
@@ -53,8 +53,8 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
     private struct State: ~Copyable {
         var work: Work?
         var due: Moment
-        /// Weak, since its body holds this: a delay that its context drops, or that never comes, must not
-        /// keep both for ever (law 10).
+        /// Weak, since its body retains this object. A delay that its context drops, or that never
+        /// comes, must not keep both for ever (law 10).
         weak var delay: DelayedWork?
     }
 
@@ -62,18 +62,18 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
     private let period: Duration
     private let policy: DriftPolicy
     private let tolerance: Duration
-    private let origin: (fileID: StaticString, line: UInt)
+    private let location: (fileID: StaticString, line: UInt)
     private let state: Guarded<State>
 
     init(
         on context: Context, _ period: Duration, _ policy: DriftPolicy, _ tolerance: Duration,
-        _ origin: (StaticString, UInt), _ work: @escaping Work
+        _ location: (StaticString, UInt), _ work: @escaping Work
     ) {
         self.context = context
         self.period = period
         self.policy = policy
         self.tolerance = tolerance
-        self.origin = origin
+        self.location = location
         let first = context.time.now.advanced(by: period)
         state = Guarded(State(work: work, due: first))
         schedule(first)
@@ -86,10 +86,11 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
     }
 
     private func run() {
-        // Outside the lock, so that the work may cancel its own repetition (law 9).
+        // Outside the lock, so that the job may cancel its own repetition (law 9).
         guard let work = state.withLock({ $0.work }) else { return }
         work()
-        // Outside the lock as well, since it asks the context's clock; only one run at a time changes it.
+        // Outside the lock as well, since it calls the context's clock; only one run at a time
+        // changes `due`.
         let next = nextDue(after: state.withLock { $0.due })
         let goesOn = state.withLock { state in
             state.due = next
@@ -100,10 +101,10 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
 
     private func schedule(_ due: Moment) {
         let delay = context.schedule(
-            at: due, tolerance: tolerance, fileID: origin.fileID, line: origin.line
+            at: due, tolerance: tolerance, fileID: location.fileID, line: location.line
         ) { self.run() }
         let isOver = state.withLock { state in
-            // One that has started already may have stored its successor.
+            // A delay that has started already may have stored its successor.
             if state.work != nil, delay.isWaiting { state.delay = delay }
             return state.work == nil
         }

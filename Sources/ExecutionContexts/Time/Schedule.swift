@@ -1,12 +1,12 @@
 extension ExecutionContext {
     /// Runs `work` on this context when `delay` has passed, and not before (law 7).
     ///
-    /// Delays on one context fire in the order of `(deadline, submission)`; a zero or negative delay means
-    /// as soon as possible, a huge one saturates. The work counts as submitted when it is due (law 3).
-    /// `tolerance` is how much later it may come, in exchange for fewer awakenings of the machine; within
-    /// it, the order of deadlines is not kept.
+    /// Delays on one context fire in the order of `(deadline, submission)`. A zero or negative
+    /// delay means as soon as possible; a huge one saturates. The job counts as submitted when it
+    /// is due (law 3). `tolerance` is how much later it may come, in exchange for fewer wake-ups of
+    /// the machine; within it, the order of deadlines is not kept.
     ///
-    /// - Returns: the waiting work, which can be cancelled until it starts.
+    /// - Returns: the waiting job, which can be cancelled until it starts.
     @discardableResult
     @_disfavoredOverload
     @inlinable
@@ -21,7 +21,7 @@ extension ExecutionContext {
 
     /// Runs `work` on this context when `seconds` have passed: infinity never comes (law 7).
     ///
-    /// Not-a-number stops the program.
+    /// Traps if `seconds` is NaN.
     @discardableResult
     @_disfavoredOverload
     @inlinable
@@ -50,12 +50,12 @@ extension ExecutionContext {
         at deadline: Moment, by time: any TimeSource, _ tolerance: Duration, _ fileID: StaticString,
         _ line: UInt, _ work: @escaping Work
     ) -> DelayedWork {
-        // Passed on as a yes or no: the source itself would be counted up and down at each step.
+        // Passed on as a Boolean: the source itself would be retained and released at each step.
         let isTimedBySystem = time === SystemTime.shared
         let delay = Delay(
             on: self, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID, line: line,
             bound(work))
-        // What never comes is nobody's to keep: it costs nothing but the handle.
+        // A delay that never comes is kept by no time source: it costs only the handle.
         if deadline < .never { time.add(delay, tolerance: tolerance) }
         return delay
     }

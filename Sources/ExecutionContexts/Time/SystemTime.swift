@@ -2,12 +2,13 @@ internal import Dispatch
 
 /// Real time: one monotonic clock and one timer behind every delay of the process.
 ///
-/// Delays are kept in a wheel and driven by a single timer of the system, which exists only while something
-/// is pending (law 10) and up to a tenth of a second longer, so that a time limit set and lifted over and
-/// over costs no system call. A delay is up to 0.3 ms late, and never early (law 7).
+/// Delays are kept in a wheel and driven by a single timer of the system. The timer exists only
+/// while a delay is pending (law 10) and up to a tenth of a second longer, so that a time limit set
+/// and lifted over and over costs no system call. A delay is up to 0.3 ms late, and never early
+/// (law 7).
 public final class SystemTime: TimeSource {
-    /// The one of the process.
-    public static let shared = Seam.making { SystemTime() }
+    /// The instance that the process shares.
+    public static let shared = SimulationHooks.making { SystemTime() }
 
     private struct State: ~Copyable {
         var wheel = TimerWheel(now: MonotonicClock.nanoseconds)
@@ -27,13 +28,14 @@ public final class SystemTime: TimeSource {
     public var now: Moment { Moment(nanoseconds: MonotonicClock.nanoseconds) }
 
     public func add(_ delay: DelayedWork, tolerance: Duration) {
-        Seam.leaves(for: "the system's time")
+        SimulationHooks.leaves(for: "the system's time")
         let grain = Self.grain(tolerance)
         state.withLock { state in
             if grain > 0 {
-                // Rounded up to a common grid, delays with a tolerance share awakenings.
+                // Rounded up to a common grid, delays with a tolerance share wake-ups.
                 let rounded = unsafe delay.deadlineNanoseconds.addingSaturating(grain - 1) & ~(grain - 1)
-                // Near the end of time there is no next point of the grid, and the last one would be early.
+                // Near the end of time there is no next point of the grid, and the last one would
+                // be early.
                 unsafe delay.deadlineNanoseconds = max(rounded, delay.deadlineNanoseconds)
             }
             state.sequence += 1
@@ -51,14 +53,15 @@ public final class SystemTime: TimeSource {
         }
     }
 
-    /// Whether the caller runs on the thread that fires everybody's delays, where no work may run (law 7).
+    /// Whether the caller runs on the thread that fires all delays, where no job may run (law 7).
     package static var isFiring: Bool { unsafe Frame.isCurrent(Frame.owner(shared)) }
 
-    /// Whether the process holds a timer of the system now; for tests of law 10.
+    /// Whether the process holds no timer of the system now; for tests of law 10.
     package var isIdle: Bool { state.withLock { $0.timer == nil } }
 
-    /// Fires what is due, in the order of `(deadline, submission)`; always on `queue`, one turn at a time.
-    private func turn() {
+    /// Fires the due delays, in the order of `(deadline, submission)`; always on `queue`, one call
+    /// at a time.
+    private func fireDue() {
         var due: [TimerNode] = []
         state.withLock { state in
             state.wheel.turn(to: MonotonicClock.nanoseconds, into: &due)
@@ -70,13 +73,14 @@ public final class SystemTime: TimeSource {
                 state.timer = nil
             }
         }
-        // Outside the lock: firing calls contexts, which may be anybody's (law 9).
+        // Outside the lock: firing calls contexts, which may run foreign code (law 9).
         unsafe Frame.enter(Frame.owner(self)) {
             for delay in due.map({ $0.take() }).sortedByDeadline() { delay.fire() }
         }
     }
 
-    /// Sets the system's timer. The lock is held, so that the earliest of two threads' alarms stands.
+    /// Sets the system's timer. The caller holds the lock, so that the earliest alarm of two
+    /// threads stands.
     private func setAlarm(_ moment: Int64, _ state: inout State) {
         state.alarm = moment
         let deadline = DispatchTime(uptimeNanoseconds: UInt64(max(moment, 1)))
@@ -84,7 +88,7 @@ public final class SystemTime: TimeSource {
             timer.schedule(deadline: deadline, leeway: .nanoseconds(0))
         } else {
             let timer = DispatchSource.makeTimerSource(queue: queue)
-            timer.setEventHandler { self.turn() }
+            timer.setEventHandler { self.fireDue() }
             timer.schedule(deadline: deadline, leeway: .nanoseconds(0))
             timer.activate()
             state.timer = timer
@@ -96,13 +100,13 @@ public final class SystemTime: TimeSource {
         guard tolerance > .zero else { return 0 }
         let nanoseconds = tolerance.saturatedNanoseconds
         if nanoseconds < 1 << TimerWheel.tickShift { return 0 }
-        // A grid beyond 78 hours would share nothing more.
+        // A grid beyond 78 hours would share no more wake-ups.
         return 1 << min(63 - Int64(nanoseconds.leadingZeroBitCount), 48)
     }
 }
 
 extension [DelayedWork] {
-    /// In the order of `(deadline, arrival)`; mostly they are already.
+    /// The delays in the order of `(deadline, submission)`; mostly they are in it already.
     package func sortedByDeadline() -> [DelayedWork] {
         func precedes(_ left: DelayedWork, _ right: DelayedWork) -> Bool {
             unsafe left.deadlineNanoseconds != right.deadlineNanoseconds

@@ -1,7 +1,8 @@
 /// A delay as the timer wheel holds it: one pointer, whose references the wheel counts by hand.
 ///
-/// A delay is linked into a list by its own fields, so being pending costs no memory but the delay's own.
-/// Safe to use under the wheel's rule: from `init(retaining:)` until `release()` or `take()` the delay lives.
+/// A delay is linked into a list by its own fields, so being pending costs no memory but the
+/// delay's own. Safe to use under the wheel's rule: from `init(retaining:)` until `release()` or
+/// `take()` the delay lives.
 @safe package struct TimerNode: Equatable {
     private let reference: Unmanaged<DelayedWork>
 

@@ -1,15 +1,17 @@
-/// Pending delays in a hierarchical wheel: adding and removing take constant time.
+/// Pending delays in a hierarchical timer wheel: adding and removing take constant time.
 ///
-/// Eight levels of 64 lists. A list of level 0 holds the delays of one tick (262 µs), one of level *n* those
-/// of 64ⁿ ticks; when time enters a list of a higher level its delays move down. A delay lies on the level
-/// of the highest bit in which its tick differs from the present one, so a lower level is always due first,
-/// and a bit map per level finds the next list that is not empty. Not safe for threads: its source guards it.
+/// Eight levels of 64 lists. A list of level 0 holds the delays of one tick (262 µs), one of
+/// level *n* those of 64ⁿ ticks. When time enters a list of a higher level, its delays move
+/// down. A delay lies on the level of the highest bit in which its tick differs from the present
+/// one, so a lower level is always due first. A bit map per level finds the next list that is
+/// not empty. Not safe for threads: its source guards it.
 @safe package struct TimerWheel: ~Copyable {
     static let tickShift = 18
     static let noSlot = UInt16.max
     private static let levels = 8
 
-    /// First node of each list, level by level. Lists are rings: the first's `previous` is the last.
+    /// First node of each list, level by level. Lists are rings: the first's `previous` is the
+    /// last.
     private let lists: UnsafeMutablePointer<TimerNode?>
     private let occupied: UnsafeMutablePointer<UInt64>
     private var current: Int64
@@ -36,13 +38,13 @@
 
     // MARK: Adding and removing
 
-    /// Takes a delay and keeps it alive; returns the moment at which the wheel wants to be turned for it.
+    /// Takes a delay and retains it; returns the moment at which the wheel must be turned for it.
     package mutating func add(_ delay: DelayedWork) -> Int64 {
         count += 1
         return attach(TimerNode(retaining: delay))
     }
 
-    /// Lets go of a delay; false if it is not, or no longer, here.
+    /// Releases a delay; false if the wheel does not hold it.
     package mutating func remove(_ delay: DelayedWork) -> Bool {
         guard unsafe delay.slot != Self.noSlot else { return false }
         let node = TimerNode(linked: delay)
@@ -71,7 +73,7 @@
             unsafe occupied[level] |= 1 << UInt64(position)
         }
         node.slot = UInt16(slot)
-        // Alone in its tick it is served at its own deadline; in company at the end of the tick.
+        // A delay alone in its tick fires at its own deadline, several fire at the end of the tick.
         return level == 0 ? deadline : wakeTime(level: level, position: position)
     }
 
@@ -92,12 +94,12 @@
 
     // MARK: Turning
 
-    /// When the wheel next has something to do, or nil if it is empty.
+    /// When the wheel must be turned next, or nil if it is empty.
     package var nextWake: Int64? {
         nextList().map { wakeTime(level: $0.level, position: $0.position) }
     }
 
-    /// Moves everything due at `now` out, earliest list first; the caller takes the nodes.
+    /// Moves all nodes that are due at `now` out, earliest list first; the caller takes them.
     package mutating func turn(to now: Int64, into due: inout [TimerNode]) {
         let target = max(now >> Self.tickShift, current)
         while let (level, position) = nextList() {
@@ -160,7 +162,8 @@
         return (current >> above) << above | Int64(position) << Int64(6 * level)
     }
 
-    /// The end of a tick, when all its delays are due, or the start of a longer span, to move it down.
+    /// The end of a tick, when all its delays are due, or the start of a longer span, to move it
+    /// down.
     private func wakeTime(level: Int, position: Int) -> Int64 {
         let start = startTick(level: level, position: position)
         return (level == 0 ? start + 1 : start) << Int64(Self.tickShift)

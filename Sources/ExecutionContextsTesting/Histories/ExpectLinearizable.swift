@@ -1,7 +1,9 @@
-/// Checks that an order of the operations, one at a time, explains their answers; throws the history if there is none.
+/// Checks that a sequential order of the operations explains their answers; throws the history if
+/// there is none.
 ///
-/// Each operation has its place in the order between its begin and its end, so that what had returned when another began
-/// stands before it. One that has not returned - its thread is gone, its body threw - may have taken effect or not.
+/// Each operation takes effect between its begin and its end. So an operation that returned before
+/// another began precedes it in the order. An operation that has not returned - its thread is gone,
+/// its body threw - may have taken effect or not.
 ///
 /// ```swift
 /// struct Count: SequentialModel, Hashable {
@@ -19,11 +21,12 @@
 /// try expectLinearizable(history)
 /// ```
 ///
-/// It throws where it is called, so that every test framework reports it. The error draws as few operations as it can: not
-/// those that ended later, nor those whose answers have no part in it. In a simulation use `sim.expectLinearizable`.
+/// It throws where it is called, so that every test framework reports it. The error shows as few
+/// operations as possible: it omits those that ended later, and those whose answers are irrelevant.
+/// In a simulation use `sim.expectLinearizable`.
 ///
-/// To decide takes exponential time at the worst. `steps` is how many operations of the model are tried; beyond that the
-/// error says that nothing is known.
+/// The check takes exponential time in the worst case. `steps` limits how many operations of the
+/// model are tried; beyond it the error says that the result is unknown.
 public func expectLinearizable<Model: SequentialModel>(
     _ history: History<Model>, steps: Int = 1_000_000
 ) throws(HistoryFailure) {
@@ -32,10 +35,11 @@ public func expectLinearizable<Model: SequentialModel>(
     }
 }
 
-/// Checks the operations on each key by themselves: many short histories instead of one long one.
+/// Checks the operations on each key separately: many short histories instead of one long one.
 ///
-/// For maps, registries and all that consists of independent parts; the model then sees the operations on one key only.
-/// An operation that concerns several keys cannot be checked in this way.
+/// It is for maps, registries and other structures of independent parts. The model then sees the
+/// operations on one key only. An operation that involves several keys cannot be checked in this
+/// way.
 public func expectLinearizable<Model: SequentialModel>(
     _ history: History<Model>, steps: Int = 1_000_000,
     partitionedBy key: (Model.Operation) -> some Hashable
@@ -45,16 +49,17 @@ public func expectLinearizable<Model: SequentialModel>(
 }
 
 extension Array {
-    /// The elements by their keys, in the order in which the keys come: the same in each run.
+    /// The elements grouped by key, in the order in which the keys first occur: the same in each
+    /// run.
     fileprivate func grouped<Key: Hashable>(by key: (Element) -> Key) -> [[Element]] {
-        var places: [Key: Int] = [:]
+        var indices: [Key: Int] = [:]
         var groups: [[Element]] = []
         for element in self {
             let key = key(element)
-            if let place = places[key] {
-                groups[place].append(element)
+            if let index = indices[key] {
+                groups[index].append(element)
             } else {
-                places[key] = groups.count
+                indices[key] = groups.count
                 groups.append([element])
             }
         }
@@ -62,19 +67,19 @@ extension Array {
     }
 }
 
-/// Why a history has not been found linearizable. Its description is for people, and draws the operations.
+/// Why a history was not found linearizable. Its description draws the operations, for a reader.
 public struct HistoryFailure: Error, Sendable, CustomStringConvertible {
-    /// What was found out.
+    /// The result of the check.
     public enum Kind: Hashable, Sendable {
         /// No order explains the answers.
         case notLinearizable
-        /// The work was not enough to know.
+        /// The limit of steps was reached before a result.
         case tooMuchWork
     }
 
-    /// What was found out.
+    /// The result of the check.
     public let kind: Kind
-    /// The operations that no order explains, drawn as one line for each thread or task.
+    /// The operations that no order explains, drawn as one row of text for each thread or task.
     public let lanes: [String]
     public let description: String
 
@@ -89,9 +94,11 @@ public struct HistoryFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension SimulatedWorld {
-    /// Says that the history must be linearizable when everybody has ended, as `expectLinearizable` does.
+    /// Requires that the history is linearizable when all threads and tasks have ended, as
+    /// `expectLinearizable` does.
     ///
-    /// A history that is not is a failure of the simulation, with its schedule and its token.
+    /// A history that is not linearizable is a failure of the simulation, with its schedule and its
+    /// token.
     public func expectLinearizable<Model: SequentialModel>(_ history: History<Model>, steps: Int = 1_000_000)
     {
         finally("the history is linearizable") {
@@ -100,7 +107,8 @@ extension SimulatedWorld {
         }
     }
 
-    /// Says that the history must be linearizable, the operations on each key by themselves.
+    /// Requires that the history is linearizable, with the operations on each key checked
+    /// separately.
     public func expectLinearizable<Model: SequentialModel, Key: Hashable & SendableMetatype>(
         _ history: History<Model>, steps: Int = 1_000_000,
         partitionedBy key: @escaping @Sendable (Model.Operation) -> Key

@@ -1,9 +1,9 @@
 internal import ExecutionContexts
 
-/// A record of operations on something concurrent: who did what, when it began and ended, and what came back.
+/// A record of concurrent operations: the caller, the begin, the end and the answer of each.
 ///
-/// Threads and tasks record what they do; then `expectLinearizable` looks for an order of the operations, one at a time, that
-/// a sequential model explains:
+/// Threads and tasks record their operations. Then `expectLinearizable` looks for a sequential
+/// order of the operations that a sequential model explains:
 ///
 /// ```swift
 /// struct Register: SequentialModel, Hashable {
@@ -30,24 +30,26 @@ internal import ExecutionContexts
 /// }
 /// ```
 ///
-/// It is used alike by real threads and in a simulation, where the begin of an operation is a point at which the turn may
-/// change. Any thread may record at any time. Recording orders nothing that the thread sanitizer sees.
+/// It works with real threads and in a simulation, where the begin of an operation is a scheduling
+/// point. Any thread may record at any time. Recording creates no order that the thread sanitizer
+/// sees.
 public final class History<Model: SequentialModel>: Sendable {
     let model: Model
     private let log = Locked(HistoryLog<Model>())
 
-    /// Makes an empty history of what `model` describes, which says what came before: mostly nothing.
+    /// Creates an empty history of the structure that `model` describes. `model` is its initial
+    /// state.
     public init(of model: Model) { self.model = model }
 
-    /// Records an operation that `body` carries out, and returns its answer.
+    /// Records an operation that `body` performs, and returns its answer.
     ///
-    /// Where `body` throws, nobody knows whether the operation took effect: it counts as one that has not returned. Where
-    /// that is not meant, make the error an answer.
+    /// If `body` throws, it is unknown whether the operation took effect, so it counts as one that
+    /// has not returned. To avoid that, make the error an answer.
     ///
     /// - Parameters:
-    ///   - operation: what is done, in the words of the model.
-    ///   - caller: who does it, for people to read; by default the thread or the task.
-    ///   - body: does it.
+    ///   - operation: the operation, in terms of the model.
+    ///   - caller: the name of the caller in messages; by default the thread or the task.
+    ///   - body: performs the operation.
     @discardableResult
     public func record<Failure: Error>(
         _ operation: Model.Operation, by caller: String? = nil, _ body: () throws(Failure) -> Model.Answer
@@ -58,7 +60,7 @@ public final class History<Model: SequentialModel>: Sendable {
         return answer
     }
 
-    /// Records an operation that answers nothing, as nil.
+    /// Records an operation without an answer; the answer is nil.
     @_disfavoredOverload
     public func record<Failure: Error, Value>(
         _ operation: Model.Operation, by caller: String? = nil, _ body: () throws(Failure) -> Void
@@ -68,7 +70,7 @@ public final class History<Model: SequentialModel>: Sendable {
         call.end(nil)
     }
 
-    /// Records an operation that `body` awaits; otherwise as `record`.
+    /// Records an operation that `body` performs asynchronously, like `record`.
     @discardableResult
     public func recordAsync<Failure: Error>(
         _ operation: Model.Operation, by caller: String? = nil,
@@ -80,7 +82,7 @@ public final class History<Model: SequentialModel>: Sendable {
         return answer
     }
 
-    /// Records an awaited operation that answers nothing, as nil.
+    /// Records an asynchronous operation without an answer; the answer is nil.
     @_disfavoredOverload
     public func recordAsync<Failure: Error, Value>(
         _ operation: Model.Operation, by caller: String? = nil,
@@ -91,16 +93,17 @@ public final class History<Model: SequentialModel>: Sendable {
         call.end(nil)
     }
 
-    /// Records that an operation begins, for one whose end comes elsewhere: in a callback, or never.
+    /// Records the begin of an operation whose end comes elsewhere: in a callback, or never.
     public func begin(_ operation: Model.Operation, by caller: String? = nil) -> Call {
-        // First, and seen: a thread that has not been asked its number before gets one that another had.
+        // First, so that the sanitizer sees it: a thread without a number gets one here, perhaps
+        // the number of an ended thread.
         let caller = caller.map(HistoryCaller.named) ?? .current
-        Unseen.begin()
-        defer { Unseen.end() }
-        if let thread = LaneThread.current, let lane = thread.lane, let stage = thread.stage,
-            stage.phase != .asking
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        if let host = HostThread.current, let thread = host.thread, let scheduler = host.scheduler,
+            scheduler.phase != .checking
         {
-            stage.point(lane)
+            scheduler.point(thread)
         }
         return Call(history: self, number: log.withLock { $0.begin(operation, by: caller) })
     }
@@ -110,11 +113,11 @@ public final class History<Model: SequentialModel>: Sendable {
         fileprivate let history: History
         fileprivate let number: Int
 
-        /// Records that the operation has ended, and what it answered. A second end stops the program.
+        /// Records the end of the operation, and its answer. A second end traps.
         public func end(_ answer: Model.Answer) {
-            Unseen.begin()
+            HiddenFromSanitizer.begin()
             let isFirst = history.log.withLock { $0.end(number, answer) }
-            Unseen.end()
+            HiddenFromSanitizer.end()
             require(
                 isFirst,
                 "An operation of a history ended twice. End each call once; one that is done again is another call."
@@ -122,10 +125,10 @@ public final class History<Model: SequentialModel>: Sendable {
         }
     }
 
-    /// What has been recorded, in the order in which it began.
+    /// The recorded operations, in the order in which they began.
     var calls: [RecordedCall<Model>] {
-        Unseen.begin()
-        defer { Unseen.end() }
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
         return log.withLock { $0.calls }
     }
 }

@@ -1,10 +1,10 @@
-/// Checks a history, and makes what a failure shows as small as it can be made with little work.
+/// Checks a history, and shrinks what a failure shows as far as little work allows.
 struct HistoryCheck<Model: SequentialModel> {
     let model: Model
     /// How many operations of the model may be tried.
     let limit: Int
 
-    /// What is wrong with these calls, each group of which is one structure of its own.
+    /// The failure of these calls, if any. Each group of calls concerns a separate structure.
     func failure(of groups: [[RecordedCall<Model>]]) -> HistoryFailure? {
         var budget = limit
         for calls in groups {
@@ -13,32 +13,34 @@ struct HistoryCheck<Model: SequentialModel> {
             case .explained: budget = search.budget
             case .gaveUp: return .tooMuchWork(limit, operations: calls.count, "\(Model.self)")
             case .stuck(let event):
-                return tell(Witness(calls, upTo: search.call(endingAt: event), from: model, limit: limit))
+                return report(Witness(calls, upTo: search.call(endingAt: event), from: model, limit: limit))
             }
         }
         return nil
     }
 
-    private func tell(_ witness: Witness) -> HistoryFailure {
+    private func report(_ witness: Witness) -> HistoryFailure {
         var witness = witness
-        witness.leaveOutBeginning()
-        witness.leaveOutAnswers()
+        witness.trimBeginning()
+        witness.dropAnswers()
         return witness.failure(limit: limit)
     }
 
-    /// Calls that have no order, and the state in which they begin.
+    /// Calls without an explaining order, and the model's state at their beginning.
     private struct Witness {
-        /// As they were recorded, for people to see.
+        /// The calls as they were recorded, for the drawing.
         private var recorded: [RecordedCall<Model>]
-        /// What is checked: an answer that does not matter is gone.
+        /// The calls under check, without the irrelevant answers.
         private var calls: [RecordedCall<Model>]
         private var start: Model
         private var hasBeginning = true
         private var last: RecordedCall<Model>
 
-        /// Takes the calls up to the first end at which there is no order, when what ends later has not returned yet.
+        /// Takes the calls up to the first end at which there is no order; calls that end later
+        /// count as not returned.
         ///
-        /// It is the end of the call where the search got stuck, or of one beside it, whose answer had a part in it.
+        /// That end belongs to the call at which the search got stuck, or to a concurrent call
+        /// whose answer is relevant.
         init(_ all: [RecordedCall<Model>], upTo stuck: RecordedCall<Model>, from model: Model, limit: Int) {
             start = model
             let begun = all.filter { $0.begin < stuck.end }
@@ -58,8 +60,9 @@ struct HistoryCheck<Model: SequentialModel> {
             return false
         }
 
-        /// Begins at the last moment at which nothing was under way, if the model can have been in one state only.
-        mutating func leaveOutBeginning() {
+        /// Starts at the last moment at which no call was under way, if the model has only one
+        /// possible state there.
+        mutating func trimBeginning() {
             guard calls.count > 12 else { return }
             var latestEnd = -1
             var moment: Int?
@@ -73,14 +76,17 @@ struct HistoryCheck<Model: SequentialModel> {
             guard case .explained = search.search(wantingOutcomes: true), search.outcomes.count == 1,
                 let outcome = search.outcomes.first
             else { return }
-            let pending = before.indices.filter { before[$0].answer == nil && !outcome.placed.contains($0) }
+            let pending = before.indices.filter {
+                before[$0].answer == nil && !outcome.linearized.contains($0)
+            }
             let rest = pending.map { before[$0] } + calls.filter { $0.begin >= moment }
             guard isStuck(rest, from: outcome.state, budget: 50_000) else { return }
             (calls, start, hasBeginning) = (rest, outcome.state, false)
         }
 
-        /// Lets go of answers without which there is no order either: the calls may then have been done, or not.
-        mutating func leaveOutAnswers() {
+        /// Drops answers without which there is still no order: those calls may then have taken
+        /// effect or not.
+        mutating func dropAnswers() {
             guard calls.count <= 64 else { return }
             for index in calls.indices where calls[index].answer != nil && calls[index].number != last.number
             {
@@ -104,10 +110,10 @@ struct HistoryCheck<Model: SequentialModel> {
             var lines = ["No order, one at a time, explains what these operations answered (\(Model.self)):"]
             if !hasBeginning { lines.append("  They began with \(start).") }
             let drawn = recorded.filter { shown.contains($0.number) }
-            let lanes = HistoryDrawing(drawn).lines
-            lines += lanes.map { "  " + $0 }
-            let places = order.map { "\($0.caller): \($0.operation)" }.joined(separator: ", ")
-            let steps = order.isEmpty ? "" : "After \(places), then "
+            let rows = HistoryDrawing(drawn).lines
+            lines += rows.map { "  " + $0 }
+            let earlier = order.map { "\($0.caller): \($0.operation)" }.joined(separator: ", ")
+            let steps = order.isEmpty ? "" : "After \(earlier), then "
             lines.append(
                 "\(steps)\(stuck.caller): \(stuck.operation) would have to answer \(plain(wanted)), and answered "
                     + "\(stuck.answer.map(plain) ?? "nothing"). No other order gets further.")
@@ -117,7 +123,7 @@ struct HistoryCheck<Model: SequentialModel> {
                 lines.append("Not shown: \(operations) nothing about this.")
             }
             return HistoryFailure(
-                kind: .notLinearizable, lanes: lanes, description: lines.joined(separator: "\n"))
+                kind: .notLinearizable, lanes: rows, description: lines.joined(separator: "\n"))
         }
     }
 }

@@ -1,6 +1,6 @@
-/// Draws operations as lanes of text: one line for each thread or task, time from left to right.
+/// Draws operations as text: one row for each thread or task, time from left to right.
 struct HistoryDrawing<Model: SequentialModel> {
-    /// How many operations a line of text can show, at the most.
+    /// How many operations a drawing shows at most.
     private static var most: Int { 16 }
 
     private let calls: [RecordedCall<Model>]
@@ -12,8 +12,8 @@ struct HistoryDrawing<Model: SequentialModel> {
     }
 
     var lines: [String] {
-        let columns = places
-        // Two that overlap have a line each, also if they have one name.
+        let columns = eventColumns
+        // Overlapping calls have separate rows, even if they have the same name.
         var rows: [(name: String, text: String, isOpen: Bool)] = []
         let isOpen = calls.contains { $0.answer == nil }
         let width = (columns.values.max() ?? 0) + (isOpen ? 3 : 1)
@@ -41,21 +41,21 @@ struct HistoryDrawing<Model: SequentialModel> {
         return left == 0 ? lines : lines + ["(after \(left) others)"]
     }
 
-    /// The columns of the events: in their order, with room for what stands between.
-    private var places: [Int: Int] {
+    /// The columns of the events: in their order, with room for the labels between them.
+    private var eventColumns: [Int: Int] {
         var events: [(time: Int, begin: Int?, room: Int)] = []
         for call in calls {
             events.append((call.begin, nil, 0))
             if call.answer != nil { events.append((call.end, call.begin, Self.label(call).count + 1)) }
         }
-        var places: [Int: Int] = [:]
+        var columns: [Int: Int] = [:]
         var next = 0
         for event in events.sorted(by: { $0.time < $1.time }) {
-            let place = max(next, (event.begin.flatMap { places[$0] } ?? 0) + event.room)
-            places[event.time] = place
-            next = place + 1
+            let column = max(next, (event.begin.flatMap { columns[$0] } ?? 0) + event.room)
+            columns[event.time] = column
+            next = column + 1
         }
-        return places
+        return columns
     }
 
     private static func label(_ call: RecordedCall<Model>) -> String {
@@ -64,7 +64,7 @@ struct HistoryDrawing<Model: SequentialModel> {
     }
 }
 
-/// A value as people write it: without the words around an optional.
+/// A value without the text around an optional.
 func plain(_ value: Any) -> String {
     let mirror = Mirror(reflecting: value)
     guard mirror.displayStyle == .optional else { return "\(value)" }

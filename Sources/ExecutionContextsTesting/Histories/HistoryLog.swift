@@ -2,16 +2,17 @@ internal import ExecutionContexts
 
 /// One operation of a history.
 struct RecordedCall<Model: SequentialModel> {
-    /// Its place among the operations, by their begin.
+    /// Its position among the operations, by their begin.
     let number: Int
     let operation: Model.Operation
     let caller: String
-    /// When it began and ended, as numbers of events; one that has not returned ends never.
+    /// The numbers of the events at which it began and ended; `Int.max` for one that has not
+    /// returned.
     let begin: Int
     var end = Int.max
     var answer: Model.Answer?
 
-    /// The same, as if it had not returned: it may have taken effect or not, at any time since it began.
+    /// A copy that has not returned: it may have taken effect or not, at any time since it began.
     var unanswered: Self {
         var call = self
         call.end = .max
@@ -20,7 +21,7 @@ struct RecordedCall<Model: SequentialModel> {
     }
 }
 
-/// What a history keeps under its lock.
+/// The state of a history, guarded by its lock.
 struct HistoryLog<Model: SequentialModel> {
     private(set) var calls: [RecordedCall<Model>] = []
     private var events = 0
@@ -35,7 +36,7 @@ struct HistoryLog<Model: SequentialModel> {
         return number
     }
 
-    /// False if it has ended already.
+    /// Records an end; returns false if the operation has ended already.
     mutating func end(_ number: Int, _ answer: Model.Answer) -> Bool {
         guard calls[number].answer == nil else { return false }
         calls[number].end = events
@@ -44,7 +45,7 @@ struct HistoryLog<Model: SequentialModel> {
         return true
     }
 
-    /// Threads and tasks without a name get numbers, in the order in which they come.
+    /// Numbers threads and tasks without a name, in the order of their first operation.
     private mutating func name(of caller: HistoryCaller) -> String {
         let kind: String
         switch caller {
@@ -60,19 +61,20 @@ struct HistoryLog<Model: SequentialModel> {
     }
 }
 
-/// Who carries out an operation.
+/// The thread or task that performs an operation.
 enum HistoryCaller: Hashable {
     case named(String)
     case thread(UInt32)
-    /// The address of the task, which is compared and never followed.
+    /// The address of the task; it is compared, never dereferenced.
     case task(UInt)
 
-    /// The caller: by its name in a simulation, where addresses would differ from run to run.
+    /// The caller. A simulated thread or task is identified by name, because addresses differ
+    /// between runs.
     static var current: Self {
         if let task = SimulatedTaskExecutor.name { return .named(task) }
-        if let lane = LaneThread.current?.lane { return .named(lane.name) }
+        if let thread = HostThread.current?.thread { return .named(thread.name) }
         return unsafe withUnsafeCurrentTask { task in
-            guard let task = unsafe task else { return .thread(Seam.thread) }
+            guard let task = unsafe task else { return .thread(SimulationHooks.thread) }
             // A task reference is one word, an address.
             return unsafe .task(unsafeBitCast(task, to: UInt.self))
         }

@@ -1,26 +1,32 @@
-/// Looks for an order of calls, one at a time, that explains their answers: each within its begin and end.
+/// Looks for an order of calls that explains their answers, each call between its begin and its
+/// end.
 ///
-/// It goes through the begins and ends as they came. Nothing is done at a begin. At the end of a call that has no place in
-/// the order yet, that call gets the next place, or others that have begun get theirs before it: so no call is placed before
-/// it must be. All choices are tried, the first one to its end first, and none from a situation that was met before.
+/// It handles the begins and ends in their recorded order:
+///
+/// 1. At a begin it does nothing.
+/// 2. At the end of a call that is not yet linearized, it linearizes that call next, or first other
+///    calls that have begun. So no call is linearized before it must be.
+/// 3. It tries all choices depth first, and continues from no situation that it has reached before.
 struct Linearization<Model: SequentialModel> {
     enum Verdict {
         case explained
-        /// The calls that come to this end, the last of the events that any order reaches, cannot be explained.
+        /// No order of the calls gets beyond the end of the call at this event, the last one that
+        /// any order reaches.
         case stuck(at: Int)
         case gaveUp
     }
 
-    /// What has been done: the calls with a place whose end is still to come, and what the model has come to.
+    /// A point of the search: the linearized calls whose end is still to come, and the state of the
+    /// model.
     struct Situation {
         var event = 0
-        var placed: [Int] = []
+        var linearized: [Int] = []
         var state: Model
     }
 
     private struct Known: Hashable {
         let event: Int
-        let placed: [Int]
+        let linearized: [Int]
         let state: AnyHashable
     }
 
@@ -33,14 +39,14 @@ struct Linearization<Model: SequentialModel> {
 
     let calls: [RecordedCall<Model>]
     private let initial: Model
-    /// How many operations of the model may be tried yet.
+    /// How many more operations of the model may be tried.
     private(set) var budget: Int
-    /// The events in their order: the index of a call for its end, and of those that are under way then.
+    /// The ends in their order: the index of the call, and the calls that are under way then.
     private let ends: [(call: Int, open: [Int])]
-    /// The shortest of the orders that lead to the furthest event, where that is kept.
+    /// The shortest order that leads to the furthest event, if the search keeps it.
     private(set) var furthest: [Int] = []
     private var furthestEvent = -1
-    /// The situations in which orders of all calls end, where it is asked whether there is only one: at most two.
+    /// The final situations of orders of all calls, if the search collects them: at most two.
     private(set) var outcomes: [Situation] = []
 
     init(_ calls: [RecordedCall<Model>], from initial: Model, budget: Int) {
@@ -50,7 +56,8 @@ struct Linearization<Model: SequentialModel> {
         ends = Self.ends(of: calls)
     }
 
-    /// The ends in their order, each with the calls that are under way: those that return first, then the unanswered.
+    /// The ends in their order, each with the calls under way: first by their end, then those that
+    /// have not returned.
     private static func ends(of calls: [RecordedCall<Model>]) -> [(call: Int, open: [Int])] {
         let byEnd = calls.indices.filter { calls[$0].answer != nil }.sorted { calls[$0].end < calls[$1].end }
         var begun = 0
@@ -66,25 +73,25 @@ struct Linearization<Model: SequentialModel> {
         }
     }
 
-    /// Tries orders until one explains everything; or until there are two outcomes.
+    /// Tries orders until one explains all answers, or until there are two outcomes.
     mutating func search(keepingOrder: Bool = false, wantingOutcomes: Bool = false) -> Verdict {
         var known: Set<Known> = []
         var order: [Int] = []
         var branches: [Branch] = []
-        /// Passes the ends of calls that have a place; false where there is none left.
+        /// Skips the ends of linearized calls; returns false if no end is left.
         func pass(_ situation: inout Situation) -> Bool {
             while situation.event < ends.count {
-                guard let place = situation.placed.firstIndex(of: ends[situation.event].call) else {
+                guard let position = situation.linearized.firstIndex(of: ends[situation.event].call) else {
                     return true
                 }
-                situation.placed.remove(at: place)
+                situation.linearized.remove(at: position)
                 situation.event += 1
             }
             return false
         }
         func branch(_ situation: Situation) -> Branch {
             let (call, open) = ends[situation.event]
-            let others = open.filter { !situation.placed.contains($0) }
+            let others = open.filter { !situation.linearized.contains($0) }
             return Branch(situation: situation, candidates: [call] + others, depth: order.count)
         }
         var first = Situation(state: initial)
@@ -100,7 +107,7 @@ struct Linearization<Model: SequentialModel> {
             current.next += 1
             var situation = current.situation
             let hasChoice = current.candidates.count > 1
-            // A state that nobody needs any more is not copied when it changes.
+            // A state without another reference is not copied when it changes.
             if current.next < current.candidates.count {
                 branches.append(current)
             }
@@ -112,17 +119,17 @@ struct Linearization<Model: SequentialModel> {
             if let wanted = calls[index].answer {
                 guard answer == wanted else { continue }
             } else if let before, situation.state as? AnyHashable == before {
-                // Whether it took effect or not makes no difference.
+                // Whether the call took effect makes no difference.
                 continue
             }
             order.append(index)
-            situation.placed.insert(
-                index, at: situation.placed.firstIndex { $0 > index } ?? situation.placed.endIndex)
+            situation.linearized.insert(
+                index, at: situation.linearized.firstIndex { $0 > index } ?? situation.linearized.endIndex)
             guard pass(&situation) else {
                 note(situation, order, keepingOrder)
                 if !wantingOutcomes { return .explained }
                 if let state = situation.state as? AnyHashable {
-                    let end = Known(event: situation.event, placed: situation.placed, state: state)
+                    let end = Known(event: situation.event, linearized: situation.linearized, state: state)
                     guard known.insert(end).inserted else { continue }
                 }
                 outcomes.append(situation)
@@ -131,7 +138,7 @@ struct Linearization<Model: SequentialModel> {
             }
             let next = branch(situation)
             if hasChoice || next.candidates.count > 1, let state = situation.state as? AnyHashable {
-                let reached = Known(event: situation.event, placed: situation.placed, state: state)
+                let reached = Known(event: situation.event, linearized: situation.linearized, state: state)
                 guard known.insert(reached).inserted else { continue }
             }
             note(situation, order, keepingOrder)

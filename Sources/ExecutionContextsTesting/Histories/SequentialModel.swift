@@ -1,6 +1,6 @@
-/// What a structure does when it is used by one thread at a time: what it must look like to many.
+/// The sequential behaviour of a structure, which concurrent callers must observe as well.
 ///
-/// Write it as a value with one method, as simple as can be; speed does not matter:
+/// Write it as a value with one method, as simple as possible; speed does not matter:
 ///
 /// ```swift
 /// struct StackModel: SequentialModel, Hashable {
@@ -17,14 +17,15 @@
 /// }
 /// ```
 ///
-/// Make it `Hashable` where that is possible, so that no state is looked at twice; without it a check of many concurrent
-/// operations takes far longer. Its answers may depend on nothing but the operations before.
+/// Make it `Hashable` if possible, so that the check explores each state once. Without that, a
+/// check of many concurrent operations takes far longer. An answer may depend only on the
+/// operations before it.
 public protocol SequentialModel<Operation, Answer>: Sendable {
-    /// What can be done, with its arguments. Its description is what a failure shows.
+    /// The operations, with their arguments. A failure shows their description.
     associatedtype Operation: Sendable
-    /// What comes back.
+    /// The answer of an operation.
     associatedtype Answer: Equatable & Sendable
 
-    /// Does one operation, and returns what it answers.
+    /// Performs one operation, and returns its answer.
     mutating func apply(_ operation: Operation) -> Answer
 }

@@ -1,18 +1,20 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-// Law 3: a barrier waits for what was submitted before it, runs alone, and holds up what comes after.
+// Law 3: a barrier waits for the jobs submitted before it, runs alone, and delays the jobs
+// submitted after it.
 extension Laws {
-    /// One barrier between earlier and later work, step by step.
+    /// Checks one barrier between earlier and later jobs, step by step.
     static func excludes(_ context: some BarrierContext, _ trial: Trial) {
         let ledger = Ledger()
-        guard let earlier = trial.hold({ context.execute(ledger.piece($0)) }) else { return }
-        // It is given from a thread of its own: a context that ignores barriers may run it on the caller.
+        guard let earlier = trial.hold({ context.execute(ledger.job($0)) }) else { return }
+        // Submitted from a separate thread: a context that ignores barriers may run it on the
+        // caller.
         let barrier = Hold()
         let isUnderWay = Signal()
         startThread {
             context.executeBarrier(
-                ledger.piece {
+                ledger.job {
                     isUnderWay.happen()
                     barrier.stay()
                 })
@@ -29,7 +31,7 @@ extension Laws {
         trial.meanwhile()
         let ranBeside = later.contains { $0.runs > 0 }
         barrier.release()
-        guard hasReturned, hasStarted, ledger.settle(trial) else { return }
+        guard hasReturned, hasStarted, ledger.verify(trial) else { return }
         if cameEarly {
             trial.report(
                 3, "started a barrier while work submitted before it was running",
@@ -45,20 +47,20 @@ extension Laws {
         }
     }
 
-    /// Barriers and other work from several threads at a time.
+    /// Checks barriers and other jobs that several threads submit at the same time.
     static func excludesAll(_ context: some BarrierContext, _ trial: Trial) {
         let ledger = Ledger()
         let room = Room()
         let haveReturned = trial.fromThreads(3) { _ in
             for index in 0..<40 {
                 if index % 5 == 4 {
-                    context.executeBarrier(ledger.piece { room.useAlone() })
+                    context.executeBarrier(ledger.job { room.useAlone() })
                 } else {
-                    context.execute(ledger.piece { room.use() })
+                    context.execute(ledger.job { room.use() })
                 }
             }
         }
-        guard haveReturned, ledger.settle(trial) else { return }
+        guard haveReturned, ledger.verify(trial) else { return }
         if room.wasShared {
             trial.report(
                 3, "ran a barrier beside other work",
@@ -67,9 +69,9 @@ extension Laws {
     }
 }
 
-/// Tells whether anybody was inside together with one who uses it alone.
+/// Detects whether an exclusive user ever shared the room with another user.
 private final class Room: Sendable {
-    // Relaxed throughout: these counts must not lend the context an order that it does not keep.
+    // Relaxed throughout: these counts must not add an order that the context itself does not keep.
     private let inside = Atomic<Int>(0)
     private let shared = Atomic<Bool>(false)
     private static let alone = 1_000_000

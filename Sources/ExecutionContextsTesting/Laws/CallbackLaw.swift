@@ -1,23 +1,24 @@
 internal import ExecutionContexts
 
-// Law 9: whatever the context calls may call the context.
+// Law 9: a closure that the context calls may call the context.
 extension Laws {
-    /// Work, the deinit of what it captured and a cancel all use the context that they come from.
+    /// Checks calls into the context from a job, from the deinit of its captures and from a
+    /// cancelled delay's deinit.
     static func callsBack(_ context: some ExecutionContext, _ trial: Trial) {
         let ledger = Ledger()
         let calls = Signal()
         let use: Work = {
             _ = (context.isCurrent, context.name, context.time.now)
             context.schedule(after: .seconds(3600), {}).cancel()
-            context.execute(ledger.piece { calls.happen() })
+            context.execute(ledger.job { calls.happen() })
         }
         let callers: [(String, Work)] = [
-            ("its own work", { context.execute(ledger.piece(use)) }),
+            ("its own work", { context.execute(ledger.job(use)) }),
             (
-                "the deinit of what a piece of work had captured",
+                "the deinit of what a job had captured",
                 {
                     let farewell = Farewell(use)
-                    context.execute(ledger.piece { _ = farewell })
+                    context.execute(ledger.job { _ = farewell })
                 }
             ),
             (
@@ -31,15 +32,15 @@ extension Laws {
         for (caller, call) in callers {
             guard trial.fromThreads(1, { _ in call() }), trial.wait(for: calls) else {
                 return trial.report(
-                    9, "does not get on when it is called from \(caller)",
-                    "Hold no lock while a closure of somebody else's runs or is freed.")
+                    9, "stalls when it is called from \(caller)",
+                    "Hold no lock while a closure of a caller runs or is freed.")
             }
         }
-        ledger.settle(trial)
+        ledger.verify(trial)
     }
 }
 
-/// Says something at its end.
+/// Calls a closure in its deinit.
 private final class Farewell: Sendable {
     private let say: Work
     init(_ say: @escaping Work) { self.say = say }

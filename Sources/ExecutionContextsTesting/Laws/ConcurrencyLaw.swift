@@ -1,8 +1,8 @@
 internal import ExecutionContexts
 
-// Law 13: tasks and actors run on the context too, and cancelling reaches work that waits.
+// Law 13: tasks and actors run on the context, and cancellation reaches a queued job.
 extension Laws {
-    /// A task that prefers the context's executor runs there, to its end.
+    /// Checks that a task that prefers the context's executor runs there until it ends.
     static func runsTasks(_ context: some ExecutionContext, _ trial: Trial) {
         let end = Signal()
         Task(executorPreference: context.taskExecutor) {
@@ -18,24 +18,24 @@ extension Laws {
         }
     }
 
-    /// A `run` by a task that is cancelled already does not start.
+    /// Checks that a `run` by a task that is already cancelled does not start.
     static func cancelsBeforeTheStart(_ context: some ExecutionContext, _ trial: Trial) {
         let wait = CancelledWait()
         Task.detached {
-            // Unsafe only if the handle escaped; it is used on the spot.
+            // Unsafe only if the handle escapes; here it is used at once.
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             await wait.run(on: context)
         }
         wait.expectCancelled(trial)
     }
 
-    /// A `run` or `submit` that waits behind other work is cancelled at once, and never runs.
+    /// Checks that a queued `run` or `submit` is cancelled at once and never runs.
     static func cancelsWaiting(_ context: some SerialContext, _ trial: Trial) {
         let ledger = Ledger()
-        guard let hold = trial.hold({ context.execute(ledger.piece($0)) }) else { return }
+        guard let hold = trial.hold({ context.execute(ledger.job($0)) }) else { return }
         defer {
             hold.release()
-            ledger.settle(trial)
+            ledger.verify(trial)
         }
         let waiting = CancelledWait()
         let task = Task.detached { await waiting.run(on: context) }
@@ -47,7 +47,8 @@ extension Laws {
         submitted.expectCancelled(trial)
     }
 
-    /// An actor may live on a serial context, and work of the context may use it as its own.
+    /// Checks that an actor can live on a serial context, and that jobs of the context are isolated
+    /// to it.
     static func backsAnActor(_ context: some ActorBackingContext, _ trial: Trial) {
         let guest = Guest(on: context.serialExecutor)
         let ledger = Ledger()
@@ -64,14 +65,14 @@ extension Laws {
         }
         let expected = Locked(5)
         context.execute(
-            ledger.piece {
-                // A context that cannot tell where it is cannot vouch for isolation either. One that can is
-                // asked in earnest: like any hard check this stops the program if it fails falsely.
+            ledger.job {
+                // A context that does not know where it is cannot vouch for isolation either. For
+                // one that does, `assumeIsolated` is a real check: it traps if it fails falsely.
                 guard context.isCurrent ?? context.checkIsCurrent() else { return }
                 expected.withLock { $0 += 1 }
                 guest.assumeIsolated { $0.visit() }
             })
-        guard ledger.settle(trial) else { return }
+        guard ledger.verify(trial) else { return }
         let visits = Locked(0)
         Task.detached {
             let count = await guest.visits
@@ -80,20 +81,20 @@ extension Laws {
         }
         if !trial.wait(for: end) || visits.withLock({ $0 }) != expected.withLock({ $0 }) {
             trial.report(
-                13, "lost visits to an actor that lives on it",
+                13, "dropped jobs of an actor that lives on it",
                 "Run each closure that execute is given, in order.")
         }
     }
 }
 
-/// A call that is to be cancelled before its body starts.
+/// A call that is cancelled before its body starts.
 private final class CancelledWait: Sendable {
     private let ledger = Ledger()
     private let end = Signal()
     private let wasCancelled = Locked(false)
 
     func run(on context: some ExecutionContext) async {
-        let work = ledger.piece()
+        let work = ledger.job()
         do {
             try await context.run { work() }
         } catch {
@@ -103,7 +104,7 @@ private final class CancelledWait: Sendable {
     }
 
     func submit(to context: some ExecutionContext) -> Async<Void> {
-        let work = ledger.piece()
+        let work = ledger.job()
         return context.submit { work() }.onComplete { [self] outcome in
             if case .failure(let error) = outcome { note(error) }
             end.happen()

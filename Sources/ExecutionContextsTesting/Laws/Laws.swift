@@ -1,37 +1,40 @@
 public import ExecutionContexts
 
-/// Checks a context, one of this library's or one of your own, against the laws that contexts keep.
+/// Checks a context, one of this library's or a custom one, against the laws that contexts keep.
 ///
-/// It depends on no test framework: it returns what it found.
+/// It depends on no test framework: it returns the breaches that it found.
 ///
 /// ```swift
 /// let breaches = await Laws.check(MyContext())
 /// #expect(breaches.isEmpty, "\(breaches)")
 /// ```
 ///
-/// The kit sees what the context says of itself: a `SerialContext` is also checked for order, a
-/// `BarrierContext` for barriers, and so on. Some hard checks can only pass or stop the program, so a
-/// context whose `checkIsCurrent` fails falsely stops the test with its own message.
+/// The kit checks what the type of the context promises: a `SerialContext` is also checked for
+/// order, a `BarrierContext` for barriers, and so on. Some hard checks can only pass or trap. A
+/// context whose `checkIsCurrent` fails falsely therefore ends the test with its own message.
 public enum Laws {
-    /// The laws that the kit can check: once, order, barrier, where am I, time, no call-outs under a lock,
-    /// lifetimes, both worlds.
+    /// The laws that the kit can check: once, order, barrier, where am I, time, no calls under a
+    /// lock, lifetimes, tasks and actors.
     public static let all: Set<Int> = [1, 2, 3, 4, 7, 9, 10, 13]
 
-    /// Checks `context` and returns the laws that it broke: nothing if it keeps them all.
+    /// Checks `context` and returns the laws that it broke; the result is empty if it keeps them
+    /// all.
     ///
-    /// A context that breaks law 1, 2, 9 or 10 is not asked for more: it could break any other as a
-    /// consequence. One that may refuse work needs room for some two hundred pieces.
+    /// After a breach of law 1, 2, 9 or 10 the kit stops checking, because such a breach can cause
+    /// others. A context that may refuse jobs needs capacity for about two hundred jobs.
     ///
     /// - Parameters:
     ///   - context: the context to check.
-    ///   - laws: which laws to check.
-    ///   - patience: how long to wait for what never happens, before saying so. What does happen is noticed
-    ///     at once.
-    ///   - shutDown: ends the context, if it can end. It is called last, and once; then the kit checks that what was accepted
-    ///     still runs, that whoever asks is answered, and that tasks which prefer the context come to their ends. The actors
-    ///     of a context that has ended are not checked: to stop the program is right there.
-    ///   - drive: runs some of the work of a context that runs nothing by itself; it is called on a thread of
-    ///     its own, over and over while the kit waits. For a context with a time of its own it moves that on.
+    ///   - laws: the laws to check.
+    ///   - patience: how long to wait for an expected event before reporting a breach. An event
+    ///     that comes is noticed at once.
+    ///   - shutDown: shuts the context down, if it supports that. The kit calls it last, and once.
+    ///     Then the kit checks that accepted jobs still run, that each caller gets an answer, and
+    ///     that tasks which prefer the context end. Actors of a context that was shut down are not
+    ///     checked, because trapping is correct for them.
+    ///   - drive: runs some jobs of a context that runs nothing by itself. The kit calls it
+    ///     repeatedly, on a separate thread, while it waits. For a context with virtual time,
+    ///     `drive` advances that time.
     public static func check(
         _ context: some ExecutionContext, laws: Set<Int> = all, patience: Duration = .seconds(5),
         shutDown: (@Sendable () -> Void)? = nil, drive: (@Sendable () -> Void)? = nil
@@ -54,7 +57,7 @@ public enum Laws {
             (1, { if let context = context as? any RefusingContext { refuses(context, trial) } }),
             (1, { if let context = context as? any SynchronousContext { waits(context, trial) } }),
             (4, { knowsItsWork(context, trial) }),
-            (4, { knowsStrangers(context, trial) }),
+            (4, { knowsForeignThreads(context, trial) }),
             (2, { if let context = context as? any SerialContext { oneAtATime(context, trial) } }),
             (2, { if let context = context as? any SerialContext { inOrder(context, trial) } }),
             (2, { if let context = context as? any SerialContext { happensBefore(context, trial) } }),
@@ -84,11 +87,11 @@ public enum Laws {
         _ shutDown: @escaping @Sendable () -> Void, _ context: some ExecutionContext, _ laws: Set<Int>,
         _ trial: Trial
     ) {
-        // It ends whichever laws are asked for, and what it accepted is law 1.
+        // The shutdown runs for every choice of laws; that accepted jobs still run is law 1.
         trial.attempt(1) { ends(context, shutDown, trial) }
         let checks: [(law: Int, check: @Sendable () -> Void)] = [
             (1, { answersAfterTheEnd(context, trial) }),
-            (1, { turnsAfterTheEnd(context, trial) }),
+            (1, { enqueuesAfterTheEnd(context, trial) }),
             (13, { tasksAfterTheEnd(context, trial) }),
         ]
         for (law, check) in checks where laws.contains(law) && trial.breaches.isEmpty {

@@ -1,30 +1,31 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-/// Keeps account of closures: how often each ran, and whether the context has let go of it.
+/// Records for each closure how often it ran, and whether the context has released it.
 ///
-/// A closure that was let go of cannot run any more, so that is the event to wait for: it settles both a
-/// dropped closure and a doubled one, without a guess about time.
+/// A released closure cannot run any more. So its release is the event to wait for: it reveals a
+/// dropped closure and a doubled one without a guess about time.
 final class Ledger: Sendable {
     private let fates = Locked<[Fate]>([])
     private let released = Signal()
 
-    /// What became of one closure.
+    /// The record of one closure.
     final class Fate: Sendable {
         private let runCount = Atomic<Int>(0)
         private let isGone = Atomic<Bool>(false)
 
-        // Relaxed: a count orders nothing, or the order that a context owes could not be seen to be missing.
+        // Relaxed: a count that ordered memory would hide an order that the context fails to
+        // provide.
         var runs: Int { runCount.load(ordering: .relaxed) }
         fileprivate func run() { runCount.add(1, ordering: .relaxed) }
 
-        // Acquiring and releasing: who sees that the closure is gone also sees its last count.
+        // Acquiring and releasing: a thread that sees the release also sees the last count.
         var isReleased: Bool { isGone.load(ordering: .acquiring) }
         fileprivate func release() { isGone.store(true, ordering: .releasing) }
     }
 
-    /// What a closure captures: it dies with it.
-    private final class Token: Sendable {
+    /// The object that a closure captures; its deinit records the release.
+    private final class Capture: Sendable {
         let fate: Fate
         private let released: Signal
 
@@ -39,10 +40,10 @@ final class Ledger: Sendable {
         }
     }
 
-    /// A closure to give to a context, which must be kept nowhere else.
-    func piece(_ body: @escaping Work = {}) -> Work { open(body).work }
+    /// Returns a closure for a context. The caller must not keep it.
+    func job(_ body: @escaping Work = {}) -> Work { open(body).work }
 
-    /// Makes a closure, gives it away and returns its account.
+    /// Creates a closure, passes it to `submit` and returns its record.
     @discardableResult
     func give(_ body: @escaping Work = {}, to submit: (_ work: @escaping Work) -> Void) -> Fate {
         let (work, fate) = open(body)
@@ -53,15 +54,15 @@ final class Ledger: Sendable {
     private func open(_ body: @escaping Work) -> (work: Work, fate: Fate) {
         let fate = Fate()
         fates.withLock { $0.append(fate) }
-        let token = Token(fate, released)
+        let capture = Capture(fate, released)
         let work: Work = {
-            token.fate.run()
+            capture.fate.run()
             body()
         }
         return (work, fate)
     }
 
-    /// Waits until the context has let go of all pieces so far, and returns what became of them.
+    /// Waits until the context has released all closures so far, and returns their records.
     func close(_ trial: Trial) -> [Fate] {
         let all = fates.withLock { fates in
             defer { fates = [] }
@@ -71,14 +72,15 @@ final class Ledger: Sendable {
         return all
     }
 
-    /// Waits until the context has let go of all pieces so far, and reports those that did not run once.
+    /// Waits until the context has released all closures so far, and reports those that did not run
+    /// once.
     ///
-    /// - Returns: whether each has run once and is gone.
+    /// - Returns: whether each closure ran once and was released.
     @discardableResult
-    func settle(_ trial: Trial) -> Bool {
+    func verify(_ trial: Trial) -> Bool {
         let all = close(trial)
         report(
-            all, where: { $0.runs == 0 && $0.isReleased }, trial, 1, "let go of", "without running them",
+            all, where: { $0.runs == 0 && $0.isReleased }, trial, 1, "dropped", "without running them",
             "Run each closure that execute is given; a context that may refuse says so with tryExecute.")
         report(
             all, where: { $0.runs == 0 && !$0.isReleased }, trial, 1, "still has not run", "",
@@ -89,7 +91,7 @@ final class Ledger: Sendable {
         report(
             all, where: { $0.runs > 0 && !$0.isReleased }, trial, 10, "keeps",
             "after it has run them",
-            "Let go of a closure right after running it, with everything that it captured.")
+            "Release a closure right after running it, with everything that it captured.")
         return all.allSatisfy { $0.runs == 1 && $0.isReleased }
     }
 
@@ -99,7 +101,7 @@ final class Ledger: Sendable {
     ) {
         let count = all.count(where: isWrong)
         guard count > 0 else { return }
-        let pieces = "\(count) of \(all.count) pieces of work"
-        trial.report(law, [verb, pieces, ending].filter { !$0.isEmpty }.joined(separator: " "), remedy)
+        let jobs = "\(count) of \(all.count) jobs"
+        trial.report(law, [verb, jobs, ending].filter { !$0.isEmpty }.joined(separator: " "), remedy)
     }
 }

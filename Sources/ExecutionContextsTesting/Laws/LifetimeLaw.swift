@@ -1,12 +1,12 @@
 internal import ExecutionContexts
 
-// Law 10: a closure goes right after it has run.
+// Law 10: a context releases a closure right after running it.
 extension Laws {
-    /// The captures of work are freed after the run, by whichever way it came.
+    /// Checks that captures are freed after the run, for each way of submitting.
     static func releases(_ context: some ExecutionContext, _ trial: Trial) {
         let ledger = Ledger()
         for submit in ways(into: context) { ledger.give(to: submit) }
-        ledger.settle(trial)
+        ledger.verify(trial)
     }
 
     private static func ways(
@@ -25,19 +25,19 @@ extension Laws {
         return ways
     }
 
-    /// On a serial context a closure is gone before the next one starts.
+    /// Checks that a serial context releases a closure before the next one starts.
     static func releasesAtOnce(_ context: some SerialContext, _ trial: Trial) {
         let ledger = Ledger()
         for _ in 0..<5 {
             let first = ledger.give { context.execute($0) }
             context.execute(
-                ledger.piece {
+                ledger.job {
                     guard first.runs > 0, !first.isReleased else { return }
                     trial.report(
-                        10, "still keeps a closure when the next piece of work starts",
-                        "Let go of a closure right after running it, before taking the next.")
+                        10, "still keeps a closure when the next job starts",
+                        "Release a closure right after running it, before taking the next.")
                 })
         }
-        ledger.settle(trial)
+        ledger.verify(trial)
     }
 }

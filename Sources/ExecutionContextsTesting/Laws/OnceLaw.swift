@@ -1,24 +1,24 @@
 internal import ExecutionContexts
 
-// Law 1: work runs exactly once, and who waits for an answer gets one.
+// Law 1: a job runs exactly once, and each waiting caller gets an answer.
 extension Laws {
-    /// Every piece runs once, from whichever thread and by whichever way it comes.
+    /// Checks that each job runs once, from several threads, by `execute` and by `enqueue`.
     static func once(_ context: some ExecutionContext, _ trial: Trial) {
         let ledger = Ledger()
         let haveReturned = trial.fromThreads(4) { _ in
-            for _ in 0..<20 { context.execute(ledger.piece()) }
-            for _ in 0..<5 { context.enqueue(ledger.piece()) }
+            for _ in 0..<20 { context.execute(ledger.job()) }
+            for _ in 0..<5 { context.enqueue(ledger.job()) }
         }
         guard haveReturned else {
             return trial.report(
                 1, "did not return from execute",
                 "Return when the work is handed over, or, where it runs on the caller, when it has run.")
         }
-        guard ledger.settle(trial) else { return }
+        guard ledger.verify(trial) else { return }
         oneAnswer(context, trial)
     }
 
-    /// Work is run or refused, never both and never neither.
+    /// Checks that a job is either run or refused: never both, and never neither.
     static func oneAnswer(_ context: some ExecutionContext, _ trial: Trial) {
         for _ in 0..<5 {
             let ledger = Ledger()
@@ -36,7 +36,7 @@ extension Laws {
         }
     }
 
-    /// What `run` and `submit` return is what the body returned or threw.
+    /// Checks that `run` and `submit` return what the body returned or threw.
     static func resolves(_ context: some ExecutionContext, _ trial: Trial) {
         expect("run", of: 42, trial) { try await context.run { 42 } }
         expect("run", of: nil, trial) { try await context.run { throw Thrown() } }
@@ -44,7 +44,7 @@ extension Laws {
         expect("submit", of: nil, trial) { try await context.submit { throw Thrown() }.get() }
     }
 
-    /// Calls and compares; nil stands for the error that the body throws.
+    /// Calls `body` and compares its result; nil stands for the error that the body throws.
     private static func expect(
         _ call: String, of value: Int?, _ trial: Trial, _ body: @escaping @Sendable () async throws -> Int
     ) {
@@ -72,7 +72,7 @@ extension Laws {
 
     private struct Thrown: Error {}
 
-    /// What `tryExecute` takes runs once; what it refuses does not run.
+    /// Checks that a job accepted by `tryExecute` runs once, and that a refused one does not run.
     static func refuses(_ context: some RefusingContext, _ trial: Trial) {
         for _ in 0..<20 {
             let ledger = Ledger()
@@ -81,14 +81,14 @@ extension Laws {
                 do { try context.tryExecute(work) } catch { isAccepted = false }
             }
             if isAccepted {
-                guard ledger.settle(trial) else { return }
+                guard ledger.verify(trial) else { return }
             } else if fate.runs > 0 {
                 trial.report(1, "ran work that it had refused", "Throw from tryExecute, or run the work.")
             }
         }
     }
 
-    /// `sync` runs its body once, before it returns.
+    /// Checks that `sync` runs its body once, before it returns.
     static func waits(_ context: some SynchronousContext, _ trial: Trial) {
         let runs = Locked(0)
         let values = Locked<[Int]>([])

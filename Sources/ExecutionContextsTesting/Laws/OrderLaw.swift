@@ -1,44 +1,47 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-// Law 2: one piece at a time, in the order of submission, each seeing what the ones before it wrote.
+// Law 2: one job at a time, in the order of submission, each seeing the writes of the jobs before
+// it.
 extension Laws {
-    /// Nothing starts while a piece runs; then everything runs in the order in which it came.
+    /// Checks that no job starts while another runs, and that queued jobs run in the order of
+    /// submission.
     static func oneAtATime(_ context: some SerialContext, _ trial: Trial) {
         let order = Locked<[Int]>([])
         let ledger = Ledger()
         let nested = Signal()
         let hold = trial.hold { work in
             context.execute(
-                ledger.piece {
+                ledger.job {
                     work()
-                    // Submitted while others wait: its turn comes after theirs.
-                    context.execute(ledger.piece { order.withLock { $0.append(6) } })
+                    // Submitted while others are queued: it runs after them.
+                    context.execute(ledger.job { order.withLock { $0.append(6) } })
                     nested.happen()
                 })
         }
         guard let hold else { return }
         for index in 1...5 {
-            context.execute(ledger.piece { order.withLock { $0.append(index) } })
+            context.execute(ledger.job { order.withLock { $0.append(index) } })
         }
         trial.meanwhile()
         let early = order.withLock { $0.count }
         hold.release()
         if early > 0 { return reportOverlap(trial) }
-        guard trial.wait(for: nested), ledger.settle(trial) else { return }
+        guard trial.wait(for: nested), ledger.verify(trial) else { return }
         expectOrder(order.withLock { $0 }, Array(1...6), trial)
     }
 
-    /// The pieces of each submitter run in the order in which it submitted them, whichever way they come.
+    /// Checks that the jobs of each submitter run in the order of submission, for each way of
+    /// submitting.
     static func inOrder(_ context: some SerialContext, _ trial: Trial) {
         let submitters = 3
-        let pieces = 60
+        let jobs = 60
         let ledger = Ledger()
         let order = Locked<[[Int]]>(Array(repeating: [], count: submitters))
         let inside = Inside()
         let haveReturned = trial.fromThreads(submitters) { submitter in
-            for index in 0..<pieces {
-                let work = ledger.piece {
+            for index in 0..<jobs {
+                let work = ledger.job {
                     inside.enter()
                     order.withLock { $0[submitter].append(index) }
                     inside.leave()
@@ -51,19 +54,20 @@ extension Laws {
                 }
             }
         }
-        guard haveReturned, ledger.settle(trial) else { return }
+        guard haveReturned, ledger.verify(trial) else { return }
         if inside.hasOverlapped { return reportOverlap(trial) }
-        for line in order.withLock({ $0 }) { expectOrder(line, Array(0..<pieces), trial) }
+        for sequence in order.withLock({ $0 }) { expectOrder(sequence, Array(0..<jobs), trial) }
     }
 
-    /// A plain variable is enough for what the pieces share; the thread sanitizer watches this one.
+    /// Checks that a plain variable suffices for state that the jobs share; the thread sanitizer
+    /// checks this one.
     static func happensBefore(_ context: some SerialContext, _ trial: Trial) {
         let ledger = Ledger()
         let total = Unsynchronised()
         let haveReturned = trial.fromThreads(3) { _ in
-            for _ in 0..<50 { context.execute(ledger.piece { total.value += 1 }) }
+            for _ in 0..<50 { context.execute(ledger.job { total.value += 1 }) }
         }
-        guard haveReturned, ledger.settle(trial) else { return }
+        guard haveReturned, ledger.verify(trial) else { return }
         let end = Signal()
         let sum = Locked(0)
         context.execute {
@@ -80,21 +84,21 @@ extension Laws {
 
     private static func reportOverlap(_ trial: Trial) {
         trial.report(
-            2, "started a piece of work while another was running, and says it is serial",
-            "Run one piece at a time, or do not conform to SerialContext.")
+            2, "started a job while another was running, and says it is serial",
+            "Run one job at a time, or do not conform to SerialContext.")
     }
 
     private static func expectOrder(_ order: [Int], _ expected: [Int], _ trial: Trial) {
         guard let index = order.indices.first(where: { order[$0] != expected[$0] }) else { return }
         trial.report(
-            2, "ran a submitter's piece \(order[index]) where piece \(expected[index]) was next",
+            2, "ran a submitter's job \(order[index]) where job \(expected[index]) was next",
             "Run work in the order in which execute received it, or do not conform to SerialContext.")
     }
 }
 
-/// Tells whether two pieces were ever inside at once.
+/// Detects whether two jobs ever ran at the same time.
 private final class Inside: Sendable {
-    // Relaxed throughout: these counts must not lend the context an order that it does not keep.
+    // Relaxed throughout: these counts must not add an order that the context itself does not keep.
     private let count = Atomic<Int>(0)
     private let overlapped = Atomic<Bool>(false)
 
@@ -109,7 +113,7 @@ private final class Inside: Sendable {
 
 /// A variable that is as safe as the context that its users run on.
 ///
-/// Unchecked: that the context orders all access is what the law says and the check finds out.
+/// Unchecked: that the context orders all access is the law under test.
 private final class Unsynchronised: @unchecked Sendable {
     var value = 0
 }

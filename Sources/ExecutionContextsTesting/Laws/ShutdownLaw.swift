@@ -1,19 +1,19 @@
 internal import ExecutionContexts
 
-// Laws 1 and 13 of a context that has been shut down: nothing that was accepted is lost, and nobody is left waiting.
+// Laws 1 and 13 after a shutdown: no accepted job is dropped, and each caller gets an answer.
 extension Laws {
-    /// What was accepted before the end runs, though it waits when the end comes.
+    /// Checks that accepted jobs run, although they are queued when the shutdown begins.
     static func ends(
         _ context: some ExecutionContext, _ shutDown: @escaping @Sendable () -> Void, _ trial: Trial
     ) {
         let (ledger, hasEnded) = (Ledger(), Signal())
-        guard let hold = trial.hold({ context.execute(ledger.piece($0)) }) else { return }
+        guard let hold = trial.hold({ context.execute(ledger.job($0)) }) else { return }
         startThread {
-            for _ in 0..<20 { context.enqueue(ledger.piece()) }
+            for _ in 0..<20 { context.enqueue(ledger.job()) }
             shutDown()
             hasEnded.happen()
         }
-        // An end that waits for the work does not come before it may go on.
+        // A shutdown that waits for the job does not return before the job may end.
         trial.meanwhile()
         hold.release()
         guard trial.wait(for: hasEnded) else {
@@ -22,10 +22,10 @@ extension Laws {
                 "Refuse what is new, run what has been accepted, and return.")
         }
         trial.hasShutDown()
-        ledger.settle(trial)
+        ledger.verify(trial)
     }
 
-    /// Whoever asks after the end is answered: the work runs, or is refused.
+    /// Checks that each caller after the shutdown gets an answer: the job runs, or is refused.
     static func answersAfterTheEnd(_ context: some ExecutionContext, _ trial: Trial) {
         oneAnswer(context, trial)
         guard trial.breaches.isEmpty else { return }
@@ -42,19 +42,20 @@ extension Laws {
         }
     }
 
-    /// What has been accepted elsewhere - a delay that is due, the next turn of a view - runs after the end.
-    static func turnsAfterTheEnd(_ context: some ExecutionContext, _ trial: Trial) {
+    /// Checks that jobs accepted elsewhere - a delay that is due, the next drain of a view - run
+    /// after the shutdown.
+    static func enqueuesAfterTheEnd(_ context: some ExecutionContext, _ trial: Trial) {
         let ledger = Ledger()
-        for _ in 0..<5 { context.enqueue(ledger.piece()) }
+        for _ in 0..<5 { context.enqueue(ledger.job()) }
         if ledger.close(trial).contains(where: { $0.runs != 1 }) {
             trial.report(
-                1, "lost a turn that came by enqueue",
+                1, "dropped a job that came by enqueue",
                 "Run what enqueue brings as before: it was accepted already. A pool without threads lends it others."
             )
         }
     }
 
-    /// A task that prefers the context comes to its end: somewhere else, if need be.
+    /// Checks that a task that prefers the context ends, if need be on another executor.
     static func tasksAfterTheEnd(_ context: some ExecutionContext, _ trial: Trial) {
         runsJobs(context.taskExecutor, "a task that prefers it", trial)
         if let executor = context as? any TaskExecutor {
@@ -62,7 +63,8 @@ extension Laws {
         }
     }
 
-    /// The jobs of a task run, all of them: one that is dropped leaves whoever awaits the task waiting for ever.
+    /// Checks that all jobs of a task run: a dropped job would leave a caller that awaits the task
+    /// suspended for ever.
     static func runsJobs(_ executor: some TaskExecutor, _ what: String, _ trial: Trial) {
         let end = Signal()
         Task(executorPreference: executor) {

@@ -1,15 +1,16 @@
 internal import ExecutionContexts
 
-// Law 7: delays are never early and come in order, and cancelling says who won.
+// Law 7: delays are never early and come in order, and `cancel` says whether it won.
 extension Laws {
-    /// No delay is early, none runs on the timer's thread, and those without a length run too.
+    /// Checks that no delay is early, that none runs on the timer's thread, and that empty and
+    /// negative delays run.
     static func delays(_ context: some ExecutionContext, _ trial: Trial) {
         if context.time !== context.time {
             trial.report(
                 7, "has another time each time it is asked", "Make the time source once and keep it.")
         }
-        // Set before the others: a time that does not wait has fired it by their end, however slow
-        // the machine.
+        // Set before the others: a time source that does not wait has fired it when they end,
+        // however slow the machine is.
         let distant = Ledger()
         var distantDelay: DelayedWork?
         distant.give { distantDelay = context.schedule(after: .seconds(3600), $0) }
@@ -18,7 +19,7 @@ extension Laws {
             let start = context.time.now
             context.schedule(
                 after: delay,
-                ledger.piece {
+                ledger.job {
                     let passed = start.duration(to: context.time.now)
                     if passed < delay {
                         trial.report(
@@ -27,14 +28,14 @@ extension Laws {
                     }
                     if SystemTime.isFiring {
                         trial.report(
-                            7, "runs delayed work on the timer's thread, where it holds up everybody's",
+                            7, "runs delayed work on the timer's thread, where it blocks all other delays",
                             "Let enqueue send work to another thread where execute runs it on the caller.")
                     }
                 })
         }
-        context.schedule(after: -1e300, ledger.piece())
-        context.schedule(after: 0.0, ledger.piece())
-        ledger.settle(trial)
+        context.schedule(after: -1e300, ledger.job())
+        context.schedule(after: 0.0, ledger.job())
+        ledger.verify(trial)
         trial.meanwhile()
         if distantDelay?.cancel() == false {
             trial.report(
@@ -43,7 +44,8 @@ extension Laws {
         }
     }
 
-    /// Delays on a serial context come in the order of deadlines, equal ones in that of submission.
+    /// Checks that delays on a serial context come by deadline, and by submission where deadlines
+    /// are equal.
     static func delaysInOrder(_ context: some SerialContext, _ trial: Trial) {
         let offsets = [3, 1, 2, 1, 0, 3, 0, 2, 1, 1, 0, 0]
         let expected = offsets.indices.sorted { (offsets[$0], $0) < (offsets[$1], $1) }
@@ -55,11 +57,11 @@ extension Laws {
             for (index, offset) in offsets.enumerated() {
                 context.schedule(
                     at: first.advanced(by: .microseconds(offset * 300)),
-                    ledger.piece { order.withLock { $0.append(index) } })
+                    ledger.job { order.withLock { $0.append(index) } })
             }
-            // Only if all were set before the first was due can their order be told.
+            // The order is defined only if all delays were set before the first was due.
             let isInTime = context.time.now < first
-            guard ledger.settle(trial) else { return }
+            guard ledger.verify(trial) else { return }
             if isInTime {
                 let order = order.withLock { $0 }
                 if order != expected {
@@ -73,7 +75,8 @@ extension Laws {
         }
     }
 
-    /// Infinity never comes and a huge delay saturates; both can be cancelled.
+    /// Checks that an infinite delay never comes, that a huge one saturates, and that both can be
+    /// cancelled.
     static func endlessDelays(_ context: some ExecutionContext, _ trial: Trial) {
         expectCancellable("an infinite delay", trial) { context.schedule(after: .infinity, $0) }
         expectCancellable("a delay of 1e300 seconds", trial) { context.schedule(after: 1e300, $0) }
@@ -82,13 +85,13 @@ extension Laws {
         }
     }
 
-    /// A cancelled delay never runs, is freed at once and is cancelled once.
+    /// Checks that a cancelled delay never runs, is freed at once and can be cancelled only once.
     static func cancels(_ context: some ExecutionContext, _ trial: Trial) {
         expectCancellable("a delay of an hour", trial) { context.schedule(after: .seconds(3600), $0) }
         let ledger = Ledger()
         var delay: DelayedWork?
         ledger.give { delay = context.schedule(after: .microseconds(100), $0) }
-        guard ledger.settle(trial) else { return }
+        guard ledger.verify(trial) else { return }
         if delay?.cancel() != false {
             trial.report(
                 7, "let a delay be cancelled that had run", "Run the work of a delay by calling fire.")
@@ -112,7 +115,7 @@ extension Laws {
         }
     }
 
-    /// In a function of its own, so that no variable keeps the delay alive after it.
+    /// A separate function, so that no variable keeps the delay alive after it.
     private static func schedulesAndCancels(
         _ what: String, _ ledger: Ledger, _ kept: inout DelayedWork?, _ trial: Trial,
         _ schedule: (@escaping Work) -> DelayedWork
@@ -128,7 +131,7 @@ extension Laws {
         return fate
     }
 
-    /// Of a delay and its cancelling exactly one wins.
+    /// Checks that exactly one of a delay and its cancellation wins.
     static func cancelsOrRuns(_ context: some ExecutionContext, _ trial: Trial) {
         let ledger = Ledger()
         var outcomes: [(fate: Ledger.Fate, wasCancelled: Bool)] = []

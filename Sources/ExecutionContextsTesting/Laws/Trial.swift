@@ -1,16 +1,17 @@
 internal import Dispatch
 internal import Foundation
 
-/// One examination of one context: it waits, runs things beside each other and keeps what was found.
+/// One examination of one context: it waits, runs closures on several threads and collects the
+/// breaches.
 ///
-/// Everything happens on threads of its own, so that a check may block: the threads of the system's pools
-/// belong to the context under examination.
+/// Everything runs on separate threads, so that a check may block: the threads of the system's
+/// pools belong to the context under examination.
 final class Trial: Sendable {
     private let name: String
     private let patience: Duration
     private let driver: Driver?
     private let found = Locked<[LawBreach]>([])
-    /// What every report ends with.
+    /// The suffix of every report.
     private let phase = Locked("")
 
     init(of name: String, patience: Duration, drive: (@Sendable () -> Void)?) {
@@ -29,17 +30,17 @@ final class Trial: Sendable {
         found.withLock { if !$0.contains(breach) { $0.append(breach) } }
     }
 
-    /// From now on every report says that it was made after the shutdown.
+    /// Makes every later report say that it was made after the shutdown.
     func hasShutDown() { phase.withLock { $0 = " after the shutdown" } }
 
-    /// Waits until `signal` has come `count` times; false if patience ends first.
+    /// Waits until `signal` has come `count` times; returns false if `patience` ends first.
     func wait(for signal: Signal, count: Int = 1) -> Bool {
         driver?.begin()
         defer { driver?.end() }
         return signal.wait(count: count, atMost: patience)
     }
 
-    /// Runs `body` on a thread of its own and waits for it without blocking the caller's.
+    /// Runs `body` on a separate thread and awaits its end, without blocking the caller's thread.
     func onThread(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             startThread {
@@ -49,14 +50,16 @@ final class Trial: Sendable {
         }
     }
 
-    /// Runs a check on a thread of its own, so that a context that never returns holds up only that.
+    /// Runs a check on a separate thread, so that a context that never returns blocks only that
+    /// thread.
     func attempt(_ law: Int, _ check: @escaping @Sendable () -> Void) {
         let end = Signal()
         startThread {
             check()
             end.happen()
         }
-        // Each wait of the check has its own patience; only a call to the context can take longer.
+        // Each wait of the check has its own patience; only a call into the context can take
+        // longer.
         if !end.wait(count: 1, atMost: patience * 4) {
             report(
                 9, "did not return from a call, while law \(law) was checked",
@@ -64,7 +67,8 @@ final class Trial: Sendable {
         }
     }
 
-    /// Runs `body` on several threads at a time and waits for all; false if one has not come back.
+    /// Runs `body` on several threads at a time and waits for all; returns false if one does not
+    /// return in time.
     func fromThreads(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) -> Bool {
         let end = Signal()
         for index in 0..<count {
@@ -76,27 +80,29 @@ final class Trial: Sendable {
         return wait(for: end, count: count)
     }
 
-    /// Occupies a context with a piece of work that ends when it is told to; nil if it never starts.
+    /// Occupies a context with a job that ends when the hold is released; returns nil if it never
+    /// starts.
     ///
-    /// - Parameter submit: gives the work to the context; on a thread of its own, which an inline context
-    ///   keeps until the end.
+    /// - Parameter submit: submits the job, on a separate thread, because an inline context blocks
+    ///   that thread until the job ends.
     func hold(_ submit: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) -> Hold? {
         let hold = Hold()
         startThread { submit { hold.stay() } }
         guard wait(for: hold.started) else {
             hold.release()
             report(
-                1, "has not run a piece of work yet that it was given",
+                1, "has not yet run a job that it was given",
                 "Run each closure that execute is given.")
             return nil
         }
         return hold
     }
 
-    /// Gives whatever could start now the time to do so: as long as fresh threads need for it.
+    /// Waits as long as fresh threads need to start, so that anything that could start now has
+    /// started.
     ///
-    /// What must not happen cannot be waited for. Measured against others that start, rather than by the
-    /// clock, the time is short on a quiet machine and long enough on a busy one.
+    /// The absence of an event cannot be awaited. A measure by other threads, rather than by the
+    /// clock, is short on a quiet machine and long enough on a busy one.
     func meanwhile() {
         for _ in 0..<3 {
             let started = Signal()
@@ -107,29 +113,29 @@ final class Trial: Sendable {
     }
 }
 
-/// Starts a thread of its own for a body that may block.
+/// Starts a thread for a body that may block.
 func startThread(_ body: @escaping @Sendable () -> Void) {
     Thread { body() }.start()
 }
 
-/// Something that happens, perhaps many times, and can be waited for.
+/// An event that may happen many times and that threads can wait for.
 final class Signal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func happen() { semaphore.signal() }
 
-    /// Waits for so many more times; false if they do not come within the limit.
+    /// Waits for `count` more events; returns false if they do not come within the limit.
     func wait(count: Int, atMost limit: Duration) -> Bool {
         let deadline = DispatchTime.now() + .nanoseconds(limit.inNanoseconds)
         for _ in 0..<count where semaphore.wait(timeout: deadline) == .timedOut { return false }
         return true
     }
 
-    /// Waits for as long as it takes.
+    /// Waits for one more event, without a limit.
     func wait() { semaphore.wait() }
 }
 
-/// A piece of work that stays until it is released.
+/// A job that runs until it is released.
 final class Hold: Sendable {
     let started = Signal()
     private let mayEnd = Signal()
@@ -151,7 +157,7 @@ extension Duration {
     fileprivate var inNanoseconds: Int { Int(min(self, .seconds(86_400)) / .nanoseconds(1)) }
 }
 
-/// Calls a closure over and over, on a thread of its own, while somebody waits.
+/// Calls a closure repeatedly, on a separate thread, while a check waits.
 private final class Driver: Sendable {
     private struct State {
         var waiting = 0
@@ -167,7 +173,8 @@ private final class Driver: Sendable {
                 let (isWanted, isStopped) = state.withLock { ($0.waiting > 0, $0.isStopped) }
                 if isStopped { return }
                 if isWanted { drive() }
-                // Between two calls it lets others submit; unwanted it rests until it is wanted.
+                // The pause lets other threads submit. Without a waiting check the thread sleeps
+                // until one waits.
                 _ = wake.wait(count: 1, atMost: isWanted ? .microseconds(100) : .seconds(60))
             }
         }

@@ -2,38 +2,40 @@ internal import Dispatch
 internal import ExecutionContexts
 internal import Foundation
 
-// Law 4: never a false yes, and no hard check that fails where it should pass.
+// Law 4: no false yes, and no hard check that fails where it must pass.
 extension Laws {
-    /// Inside its work a context says yes or that it does not know, however the work came there.
+    /// Checks that inside its jobs a context answers yes or unknown, for each way of submitting.
     static func knowsItsWork(_ context: some ExecutionContext, _ trial: Trial) {
         let ledger = Ledger()
         let look: Work = {
             checkInside(context, "inside its own work", trial)
             checkActors(context, trial)
-            // A nested call through another queue hides what a queue knows of itself.
+            // A nested call through another queue hides the queue's own knowledge of where it is.
             DispatchQueue(label: "another queue").sync {
                 checkInside(context, "inside its own work, in a nested sync to another queue", trial)
             }
         }
-        context.execute(ledger.piece(look))
-        context.enqueue(ledger.piece(look))
-        context.execute(ledger.piece(look), refused: { _ in })
-        if let context = context as? any BarrierContext { context.executeBarrier(ledger.piece(look)) }
-        ledger.settle(trial)
+        context.execute(ledger.job(look))
+        context.enqueue(ledger.job(look))
+        context.execute(ledger.job(look), refused: { _ in })
+        if let context = context as? any BarrierContext { context.executeBarrier(ledger.job(look)) }
+        ledger.verify(trial)
     }
 
     static func checkInside(
-        _ context: some ExecutionContext, _ place: String, _ trial: Trial
+        _ context: some ExecutionContext, _ location: String, _ trial: Trial
     ) {
         guard context.isCurrent != false else {
             return trial.report(
-                4, "says \(place) that it is elsewhere", "Let isCurrent return nil where it does not know.")
+                4, "says \(location) that it is elsewhere", "Let isCurrent return nil where it does not know."
+            )
         }
-        // Stops the program if it fails; there is no softer way to ask.
-        context.preconditionIsCurrent("The law kit asks this \(place).")
+        // Traps if it fails; there is no softer check.
+        context.preconditionIsCurrent("The law kit asks this \(location).")
     }
 
-    /// A context that backs actors knows its own jobs, or `assumeIsolated` would trap in correct code.
+    /// Checks that a context that backs actors knows its own jobs; otherwise `assumeIsolated` would
+    /// trap in correct code.
     private static func checkActors(_ context: some ExecutionContext, _ trial: Trial) {
         guard context is any ActorBackingContext, context.isCurrent == nil, !context.checkIsCurrent() else {
             return
@@ -43,20 +45,21 @@ extension Laws {
             "Give it `var isCurrent: Bool?`. A property of type Bool does not meet the requirement.")
     }
 
-    /// On a thread that has nothing to do with it a context does not say yes.
-    static func knowsStrangers(_ context: some ExecutionContext, _ trial: Trial) {
-        // This runs on a thread of the kit. A context that runs work right here is here, of course.
+    /// Checks that a context does not answer yes on a foreign thread.
+    static func knowsForeignThreads(_ context: some ExecutionContext, _ trial: Trial) {
+        // This runs on a thread of the kit. A context that runs jobs inline rightly answers yes
+        // here.
         guard context.isCurrent == true else { return }
         let ledger = Ledger()
         let caller = ObjectIdentifier(Thread.current)
-        let place = Locked<ObjectIdentifier?>(nil)
+        let runner = Locked<ObjectIdentifier?>(nil)
         context.execute(
-            ledger.piece {
+            ledger.job {
                 let here = ObjectIdentifier(Thread.current)
-                place.withLock { $0 = here }
+                runner.withLock { $0 = here }
             })
-        let isInline = place.withLock { $0 } == caller
-        ledger.settle(trial)
+        let isInline = runner.withLock { $0 } == caller
+        ledger.verify(trial)
         guard !isInline else { return }
         trial.report(
             4, "says on a thread that runs none of its work that it is there",

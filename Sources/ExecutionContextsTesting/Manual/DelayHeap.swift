@@ -1,105 +1,106 @@
 internal import ExecutionContexts
 
-/// Delays in the order of (when they come, addition), each removable at once.
+/// Delays in the order of (fire time, addition), each removable at once.
 ///
-/// The heap keeps small keys. A delay that is removed leaves its key behind, which is swept out in time; the
-/// delay itself and all that it holds go at once (law 7).
+/// The heap holds small keys. A removed delay leaves its key behind, and a later sweep removes the
+/// key. The delay itself and its captures are released at once (law 7).
 struct DelayHeap {
-    struct Waiting {
+    struct Entry {
         let delay: DelayedWork
         let tolerance: Duration
-        /// The line of the context through which it was set, if it was one.
-        let line: ManualLine?
-        let comes: Moment
+        /// The queue of the context on which the delay was set; nil for a delay set on the time
+        /// itself.
+        let queue: ManualReadyQueue?
+        let fireTime: Moment
     }
 
     private struct Key {
-        let comes: Moment
+        let fireTime: Moment
         let order: UInt64
         let slot: Int
 
         func precedes(_ other: Key) -> Bool {
-            comes == other.comes ? order < other.order : comes < other.comes
+            fireTime == other.fireTime ? order < other.order : fireTime < other.fireTime
         }
     }
 
     private var keys: [Key] = []
-    /// The delays, each in the slot that its `sequence` names.
-    private var slots: [(order: UInt64, waiting: Waiting)?] = []
+    /// The delays; the `sequence` of a delay is the index of its slot.
+    private var slots: [(order: UInt64, entry: Entry)?] = []
     private var free: [Int] = []
     private var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    func count(where isCounted: (Waiting) -> Bool) -> Int {
-        slots.count { $0.map { isCounted($0.waiting) } ?? false }
+    func count(where isCounted: (Entry) -> Bool) -> Int {
+        slots.count { $0.map { isCounted($0.entry) } ?? false }
     }
 
-    /// All of them, in order.
-    var all: [Waiting] { keys.filter(isHere).sorted { $0.precedes($1) }.map { slots[$0.slot]!.waiting } }
+    /// All delays, in order.
+    var all: [Entry] { keys.filter(isLive).sorted { $0.precedes($1) }.map { slots[$0.slot]!.entry } }
 
-    /// When the next one comes, or nil if there is none.
+    /// The fire time of the next delay; nil if there is none.
     var next: Moment? {
         mutating get {
             while let first = keys.first {
-                if isHere(first) { return first.comes }
+                if isLive(first) { return first.fireTime }
                 removeFirstKey()
             }
             return nil
         }
     }
 
-    /// Takes a delay, whose `order` is above all before.
-    mutating func add(_ new: Waiting, order: UInt64) {
+    /// Adds a delay, whose `order` is greater than every earlier one.
+    mutating func add(_ new: Entry, order: UInt64) {
         let slot = free.popLast() ?? slots.count
         if slot == slots.count { slots.append((order, new)) } else { slots[slot] = (order, new) }
-        // The field is the source's own, and guarded by its lock.
+        // `sequence` belongs to the time source, and the lock of the time guards it.
         new.delay.sequence = UInt64(slot)
         count += 1
-        keys.append(Key(comes: new.comes, order: order, slot: slot))
+        keys.append(Key(fireTime: new.fireTime, order: order, slot: slot))
         siftUp(keys.count - 1)
     }
 
-    mutating func remove(_ delay: DelayedWork) -> Waiting? {
+    mutating func remove(_ delay: DelayedWork) -> Entry? {
         guard let slot = Int(exactly: delay.sequence), slot < slots.count,
-            slots[slot]?.waiting.delay === delay
+            slots[slot]?.entry.delay === delay
         else { return nil }
         let removed = take(slot)
         if keys.count > 2 * count + 64 { sweep() }
         return removed
     }
 
-    /// Takes out the next one that comes at `now` or before.
-    mutating func popDue(at now: Moment) -> Waiting? {
+    /// Removes and returns the next delay whose fire time is `now` or earlier.
+    mutating func popDue(at now: Moment) -> Entry? {
         guard let next, next <= now else { return nil }
         let slot = keys[0].slot
         removeFirstKey()
         return take(slot)
     }
 
-    /// Takes out those of one line, or all.
-    mutating func removeAll(of line: ManualLine?) -> [Waiting] {
-        let gone = keys.filter(isHere).sorted { $0.precedes($1) }.filter {
-            line == nil || slots[$0.slot]!.waiting.line === line
+    /// Removes and returns the delays of one queue, or all delays.
+    mutating func removeAll(of queue: ManualReadyQueue?) -> [Entry] {
+        let removed = keys.filter(isLive).sorted { $0.precedes($1) }.filter {
+            queue == nil || slots[$0.slot]!.entry.queue === queue
         }
         defer { sweep() }
-        return gone.map { take($0.slot) }
+        return removed.map { take($0.slot) }
     }
 
-    /// Whether the delay of a key is still here: its slot may be empty, or another's.
-    private func isHere(_ key: Key) -> Bool { slots[key.slot]?.order == key.order }
+    /// Whether the delay of a key is still pending: its slot may be empty or reused.
+    private func isLive(_ key: Key) -> Bool { slots[key.slot]?.order == key.order }
 
-    private mutating func take(_ slot: Int) -> Waiting {
+    private mutating func take(_ slot: Int) -> Entry {
         count -= 1
         free.append(slot)
-        return slots[slot].take()!.waiting
+        return slots[slot].take()!.entry
     }
 
     // MARK: The heap
 
     private mutating func sweep() {
         // Sorted keys are a heap.
-        keys = keys.filter(isHere).sorted { $0.precedes($1) }
+        keys = keys.filter(isLive).sorted { $0.precedes($1) }
     }
 
     private mutating func removeFirstKey() {

@@ -12,15 +12,16 @@ extension ManualContext {
     /// }
     /// ```
     ///
-    /// The body, its child tasks and the actors that it calls run here on the calling thread, one job at a time and in one
-    /// order, the same each time. Whenever nothing is ready, time moves on to the next delay or sleep. No thread waits for
-    /// another, so it may be called anywhere: on the main thread or off it, in a synchronous test or in an async one. It may
-    /// not be called from within work of the context.
+    /// The body, its child tasks and the actors that it calls run on the calling thread, one job at
+    /// a time and in one order, the same each time. Whenever nothing is ready, time advances to the
+    /// next delay or sleep. No thread waits for another, so any thread may call it: the main thread
+    /// or another one, in a synchronous or an async test. A job of the context must not call it.
     ///
-    /// What does not inherit the context runs elsewhere: a `Task { }` or `Task.detached`, the main actor, an actor with its own
-    /// executor, a sleep on a real clock. If the body waits for such a thing, and nothing else is pending, a
-    /// ``ManualFailure`` says so at once; a `Task { }` that nobody waits for is not noticed. So it does
-    /// when `limit` pieces have run and the body goes on. Then the body is cancelled.
+    /// Code that does not inherit the context runs elsewhere: a `Task { }` or `Task.detached`, the
+    /// main actor, an actor with its own executor, a sleep on a real clock. If the body waits for
+    /// such code and nothing else is pending, this method throws a ``ManualFailure`` at once. It
+    /// does not notice a `Task { }` that is never awaited. It also throws if the body has not ended
+    /// after `limit` jobs. After a failure it cancels the body.
     public func drive<Value: Sendable>(
         limit: Int = 1_000_000, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
@@ -28,9 +29,11 @@ extension ManualContext {
         let answer = submitTask(fileID: fileID, line: line, body)
         var count = 0
         do {
-            let origin = "\(fileID):\(line)"
-            let isOver = try manualTime.run(name, origin, limit: limit, count: &count) { answer.isCompleted }
-            if !isOver { throw manualTime.failure(.stuck, name, origin) }
+            let sourceLocation = "\(fileID):\(line)"
+            let isOver = try manualTime.run(name, sourceLocation, limit: limit, count: &count) {
+                answer.isCompleted
+            }
+            if !isOver { throw manualTime.failure(.stuck, name, sourceLocation) }
         } catch {
             answer.cancel()
             throw error
@@ -38,12 +41,14 @@ extension ManualContext {
         return try answer.outcome!.get()
     }
 
-    /// Runs an async `body` to its end on this context, and waits for what it needs from elsewhere.
+    /// Runs an async `body` to its end on this context, and suspends while the body waits for code
+    /// that runs elsewhere.
     ///
-    /// It is `drive` for a body that calls the main actor, or an actor with its own executor: whenever nothing is pending it
-    /// suspends until something is submitted. When that comes is not for this context to say, so the order is exact only
-    /// between two such waits. Each lasts at most for `patience`, in real time; then a ``ManualFailure`` says that the body
-    /// is stuck. The body is driven where the caller is isolated.
+    /// It is `drive` for a body that calls the main actor, or an actor with its own executor.
+    /// Whenever nothing is pending, it suspends until a job is submitted. The context does not
+    /// control when that happens, so the order is exact only between two such waits. Each wait
+    /// lasts at most for `patience`, in real time; then a ``ManualFailure`` says that the body is
+    /// stuck. The body runs where the caller is isolated.
     public nonisolated(nonsending) func driveAsync<Value: Sendable>(
         patience: Duration = .seconds(30), limit: Int = 1_000_000, fileID: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable () async throws -> Value
@@ -51,15 +56,15 @@ extension ManualContext {
         let answer = submitTask(fileID: fileID, line: line, body)
         var count = 0
         do {
-            let origin = "\(fileID):\(line)"
+            let sourceLocation = "\(fileID):\(line)"
             while try !manualTime.run(
-                name, origin, limit: limit, count: &count, until: { answer.isCompleted })
+                name, sourceLocation, limit: limit, count: &count, until: { answer.isCompleted })
             {
                 try Task.checkCancellation()
                 let hasArrived = await Arrival.wait(under: manualTime, atMost: patience)
                 try Task.checkCancellation()
-                // Something may have come with the last of the patience.
-                if !hasArrived, manualTime.isEmpty { throw manualTime.failure(.stuck, name, origin) }
+                // A job may arrive just as the patience ends.
+                if !hasArrived, manualTime.isEmpty { throw manualTime.failure(.stuck, name, sourceLocation) }
             }
         } catch {
             answer.cancel()
@@ -69,22 +74,22 @@ extension ManualContext {
     }
 }
 
-/// A wait for something to be submitted, for time to run out, or for the task to be cancelled.
+/// A wait that ends with a submission, with a timeout or with the cancellation of the task.
 private final class Arrival: Sendable {
     private let state = Locked<(answer: Bool?, continuation: CheckedContinuation<Bool, Never>?)>((nil, nil))
 
     static nonisolated(nonsending) func wait(under time: ManualTime, atMost patience: Duration) async -> Bool
     {
         let arrival = Arrival()
-        let alarm = GlobalContext().schedule(after: patience) { arrival.tell(false) }
+        let alarm = GlobalContext().schedule(after: patience) { arrival.notify(false) }
         defer { alarm.cancel() }
         return await withCancellationHandler {
             await withCheckedContinuation { continuation in
                 arrival.begin(continuation)
-                time.onArrival { arrival.tell($0) }
+                time.onArrival { arrival.notify($0) }
             }
         } onCancel: {
-            arrival.tell(false)
+            arrival.notify(false)
         }
     }
 
@@ -96,7 +101,7 @@ private final class Arrival: Sendable {
         if let answer { continuation.resume(returning: answer) }
     }
 
-    private func tell(_ answer: Bool) {
+    private func notify(_ answer: Bool) {
         let continuation = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             if state.answer == nil { state.answer = answer }
             return state.continuation.take()

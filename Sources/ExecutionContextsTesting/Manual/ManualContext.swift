@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// A serial context that runs nothing until it is told to, in a time of its own or one that it shares.
+/// A serial context that runs nothing until the test tells it to, in virtual time.
 ///
 /// ```swift
 /// let context = ManualContext()
@@ -10,46 +10,51 @@ public import ExecutionContexts
 /// #expect(service.isStale)
 /// ```
 ///
-/// Views of it take its time with them, so no delay, repeat or time limit under it waits for the real clock
-/// (law 7); `clock` is that time for async code, and `drive` runs such code to its end. Work may be submitted from any
-/// thread at any time; one thread at a time runs it, and never from within that work.
+/// Its time may be its own or shared with other contexts. Views of it use that time, so no delay,
+/// repetition or time limit on a view waits for the real clock (law 7). `clock` is that time for
+/// async code, and `drive` runs such code to its end. Any thread may submit jobs at any time. One
+/// thread at a time runs them, and a job must not run other jobs.
 ///
-/// A delay, a submission or a task that is pending keeps the context alive, as the context keeps it: `finish`, at the end
-/// of a test, says what is left and lets go of it. Plain work that is ready when the last reference goes does not run.
+/// A pending delay, submission or task keeps the context alive, as the context keeps it. `finish`,
+/// at the end of a test, reports and drops what is pending. Ready jobs do not run if the last
+/// reference to the context is released.
 public final class ManualContext: ActorBackingContext, SynchronousContext {
     public let name: String
     let manualTime: ManualTime
-    let line: ManualLine
-    private let lineTime: ManualLineTime
+    let queue: ManualReadyQueue
+    private let queueTime: ManualReadyQueueTime
 
-    /// Makes a context.
+    /// Creates a context.
     ///
     /// - Parameters:
-    ///   - name: what it is called in messages.
-    ///   - time: its time, which stands at zero and is its own if you pass none. Contexts that share one run in one order.
-    ///   - isBackground: whether its work keeps nobody from being idle: for a heartbeat, or what polls for ever.
+    ///   - name: its name in messages.
+    ///   - time: its time; by default a new one that stands at zero. Contexts that share a time run
+    ///     in one common order.
+    ///   - isBackground: whether its jobs are background work, which `runUntilIdle` does not wait
+    ///     for: a heartbeat, or endless polling.
     public init(name: String = "manual", time: ManualTime = ManualTime(), isBackground: Bool = false) {
         self.name = name
         manualTime = time
-        line = ManualLine(name: name, isBackground: isBackground)
-        lineTime = ManualLineTime(time, of: line)
-        time.open(line)
+        queue = ManualReadyQueue(name: name, isBackground: isBackground)
+        queueTime = ManualReadyQueueTime(time, of: queue)
+        time.open(queue)
     }
 
-    deinit { manualTime.close(line) }
+    deinit { manualTime.close(queue) }
 
-    // MARK: Being a context
+    // MARK: ExecutionContext
 
-    public func execute(_ work: @escaping Work) { manualTime.submit(work, to: line) }
+    public func execute(_ work: @escaping Work) { manualTime.submit(work, to: queue) }
 
-    /// Yes inside the work that it runs, no elsewhere.
-    public var isCurrent: Bool? { manualTime.isRunning(line) }
+    /// True inside a job of this context, false elsewhere.
+    public var isCurrent: Bool? { manualTime.isRunning(queue) }
 
-    /// Runs what is ready before, then `body`, and returns what it returns; from the context's own
-    /// work it runs at once.
+    /// Runs the ready jobs, then `body`, and returns its value; in a job of the context it runs
+    /// `body` at once.
     ///
-    /// A thread that waits drives: it runs the ready work of this context itself, unless another
-    /// thread is about to. So does one that waits for a view of this context. Time stands still.
+    /// The waiting thread drives: it runs the ready jobs of this context itself, unless another
+    /// thread is about to. A thread that waits for a view of this context does the same. Time
+    /// stands still.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -62,40 +67,43 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
         return try result.get()
     }
 
-    public var time: any TimeSource { lineTime }
+    public var time: any TimeSource { queueTime }
 
-    // MARK: Being told
+    // MARK: Driving
 
     /// The present, in this context's time. It starts at zero.
     public var now: Moment { manualTime.now }
 
-    /// Runs the oldest piece that is due now on this context; false if there is none. Time stands still.
+    /// Runs the oldest job that is due on this context; returns false if there is none. Time stands
+    /// still.
     @discardableResult
-    public func step() -> Bool { manualTime.step(line, name) }
+    public func step() -> Bool { manualTime.step(queue, name) }
 
-    /// Runs what is due now on this context, and what becomes due by it, until nothing is; time stands still.
+    /// Runs the jobs that are due on this context, and those that become due by them; time stands
+    /// still.
     ///
-    /// - Returns: how many pieces ran.
+    /// - Returns: how many jobs ran.
     @discardableResult
-    public func runReady() -> Int { manualTime.runReady(line, name) }
+    public func runReady() -> Int { manualTime.runReady(queue, name) }
 
-    /// Moves time on by `duration` and runs, in order, everything that becomes due on the way.
+    /// Advances time by `duration` and runs, in order, every job that becomes due.
     public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
 
-    /// Moves time on to `moment` and runs, in order, everything that becomes due on the way.
+    /// Advances time to `moment` and runs, in order, every job that becomes due.
     ///
-    /// Work that is ready runs first. Each delay runs at its own deadline: `now` says so while it does. Time
-    /// does not go back: an earlier moment only runs what is ready. Contexts that share the time run as well.
+    /// Ready jobs run first. Each delay runs at its own deadline, which `now` returns meanwhile.
+    /// Time never goes back: an earlier moment only runs the ready jobs. Contexts that share the
+    /// time run as well.
     public func advance(to moment: Moment) { manualTime.advance(to: moment, name) }
 
-    /// Runs everything, moving time on from one delay to the next, until nothing but background work is pending.
+    /// Runs every job, advancing time from delay to delay, until only background work is pending.
     ///
     /// Contexts that share the time run as well.
     ///
-    /// With something that always repeats it is never idle: after `limit` pieces it throws a ``ManualFailure`` that says
-    /// what is pending.
+    /// A context with an endless repetition never becomes idle. After `limit` jobs this method
+    /// throws a ``ManualFailure`` that lists what is pending.
     ///
-    /// - Returns: how many pieces ran.
+    /// - Returns: how many jobs ran.
     @discardableResult
     public func runUntilIdle(
         limit: Int = 100_000, fileID: StaticString = #fileID, line: UInt = #line
@@ -103,24 +111,26 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
         try manualTime.runUntilIdle(limit, name, "\(fileID):\(line)")
     }
 
-    /// Moves time on and runs nothing, as when the machine is asleep or a piece of work takes long.
+    /// Advances time and runs nothing, as when the machine sleeps or a job takes long.
     ///
-    /// What becomes due meanwhile comes late, when the context is next told to run. It may be called anywhere, from
-    /// within work too.
+    /// A delay that becomes due meanwhile comes late, when the context is next told to run. Any
+    /// code may call it, jobs included.
     public func stall(for duration: Duration) { manualTime.stall(for: duration) }
 
-    // MARK: What is pending
+    // MARK: Pending work
 
-    /// How many pieces of work are ready to run.
-    public var readyCount: Int { manualTime.readyCount(of: line) }
+    /// How many jobs are ready to run.
+    public var readyCount: Int { manualTime.readyCount(of: queue) }
 
-    /// How many delays are set on it, and on views of it, that have not come.
-    public var delayedCount: Int { manualTime.delayedCount(of: line) }
+    /// How many pending delays are set on it and on views of it.
+    public var delayedCount: Int { manualTime.delayedCount(of: queue) }
 
-    /// What is pending on it and on views of it: what is ready, then what waits, in the order in which it would run.
-    public var pending: [PendingWork] { manualTime.pending(of: line) }
+    /// The pending work of this context and of its views: ready jobs, then delays, each in the
+    /// order in which they would run.
+    public var pending: [PendingWork] { manualTime.pending(of: queue) }
 
-    /// Ends a test: lets go of everything that is pending, and throws a ``ManualFailure`` that lists it if anything was.
+    /// Ends a test: drops all pending work, and throws a ``ManualFailure`` that lists it if there
+    /// was any.
     ///
     /// ```swift
     /// let context = ManualContext()
@@ -128,17 +138,17 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     /// try context.finish()
     /// ```
     ///
-    /// Both test libraries record an error that a test, or `tearDownWithError`, throws. Background work is let go of
-    /// too, and not listed; contexts that share the time keep theirs.
+    /// Both test libraries record an error that a test, or `tearDownWithError`, throws. It also
+    /// drops background work, but does not list it. Contexts that share the time keep their work.
     public func finish(fileID: StaticString = #fileID, line: UInt = #line) throws {
-        try manualTime.finish(self.line, name, "\(fileID):\(line)")
+        try manualTime.finish(self.queue, name, "\(fileID):\(line)")
     }
 }
 
-extension ManualContext: DrivenContext, ForeseeingContext {
-    package func foresee(_ outlook: inout Outlook) {
-        isCurrent == true ? outlook.obstacle = name : (outlook.driver = self)
+extension ManualContext: DrivenContext, ForecastingContext {
+    package func foresee(_ forecast: inout WaitForecast) {
+        isCurrent == true ? forecast.obstacle = name : (forecast.driver = self)
     }
 
-    package func drive(until end: AwaitedEnd) { manualTime.drive(line, until: end) }
+    package func drive(until end: AwaitedEnd) { manualTime.drive(queue, until: end) }
 }

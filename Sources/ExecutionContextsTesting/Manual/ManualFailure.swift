@@ -1,12 +1,12 @@
-/// Why a manual context could not do what it was told to, and what is pending.
+/// Why a manual context could not do what the test asked for, and what is pending.
 ///
 /// Both test libraries record an error that a test throws, with its description.
 public struct ManualFailure: Error, Sendable, CustomStringConvertible {
     /// What went wrong.
     public enum Reason: Hashable, Sendable {
-        /// So many pieces ran, and there was always one more to come.
-        case neverIdle(afterPieces: Int)
-        /// An async body waits for something that no manual context runs.
+        /// `limit` jobs ran, and there was always one more.
+        case neverIdle(afterJobs: Int)
+        /// An async body waits for code that no manual context runs.
         case stuck
         /// A test has ended, and work is pending.
         case unfinished
@@ -14,17 +14,17 @@ public struct ManualFailure: Error, Sendable, CustomStringConvertible {
 
     /// What went wrong.
     public let reason: Reason
-    /// The name of the context, or of the time, that was told.
+    /// The name of the context, or of the time, that the test called.
     public let context: String
-    /// Where it was told, as file and line.
+    /// The source location of that call, as file and line.
     public let origin: String
-    /// What was pending then, in the order in which it would have run.
+    /// The work that was pending then, in the order in which it would have run.
     public let pending: [PendingWork]
 
     public var description: String {
         switch reason {
-        case .neverIdle(let pieces):
-            "\(origin): '\(context)' ran \(pieces) pieces of work and is not done (law 7). Cancel what repeats, put it on a "
+        case .neverIdle(let count):
+            "\(origin): '\(context)' ran \(count) jobs and is not done (law 7). Cancel what repeats, put it on a "
                 + "background context, or advance by a duration. \(list)"
         case .stuck:
             "\(origin): the async body that '\(context)' drives waits for something that does not run there: a Task of "

@@ -1,85 +1,86 @@
 internal import ExecutionContexts
 
-/// What a manual time knows. It decides what is to be done; that is done outside the lock (law 9).
+/// The state of a manual time. It decides what to do; the caller does it outside the lock (law 9).
 struct ManualState {
-    /// What a step consists of: delays to fire, or else a piece to run, or nothing.
-    struct Turn {
+    /// One step: delays to fire, or else a job to run, or nothing.
+    struct Step {
         var due: [DelayedWork] = []
-        var piece: ManualLine.Piece?
+        var job: ManualReadyQueue.Job?
     }
 
     var now = Moment(nanoseconds: 0)
-    var lines: [ManualLine] = []
-    /// The thread that moves it on.
+    var queues: [ManualReadyQueue] = []
+    /// The thread that advances this time.
     struct Driver {
         let thread: UInt32
-        /// Whether it does so only until a job that it waits for has ended.
+        /// Whether it drives only until a job that it waits for has ended.
         var isWaiter = false
     }
 
     var driver: Driver?
-    /// Whoever waits for something to be submitted.
+    /// Notifies the caller that waits for a submission.
     var arrival: (@Sendable (Bool) -> Void)?
-    /// Those who wait for a job that this time, or another thread that moves it on, has to run.
-    var sleepers: [AwaitedEnd] = []
+    /// Threads that wait for a job which this time, or another thread that drives it, runs.
+    var waiters: [AwaitedEnd] = []
     private var delays = DelayHeap()
     private var lastOrder: UInt64 = 0
-    private typealias Running = (line: ManualLine, thread: UInt32)
+    private typealias Running = (queue: ManualReadyQueue, thread: UInt32)
     private var running: Running?
-    /// What waits for a job of another context, which runs meanwhile, inside it.
+    /// The jobs inside which the driving thread runs jobs of another context, outermost first.
     private var outer: [Running?] = []
     private var firing: (delay: DelayedWork, thread: UInt32)?
-    /// How much is pending, delays and ready pieces, that is not background work.
+    /// How many delays and ready jobs are pending, without background work.
     private(set) var foreground = 0
 
-    /// Has the caller move this time on, and returns nil; or returns who does already.
+    /// Makes the caller drive this time, and returns nil; or returns the current driver.
     ///
-    /// Where that is another thread that waits for a job, `sleeper` is roused when it has ended.
-    mutating func beginDriving(_ caller: UInt32, orRouse sleeper: AwaitedEnd) -> Driver? {
+    /// If that driver is another thread that waits for a job, it wakes `waiter` when it has
+    /// finished driving.
+    mutating func beginDriving(_ caller: UInt32, orWake waiter: AwaitedEnd) -> Driver? {
         guard let driver else {
             driver = Driver(thread: caller)
             return nil
         }
-        if driver.isWaiter, driver.thread != caller { sleepers.append(sleeper) }
+        if driver.isWaiter, driver.thread != caller { waiters.append(waiter) }
         return driver
     }
 
     // MARK: Submitting
 
-    /// Those to be told, outside the lock, that there is something to look at.
+    /// The waiters to notify, outside the lock, of a submission.
     struct Listeners {
         fileprivate(set) var arrival: (@Sendable (Bool) -> Void)?
-        fileprivate(set) var sleepers: [AwaitedEnd] = []
+        fileprivate(set) var waiters: [AwaitedEnd] = []
 
-        func tell() {
+        func notify() {
             arrival?(true)
-            for sleeper in sleepers { sleeper.rouse() }
+            for waiter in waiters { waiter.unpark() }
         }
     }
 
     mutating func takeListeners() -> Listeners {
-        defer { sleepers = [] }
-        return Listeners(arrival: arrival.take(), sleepers: sleepers)
+        defer { waiters = [] }
+        return Listeners(arrival: arrival.take(), waiters: waiters)
     }
 
-    /// Puts a piece at the end of a line; returns whom to tell.
-    mutating func submit(_ work: @escaping Work, to line: ManualLine) -> Listeners {
+    /// Appends a job to a queue; returns the waiters to notify.
+    mutating func submit(_ work: @escaping Work, to queue: ManualReadyQueue) -> Listeners {
         lastOrder += 1
-        // A delay that is being fired submits on the same thread, perhaps by way of a view.
-        let delay = firing.flatMap { $0.thread == Seam.caller ? $0.delay : nil }
-        line.append(.init(work: work, order: lastOrder, since: now, delay: delay))
-        if !line.isBackground { foreground += 1 }
+        // A delay that is firing submits on the same thread, perhaps through a view.
+        let delay = firing.flatMap { $0.thread == SimulationHooks.caller ? $0.delay : nil }
+        queue.append(.init(work: work, order: lastOrder, since: now, delay: delay))
+        if !queue.isBackground { foreground += 1 }
         return takeListeners()
     }
 
-    mutating func add(_ waiting: DelayHeap.Waiting) -> Listeners {
+    mutating func add(_ entry: DelayHeap.Entry) -> Listeners {
         lastOrder += 1
-        delays.add(waiting, order: lastOrder)
-        if waiting.isForeground { foreground += 1 }
+        delays.add(entry, order: lastOrder)
+        if entry.isForeground { foreground += 1 }
         return takeListeners()
     }
 
-    mutating func remove(_ delay: DelayedWork) -> DelayHeap.Waiting? {
+    mutating func remove(_ delay: DelayedWork) -> DelayHeap.Entry? {
         let removed = delays.remove(delay)
         if removed?.isForeground == true { foreground -= 1 }
         return removed
@@ -87,89 +88,92 @@ struct ManualState {
 
     // MARK: Running
 
-    /// The next step of one line, or of all; if nothing is due now, time moves on to the next delay up to `limit`.
-    mutating func next(_ only: ManualLine?, upTo limit: Moment?) -> Turn {
-        rest()
+    /// The next step of one queue, or of all; if nothing is due, time advances to the next delay,
+    /// up to `limit`.
+    mutating func next(_ only: ManualReadyQueue?, upTo limit: Moment?) -> Step {
+        clearRunning()
         while true {
-            var turn = Turn()
-            while let waiting = delays.popDue(at: now) {
-                if waiting.isForeground { foreground -= 1 }
-                turn.due.append(waiting.delay)
+            var step = Step()
+            while let entry = delays.popDue(at: now) {
+                if entry.isForeground { foreground -= 1 }
+                step.due.append(entry.delay)
             }
-            if let first = turn.due.first {
+            if let first = step.due.first {
                 willFire(first)
-                return turn
+                return step
             }
-            if let line = only ?? firstLine, let piece = line.popFirst() {
-                if !line.isBackground { foreground -= 1 }
-                if !line.isOwned, line.count == 0 { lines.removeAll { $0 === line } }
-                running = (line, Seam.caller)
-                turn.piece = piece
-                return turn
+            if let queue = only ?? firstQueue, let job = queue.popFirst() {
+                if !queue.isBackground { foreground -= 1 }
+                if !queue.isOwned, queue.count == 0 { queues.removeAll { $0 === queue } }
+                running = (queue, SimulationHooks.caller)
+                step.job = job
+                return step
             }
-            guard let limit, let next = delays.next, next <= limit else { return turn }
+            guard let limit, let next = delays.next, next <= limit else { return step }
             now = max(now, next)
         }
     }
 
-    /// From here on this thread submits whatever it submits on behalf of a delay, until the next step.
-    mutating func willFire(_ delay: DelayedWork) { firing = (delay, Seam.caller) }
+    /// Attributes every submission of this thread to `delay`, until the next step.
+    mutating func willFire(_ delay: DelayedWork) { firing = (delay, SimulationHooks.caller) }
 
-    /// Nothing runs, and nothing is being fired.
-    mutating func rest() {
+    /// Records that no job runs and no delay is firing.
+    mutating func clearRunning() {
         running = nil
         firing = nil
     }
 
-    func isRunning(_ line: ManualLine) -> Bool {
-        let caller = Seam.caller
-        return (outer + [running]).contains { $0?.line === line && $0?.thread == caller }
+    func isRunning(_ queue: ManualReadyQueue) -> Bool {
+        let caller = SimulationHooks.caller
+        return (outer + [running]).contains { $0?.queue === queue && $0?.thread == caller }
     }
 
-    /// A thread that moves this time on waits for a job of another line, and runs that line's
-    /// meanwhile.
-    mutating func beginInside() {
+    /// Begins running jobs of another queue inside the current job, whose thread waits for one of
+    /// them.
+    mutating func beginNested() {
         outer.append(running)
         running = nil
     }
 
-    mutating func endInside() { running = outer.removeLast() }
+    mutating func endNested() { running = outer.removeLast() }
 
-    private var firstLine: ManualLine? {
-        if lines.count == 1 { return lines[0] }
-        return lines.min { ($0.firstOrder ?? .max) < ($1.firstOrder ?? .max) }
+    private var firstQueue: ManualReadyQueue? {
+        if queues.count == 1 { return queues[0] }
+        return queues.min { ($0.firstOrder ?? .max) < ($1.firstOrder ?? .max) }
     }
 
-    // MARK: What is pending
+    // MARK: Pending work
 
-    /// How many delays of one line wait.
-    func delayedCount(of line: ManualLine) -> Int { delays.count { $0.line === line } }
+    /// How many delays of one queue are pending.
+    func delayedCount(of queue: ManualReadyQueue) -> Int { delays.count { $0.queue === queue } }
 
-    var isEmpty: Bool { delays.isEmpty && lines.allSatisfy { $0.count == 0 } }
+    var isEmpty: Bool { delays.isEmpty && queues.allSatisfy { $0.count == 0 } }
 
-    /// What waits on one line, or on all; the caller puts it into words outside the lock.
-    func pending(of only: ManualLine?) -> (
-        ready: [(ManualLine.Piece, ManualLine)], delays: [DelayHeap.Waiting]
+    /// The pending work of one queue, or of all; the caller formats it outside the lock.
+    func pending(of only: ManualReadyQueue?) -> (
+        ready: [(ManualReadyQueue.Job, ManualReadyQueue)], delays: [DelayHeap.Entry]
     ) {
-        let ready = (only.map { [$0] } ?? lines).flatMap { line in line.all.map { ($0, line) } }
+        let ready = (only.map { [$0] } ?? queues).flatMap { queue in queue.all.map { ($0, queue) } }
         return (
-            ready.sorted { $0.0.order < $1.0.order }, delays.all.filter { only == nil || $0.line === only }
+            ready.sorted { $0.0.order < $1.0.order }, delays.all.filter { only == nil || $0.queue === only }
         )
     }
 
-    /// Lets go of what waits on one line, or on all.
-    mutating func takeAll(of only: ManualLine?) -> (ready: [ManualLine.Piece], delays: [DelayHeap.Waiting]) {
-        var pieces: [ManualLine.Piece] = []
-        for line in only.map({ [$0] }) ?? lines {
-            if !line.isBackground { foreground -= line.count }
-            pieces += line.takeAll()
+    /// Removes and returns the pending work of one queue, or of all.
+    mutating func takeAll(of only: ManualReadyQueue?) -> (
+        ready: [ManualReadyQueue.Job], delays: [DelayHeap.Entry]
+    ) {
+        var jobs: [ManualReadyQueue.Job] = []
+        for queue in only.map({ [$0] }) ?? queues {
+            if !queue.isBackground { foreground -= queue.count }
+            jobs += queue.takeAll()
         }
-        let gone = delays.removeAll(of: only)
-        foreground -= gone.count { $0.isForeground }
-        return (pieces, gone)
+        let removed = delays.removeAll(of: only)
+        foreground -= removed.count { $0.isForeground }
+        return (jobs, removed)
     }
 }
 
-extension DelayHeap.Waiting {
-    var isForeground: Bool { line?.isBackground != true }
+extension DelayHeap.Entry {
+    var isForeground: Bool { queue?.isBackground != true }
 }

@@ -1,39 +1,39 @@
 internal import ExecutionContexts
 
-// What manual contexts need of it.
+// The interface for manual contexts.
 extension ManualTime {
-    func open(_ line: ManualLine) { state.withLock { $0.lines.append(line) } }
+    func open(_ queue: ManualReadyQueue) { state.withLock { $0.queues.append(queue) } }
 
-    /// Forgets a line whose context is gone, as soon as it is empty.
-    func close(_ line: ManualLine) {
+    /// Removes a queue whose context was released, as soon as the queue is empty.
+    func close(_ queue: ManualReadyQueue) {
         state.withLock { state in
-            line.isOwned = false
-            if line.count == 0 { state.lines.removeAll { $0 === line } }
+            queue.isOwned = false
+            if queue.count == 0 { state.queues.removeAll { $0 === queue } }
         }
     }
 
-    func submit(_ work: @escaping Work, to line: ManualLine) {
-        state.withLock { $0.submit(work, to: line) }.tell()
+    func submit(_ work: @escaping Work, to queue: ManualReadyQueue) {
+        state.withLock { $0.submit(work, to: queue) }.notify()
     }
 
-    func isRunning(_ line: ManualLine) -> Bool { state.withLock { $0.isRunning(line) } }
+    func isRunning(_ queue: ManualReadyQueue) -> Bool { state.withLock { $0.isRunning(queue) } }
 
     var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
-    func readyCount(of line: ManualLine) -> Int { state.withLock { _ in line.count } }
+    func readyCount(of queue: ManualReadyQueue) -> Int { state.withLock { _ in queue.count } }
 
-    func delayedCount(of line: ManualLine) -> Int { state.withLock { $0.delayedCount(of: line) } }
+    func delayedCount(of queue: ManualReadyQueue) -> Int { state.withLock { $0.delayedCount(of: queue) } }
 
-    func pending(of line: ManualLine?) -> [PendingWork] {
-        let (ready, delays) = state.withLock { $0.pending(of: line) }
-        // A context's name may be anybody's code, so it is asked for outside the lock (law 9).
+    func pending(of queue: ManualReadyQueue?) -> [PendingWork] {
+        let (ready, delays) = state.withLock { $0.pending(of: queue) }
+        // The name of a context may be user code, so it is read outside the lock (law 9).
         return ready.map { PendingWork($0, of: $1) } + delays.map { PendingWork($0) }
     }
 
-    func step(_ line: ManualLine?, _ name: String) -> Bool { driving(name) { runOne(line) } }
+    func step(_ queue: ManualReadyQueue?, _ name: String) -> Bool { driving(name) { runOne(queue) } }
 
-    func runReady(_ line: ManualLine?, _ name: String) -> Int {
-        driving(name) { runAll(line, upTo: nil, name) }
+    func runReady(_ queue: ManualReadyQueue?, _ name: String) -> Int {
+        driving(name) { runAll(queue, upTo: nil, name) }
     }
 
     func advance(to moment: Moment, _ name: String) {
@@ -43,19 +43,24 @@ extension ManualTime {
         }
     }
 
-    func runUntilIdle(_ limit: Int, _ name: String, _ origin: String) throws -> Int {
+    func runUntilIdle(_ limit: Int, _ name: String, _ sourceLocation: String) throws -> Int {
         var count = 0
-        _ = try run(name, origin, limit: limit, count: &count) { state.withLock { $0.foreground == 0 } }
+        _ = try run(name, sourceLocation, limit: limit, count: &count) {
+            state.withLock { $0.foreground == 0 }
+        }
         return count
     }
 
-    /// Runs everything, moving time on, until `isOver`; false if nothing is pending before.
+    /// Runs every job, advancing time, until `isOver` returns true; returns false if nothing is
+    /// pending before that.
     func run(
-        _ name: String, _ origin: String, limit: Int, count: inout Int, until isOver: () -> Bool
+        _ name: String, _ sourceLocation: String, limit: Int, count: inout Int, until isOver: () -> Bool
     ) throws -> Bool {
         try driving(name) {
             while !isOver() {
-                guard count < limit else { throw failure(.neverIdle(afterPieces: limit), name, origin) }
+                guard count < limit else {
+                    throw failure(.neverIdle(afterJobs: limit), name, sourceLocation)
+                }
                 guard runOne(nil, upTo: .never) else { return isOver() }
                 count += 1
             }
@@ -63,132 +68,138 @@ extension ManualTime {
         }
     }
 
-    /// Calls `tell` with true when something is submitted, at once if something is pending.
-    func onArrival(_ tell: @escaping @Sendable (Bool) -> Void) {
-        let (isHere, other) = state.withLock { state -> (Bool, (@Sendable (Bool) -> Void)?) in
+    /// Calls `notify` with true when a job is submitted, or at once if work is pending.
+    func onArrival(_ notify: @escaping @Sendable (Bool) -> Void) {
+        let (isPending, other) = state.withLock { state -> (Bool, (@Sendable (Bool) -> Void)?) in
             guard state.isEmpty else { return (true, nil) }
             let other = state.arrival
-            state.arrival = tell
+            state.arrival = notify
             return (false, other)
         }
-        if isHere { tell(true) }
-        // Two that wait under one time take turns: whoever waited before looks again.
+        if isPending { notify(true) }
+        // Only one caller waits at a time: the earlier one is notified and checks again.
         other?(true)
     }
 
-    func finish(_ line: ManualLine?, _ name: String, _ origin: String) throws {
-        let failure = failure(.unfinished, name, origin, of: line)
-        // What is let go of may submit something, so there are several rounds; not endlessly many.
+    func finish(_ queue: ManualReadyQueue?, _ name: String, _ sourceLocation: String) throws {
+        let failure = failure(.unfinished, name, sourceLocation, of: queue)
+        // A dropped closure may submit in its deinit, so there are several rounds, but a bounded
+        // number.
         for _ in 0..<100 {
-            let (ready, delays) = state.withLock { $0.takeAll(of: line) }
+            let (ready, delays) = state.withLock { $0.takeAll(of: queue) }
             if ready.isEmpty, delays.isEmpty { break }
-            for waiting in delays { waiting.delay.cancel() }
+            for entry in delays { entry.delay.cancel() }
         }
         if failure.pending.contains(where: { !$0.isBackground }) { throw failure }
     }
 
     func failure(
-        _ reason: ManualFailure.Reason, _ name: String, _ origin: String, of line: ManualLine? = nil
+        _ reason: ManualFailure.Reason, _ name: String, _ sourceLocation: String,
+        of queue: ManualReadyQueue? = nil
     ) -> ManualFailure {
-        var pending = pending(of: line)
+        var pending = pending(of: queue)
         if reason == .unfinished { pending.removeAll { $0.isBackground } }
-        return ManualFailure(reason: reason, context: name, origin: origin, pending: pending)
+        return ManualFailure(reason: reason, context: name, origin: sourceLocation, pending: pending)
     }
 
     // MARK: Running
 
-    /// Fires what is due, and runs one piece, moving time on up to `limit` for it; false if there is none.
-    private func runOne(_ line: ManualLine?, upTo limit: Moment? = nil) -> Bool {
+    /// Fires the due delays and runs one job, advancing time up to `limit` for it; returns false if
+    /// there is none.
+    private func runOne(_ queue: ManualReadyQueue?, upTo limit: Moment? = nil) -> Bool {
         while true {
-            var turn = state.withLock { $0.next(line, upTo: limit) }
-            if turn.due.isEmpty {
-                guard turn.piece != nil else { return false }
-                // The closure is gone when this statement ends: it is freed on the context that ran it (law 10).
-                Caller.runJob(of: self) { turn.piece.take()?.work() }
+            var step = state.withLock { $0.next(queue, upTo: limit) }
+            if step.due.isEmpty {
+                guard step.job != nil else { return false }
+                // The closure is released when this statement ends, on the context that ran it
+                // (law 10).
+                Caller.runJob(of: self) { step.job.take()?.work() }
                 return true
             }
-            turn.due[0].fire()
-            for delay in turn.due.dropFirst() {
+            step.due[0].fire()
+            for delay in step.due.dropFirst() {
                 state.withLock { $0.willFire(delay) }
                 delay.fire()
             }
         }
     }
 
-    private func runAll(_ line: ManualLine?, upTo moment: Moment?, _ name: String) -> Int {
+    private func runAll(_ queue: ManualReadyQueue?, upTo moment: Moment?, _ name: String) -> Int {
         var count = 0
-        while runOne(line, upTo: moment) {
+        while runOne(queue, upTo: moment) {
             count += 1
             require(
                 count < limit,
-                "'\(name)' ran \(limit) pieces of work in one call, and there is always one more (law 7): "
+                "'\(name)' ran \(limit) jobs in one call, and there is always one more (law 7): "
                     + "\(pending(of: nil).first.map { "\($0)" } ?? "none is pending now"). Cancel what repeats, or advance "
                     + "by less.")
         }
         return count
     }
 
-    /// Keeps other threads from moving this time on meanwhile.
+    /// Runs `body` while no other thread drives this time.
     ///
-    /// A thread that only drives because it waits for a job is waited for: the test need not know
-    /// of it.
+    /// If a thread drives only because it waits for a job, the caller waits for it: the test need
+    /// not know about that thread.
     private func driving<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
-        let caller = Seam.caller
-        let turn = AwaitedEnd()
-        while let driver = state.withLock({ $0.beginDriving(caller, orRouse: turn) }) {
+        let caller = SimulationHooks.caller
+        let driverEnd = AwaitedEnd()
+        while let driver = state.withLock({ $0.beginDriving(caller, orWake: driverEnd) }) {
             if driver.thread == caller || !driver.isWaiter {
                 let how = driver.thread == caller ? "from within its own work" : "by two threads at a time"
                 stopMisuse(
                     "'\(name)' was told to run \(how): it is serial (law 2). Let the test run it, and the work submit."
                 )
             }
-            turn.doze()
+            driverEnd.park()
         }
         defer { endDriving() }
         return try body()
     }
 
     private func endDriving() {
-        let sleepers = state.withLock { state in
-            state.rest()
+        let waiters = state.withLock { state in
+            state.clearRunning()
             state.driver = nil
-            defer { state.sleepers = [] }
-            return state.sleepers
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        for sleeper in sleepers { sleeper.rouse() }
+        for waiter in waiters { waiter.unpark() }
     }
 
-    // MARK: Being waited for
+    // MARK: Waiting callers
 
-    /// Runs what is ready on a line until the end has come; for a thread that waits for a job of
-    /// the line.
+    /// Runs the ready jobs of a queue until `end` has come, for a thread that waits for one of its
+    /// jobs.
     ///
-    /// Where another thread moves this time on, that one may run it. Where the caller does so
-    /// itself, and waits inside a job of another line, this line's jobs run inside that one.
-    func drive(_ line: ManualLine, until end: AwaitedEnd) {
+    /// 1. If another thread drives this time, that thread may run the job, and the caller waits.
+    /// 2. If no thread drives it, the caller drives until the end has come or the queue is empty.
+    /// 3. If the caller itself drives it, and waits inside a job of another queue, the jobs of this
+    ///    queue run inside that job.
+    func drive(_ queue: ManualReadyQueue, until end: AwaitedEnd) {
         while !end.isOver {
-            let caller = Seam.caller
-            let isInside = state.withLock { state -> Bool? in
+            let caller = SimulationHooks.caller
+            let isNested = state.withLock { state -> Bool? in
                 guard let driver = state.driver else {
                     state.driver = .init(thread: caller, isWaiter: true)
                     return false
                 }
                 guard driver.thread == caller else { return nil }
-                state.beginInside()
+                state.beginNested()
                 return true
             }
-            if let isInside {
-                while !end.isOver, runOne(line) {}
-                isInside ? state.withLock { $0.endInside() } : endDriving()
+            if let isNested {
+                while !end.isOver, runOne(queue) {}
+                isNested ? state.withLock { $0.endNested() } : endDriving()
             }
             let mustWait = state.withLock { state in
-                if end.isOver || line.count > 0 && (state.driver == nil || state.driver?.thread == caller) {
+                if end.isOver || queue.count > 0 && (state.driver == nil || state.driver?.thread == caller) {
                     return false
                 }
-                state.sleepers.append(end)
+                state.waiters.append(end)
                 return true
             }
-            if mustWait { end.doze() }
+            if mustWait { end.park() }
         }
     }
 }

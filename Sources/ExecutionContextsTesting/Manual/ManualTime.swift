@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// A time that stands still until it is moved on; manual contexts may share one.
+/// A virtual time that stands still until the test advances it; manual contexts may share one.
 ///
 /// ```swift
 /// let time = ManualTime()
@@ -10,25 +10,26 @@ public import ExecutionContexts
 /// time.advance(by: .seconds(1))
 /// ```
 ///
-/// Moving it on runs the work of all of them, one piece at a time, in the order of (deadline, submission). A context
-/// of your own takes part in it by returning it as its `time`. Work may be submitted from any thread at any time; one
-/// thread at a time moves it on, and never from within the work that it runs.
+/// Advancing it runs the jobs of all these contexts, one at a time, in the order of (deadline,
+/// submission). A custom context takes part by returning it as its `time`. Any thread may submit
+/// jobs at any time. One thread at a time advances it, and a job that it runs must not.
 public final class ManualTime: TimeSource {
-    /// What this time is called in messages.
+    /// Its name in messages.
     public let name: String
     private let lateness: (@Sendable (PendingWork) -> Duration)?
-    /// How many pieces one call may run that has no limit of its own.
+    /// How many jobs one call without its own limit may run.
     let limit: Int
     let state = Locked(ManualState())
 
-    /// Makes a time that stands at zero.
+    /// Creates a time that stands at zero.
     ///
     /// - Parameters:
-    ///   - name: what it is called in messages.
-    ///   - limit: how many pieces one call of `advance` or `runReady` may run: with more it stops the program with a
-    ///     sentence, where work without end would hang it.
-    ///   - lateness: how much later than its deadline a delay comes, asked when it is set: to test what bears with
-    ///     lateness. `{ $0.tolerance }` makes each as late as it may be. Never early: less than zero is zero.
+    ///   - name: its name in messages.
+    ///   - limit: how many jobs one call of `advance` or `runReady` may run. A call that exceeds it
+    ///     traps with a message, where endless work would hang the test.
+    ///   - lateness: how much later than its deadline a delay comes, asked when the delay is set.
+    ///     It tests code that must tolerate late delays. `{ $0.tolerance }` makes each delay as
+    ///     late as allowed. A negative result counts as zero, so no delay is early.
     public init(
         name: String = "manual time", limit: Int = 10_000_000,
         lateness: (@Sendable (PendingWork) -> Duration)? = nil
@@ -38,57 +39,58 @@ public final class ManualTime: TimeSource {
         self.lateness = lateness
     }
 
-    // MARK: Being a time
+    // MARK: TimeSource
 
     /// The present, which starts at zero.
     public var now: Moment { state.withLock { $0.now } }
 
-    /// This time as a clock, for async code that sleeps.
+    /// A clock of this time, for async code that sleeps.
     public var clock: ContextClock { ContextClock(self, name: name) }
 
     public func add(_ delay: DelayedWork, tolerance: Duration) { add(delay, tolerance: tolerance, of: nil) }
 
     public func remove(_ delay: DelayedWork) {
-        // Let go of outside the lock, captures and all (law 9).
+        // Released outside the lock, with its captures (law 9).
         _ = state.withLock { $0.remove(delay) }
     }
 
-    func add(_ delay: DelayedWork, tolerance: Duration, of line: ManualLine?) {
-        var comes = delay.deadline
+    func add(_ delay: DelayedWork, tolerance: Duration, of queue: ManualReadyQueue?) {
+        var fireTime = delay.deadline
         if let lateness {
-            let late = lateness(PendingWork(delay, comes: comes, tolerance: tolerance, line: line))
-            // However late, it comes: only a deadline can be never.
-            comes = min(comes.advanced(by: max(late, .zero)), Moment(nanoseconds: .max - 1))
+            let late = lateness(PendingWork(delay, fireTime: fireTime, tolerance: tolerance, queue: queue))
+            // A late delay still comes: only a deadline can be `.never`.
+            fireTime = min(fireTime.advanced(by: max(late, .zero)), Moment(nanoseconds: .max - 1))
         }
         guard delay.deadline < .never else { return }
-        let waiting = DelayHeap.Waiting(delay: delay, tolerance: tolerance, line: line, comes: comes)
-        state.withLock { $0.add(waiting) }.tell()
+        let entry = DelayHeap.Entry(delay: delay, tolerance: tolerance, queue: queue, fireTime: fireTime)
+        state.withLock { $0.add(entry) }.notify()
     }
 
-    // MARK: Being told
+    // MARK: Driving
 
-    /// Runs what is due now on all contexts, and what becomes due by it, until nothing is; time stands still.
+    /// Runs the jobs that are due on all contexts, and those that become due by them; time stands
+    /// still.
     ///
-    /// - Returns: how many pieces ran.
+    /// - Returns: how many jobs ran.
     @discardableResult
     public func runReady() -> Int { runReady(nil, name) }
 
-    /// Moves time on by `duration` and runs, in order, everything that becomes due on the way, on all contexts.
+    /// Advances time by `duration` and runs, in order, every job that becomes due, on all contexts.
     public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
 
-    /// Moves time on to `moment` and runs, in order, everything that becomes due on the way, on all contexts.
+    /// Advances time to `moment` and runs, in order, every job that becomes due, on all contexts.
     ///
-    /// What is due at the same moment is submitted together, as it is when a machine's alarm goes off, and what
-    /// that submits runs behind it. Each delay runs at its own deadline: `now` says so while it does. Time does not go
-    /// back: an earlier moment only runs what is ready.
+    /// Delays that are due at the same moment are submitted together, as by one timer interrupt,
+    /// and jobs that they submit run behind them. Each delay runs at its own deadline, which `now`
+    /// returns meanwhile. Time never goes back: an earlier moment only runs the ready jobs.
     public func advance(to moment: Moment) { advance(to: moment, name) }
 
-    /// Runs everything, moving time on from one delay to the next, until nothing but background work is pending.
+    /// Runs every job, advancing time from delay to delay, until only background work is pending.
     ///
-    /// With something that always repeats it is never idle: after `limit` pieces it throws a ``ManualFailure`` that says
-    /// what is pending.
+    /// A context with an endless repetition never becomes idle. After `limit` jobs this method
+    /// throws a ``ManualFailure`` that lists what is pending.
     ///
-    /// - Returns: how many pieces ran.
+    /// - Returns: how many jobs ran.
     @discardableResult
     public func runUntilIdle(
         limit: Int = 100_000, fileID: StaticString = #fileID, line: UInt = #line
@@ -96,23 +98,26 @@ public final class ManualTime: TimeSource {
         try runUntilIdle(limit, name, "\(fileID):\(line)")
     }
 
-    /// Moves time on and runs nothing, as when the machine is asleep or a piece of work takes long.
+    /// Advances time and runs nothing, as when the machine sleeps or a job takes long.
     ///
-    /// What becomes due meanwhile comes late, when this time is next told to run. It may be called anywhere, from
-    /// within work too: so a piece of work takes time.
+    /// A delay that becomes due meanwhile comes late, when this time is next told to run. Any code
+    /// may call it. A job that calls it takes that much time.
     public func stall(for duration: Duration) {
         state.withLock { $0.now = max($0.now, $0.now.advanced(by: duration)) }
     }
 
-    // MARK: What is pending
+    // MARK: Pending work
 
-    /// What is pending on all contexts: what is ready, then what waits, in the order in which it would run.
+    /// The pending work of all contexts: ready jobs, then delays, each in the order in which they
+    /// would run.
     public var pending: [PendingWork] { pending(of: nil) }
 
-    /// Ends a test: lets go of everything that is pending, and throws a ``ManualFailure`` that lists it if anything was.
+    /// Ends a test: drops all pending work, and throws a ``ManualFailure`` that lists it if there
+    /// was any.
     ///
-    /// Background work is let go of too, and not listed. Who awaits what is let go of is told so. Call it last: what is pending
-    /// and never comes would keep the contexts that it belongs to, and all that it holds, for ever (law 10).
+    /// It also drops background work, but does not list it. Callers awaiting dropped work receive a
+    /// refusal. Call it last: pending work that never runs would keep its contexts and its captures
+    /// alive for ever (law 10).
     public func finish(fileID: StaticString = #fileID, line: UInt = #line) throws {
         try finish(nil, name, "\(fileID):\(line)")
     }

@@ -1,21 +1,21 @@
 public import ExecutionContexts
 
-/// One piece of work that waits in a manual time: to be run, or for its moment.
+/// One job or delay that is pending in a manual time.
 public struct PendingWork: Hashable, Sendable, CustomStringConvertible {
-    /// The name of the context, or of the view, that it is to run on.
+    /// The name of the context, or of the view, that it runs on.
     public let context: String
-    /// When it is due. Of ready work, when it became so.
+    /// When it is due; for a ready job, when it became ready.
     public let due: Moment
-    /// Whether it is ready to run, so that no time need pass.
+    /// Whether it is ready to run without advancing time.
     public let isReady: Bool
-    /// Where it was submitted, as file and line, as far as that is known.
+    /// The source location where it was submitted, as file and line; nil if that is unknown.
     ///
-    /// Known of delays and repetitions, before and after they are due. Plain `execute` takes no place, and a sleep has
-    /// none.
+    /// It is known for delays and repetitions, before and after they are due. Plain `execute`
+    /// records no source location, and a sleep has none.
     public let origin: String?
-    /// How much later than due it may come, by its submitter's leave.
+    /// How much later than due it may come, as its submitter allows.
     public let tolerance: Duration
-    /// Whether it belongs to a context whose work keeps nobody from being idle.
+    /// Whether it belongs to a background context, whose jobs `runUntilIdle` does not wait for.
     public let isBackground: Bool
 
     public var description: String {
@@ -27,24 +27,26 @@ public struct PendingWork: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PendingWork {
-    init(_ piece: ManualLine.Piece, of line: ManualLine) {
+    init(_ job: ManualReadyQueue.Job, of queue: ManualReadyQueue) {
         self.init(
-            context: line.name, due: piece.since, isReady: true, origin: piece.delay?.place, tolerance: .zero,
-            isBackground: line.isBackground)
+            context: queue.name, due: job.since, isReady: true, origin: job.delay?.sourceLocation,
+            tolerance: .zero,
+            isBackground: queue.isBackground)
     }
 
-    init(_ delay: DelayedWork, comes: Moment, tolerance: Duration, line: ManualLine?) {
+    init(_ delay: DelayedWork, fireTime: Moment, tolerance: Duration, queue: ManualReadyQueue?) {
         self.init(
-            context: delay.contextName, due: comes, isReady: false, origin: delay.place, tolerance: tolerance,
-            isBackground: line?.isBackground ?? false)
+            context: delay.contextName, due: fireTime, isReady: false, origin: delay.sourceLocation,
+            tolerance: tolerance,
+            isBackground: queue?.isBackground ?? false)
     }
 
-    init(_ waiting: DelayHeap.Waiting) {
-        self.init(waiting.delay, comes: waiting.comes, tolerance: waiting.tolerance, line: waiting.line)
+    init(_ entry: DelayHeap.Entry) {
+        self.init(entry.delay, fireTime: entry.fireTime, tolerance: entry.tolerance, queue: entry.queue)
     }
 }
 
 extension DelayedWork {
-    /// Where it was scheduled; nil for what has no place, such as a sleep.
-    var place: String? { origin == ":0" ? nil : origin }
+    /// The source location where it was scheduled; nil for a delay without one, such as a sleep.
+    var sourceLocation: String? { origin == ":0" ? nil : origin }
 }

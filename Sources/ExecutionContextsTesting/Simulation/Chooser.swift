@@ -1,71 +1,71 @@
-/// Where the turn may go on to, at one point.
+/// The choices at one scheduling point.
 struct Situation {
-    /// Who has the turn, and its own number of the point.
-    var lane: Int
+    /// The running thread, and the number of the point among its operations.
+    var thread: Int
     var operation: Int
-    /// Whether it can go on itself.
+    /// Whether the running thread can continue.
     var stays: Bool
-    /// Who can go on.
+    /// The threads that can run.
     var candidates: UInt64
-    /// Whether the clock may go on, too.
+    /// Whether the clock may advance, too.
     var hasTime: Bool
-    /// Who goes on by itself.
+    /// The thread that runs without a switch.
     var usual: Int
 }
 
-/// Decides who goes on, in one schedule after another.
+/// Decides which thread runs next, in one schedule after another.
 class Chooser {
-    /// A new schedule begins.
+    /// Begins a new schedule.
     func begin() {}
 
-    /// One of the candidates, or `Schedule.time`.
+    /// Returns one of the candidates, or `Schedule.time`.
     func choose(_ situation: Situation) -> Int { situation.usual }
 
-    /// The schedule is over; each lane did so many operations.
+    /// Ends a schedule, in which each thread did so many operations.
     func end(operations: [Int]) {}
 }
 
-/// What is given, and nothing else: the way to replay.
+/// Follows a given schedule, to replay it.
 final class ReplayingChooser: Chooser {
-    private let targets: [Place: Int]
-    /// How many of the switches have found their place.
+    private let targets: [Point: Int]
+    /// How many switches of the schedule were applied.
     private(set) var taken = 0
 
-    private struct Place: Hashable {
-        let lane: Int
+    private struct Point: Hashable {
+        let thread: Int
         let operation: Int
     }
 
     init(_ schedule: Schedule) {
         targets = Dictionary(
-            schedule.switches.map { (Place(lane: $0.lane, operation: $0.operation), $0.target) },
+            schedule.switches.map { (Point(thread: $0.thread, operation: $0.operation), $0.target) },
             uniquingKeysWith: { first, _ in first })
     }
 
     override func choose(_ situation: Situation) -> Int {
-        let place = Place(lane: situation.lane, operation: situation.operation)
-        guard let target = targets[place] else { return situation.usual }
+        let point = Point(thread: situation.thread, operation: situation.operation)
+        guard let target = targets[point] else { return situation.usual }
         let isThere =
             target == Schedule.time ? situation.hasTime : situation.candidates & 1 << UInt64(target) != 0
-        // Where another switch was taken away, or the program has changed, one may mean nothing any more.
+        // A switch may no longer apply, where another one was removed or the program has changed.
         guard isThere else { return situation.usual }
         taken += 1
         return target
     }
 }
 
-/// Lets the clock go on now and then, where it may.
+/// Advances the clock at random points, where that is allowed.
 class TimedChooser: Chooser {
-    final var dice: Dice
+    final var rng: SeededRNG
 
-    init(seed: UInt64) { dice = Dice(seed: seed) }
+    init(seed: UInt64) { rng = SeededRNG(seed: seed) }
 
     final override func choose(_ situation: Situation) -> Int {
-        if situation.hasTime && dice.below(24) == 0 { return Schedule.time }
-        return chooseLane(situation)
+        if situation.hasTime && rng.below(24) == 0 { return Schedule.time }
+        return chooseThread(situation)
     }
 
-    func chooseLane(_ situation: Situation) -> Int { situation.usual }
+    func chooseThread(_ situation: Situation) -> Int { situation.usual }
 }
 
 final class RandomChooser: TimedChooser {
@@ -73,50 +73,53 @@ final class RandomChooser: TimedChooser {
     private var switchesOneIn = 2
 
     override func begin() {
-        // Some schedules with many switches, some with few: they find different faults.
+        // Schedules with many and with few switches find different bugs.
         switchesOneIn = [2, 4, 12][round % 3]
         round += 1
     }
 
-    override func chooseLane(_ situation: Situation) -> Int {
-        if situation.stays && dice.below(switchesOneIn) != 0 { return situation.usual }
-        return dice.one(of: situation.candidates)
+    override func chooseThread(_ situation: Situation) -> Int {
+        if situation.stays && rng.below(switchesOneIn) != 0 { return situation.usual }
+        return rng.one(of: situation.candidates)
     }
 }
 
-/// Chooses by what each lane had still to do at this point, as far as former schedules tell.
+/// Chooses by the number of operations that each thread has left, as estimated from earlier
+/// schedules.
 final class WalkChooser: TimedChooser {
     private var expected = [Int](repeating: 8, count: 64)
     private var done = [Int](repeating: 0, count: 64)
 
-    override func begin() { for lane in done.indices { done[lane] = 0 } }
+    override func begin() { for thread in done.indices { done[thread] = 0 } }
 
-    override func chooseLane(_ situation: Situation) -> Int {
-        done[situation.lane] = situation.operation
+    override func chooseThread(_ situation: Situation) -> Int {
+        done[situation.thread] = situation.operation
         var total = 0
         var rest = situation.candidates
         while rest != 0 {
             total += weight(rest.trailingZeroBitCount)
             rest &= rest - 1
         }
-        var point = dice.below(total)
+        var point = rng.below(total)
         rest = situation.candidates
         while true {
-            let lane = rest.trailingZeroBitCount
-            point -= weight(lane)
-            if point < 0 { return lane }
+            let thread = rest.trailingZeroBitCount
+            point -= weight(thread)
+            if point < 0 { return thread }
             rest &= rest - 1
         }
     }
 
-    private func weight(_ lane: Int) -> Int { max(expected[lane] - done[lane], 1) }
+    private func weight(_ thread: Int) -> Int { max(expected[thread] - done[thread], 1) }
 
     override func end(operations: [Int]) {
-        for (lane, count) in operations.enumerated() { expected[lane] = (expected[lane] + count + 1) / 2 }
+        for (thread, count) in operations.enumerated() {
+            expected[thread] = (expected[thread] + count + 1) / 2
+        }
     }
 }
 
-/// Random priorities, lowered at a few random points.
+/// Chooses by random priorities, lowered at a few random points.
 final class PriorityChooser: TimedChooser {
     private let depth: Int
     private var priorities = [Int](repeating: 0, count: 64)
@@ -131,28 +134,28 @@ final class PriorityChooser: TimedChooser {
     }
 
     override func begin() {
-        for lane in priorities.indices { priorities[lane] = 1 + dice.below(1 << 30) }
-        changes = (1..<max(depth, 2)).prefix(depth - 1).map { _ in dice.below(length) }
+        for thread in priorities.indices { priorities[thread] = 1 + rng.below(1 << 30) }
+        changes = (1..<max(depth, 2)).prefix(depth - 1).map { _ in rng.below(length) }
         lowest = 0
         point = 0
     }
 
-    override func chooseLane(_ situation: Situation) -> Int {
+    override func chooseThread(_ situation: Situation) -> Int {
         if changes.contains(point) {
-            priorities[situation.lane] = lowest
+            priorities[situation.thread] = lowest
             lowest -= 1
         }
         point += 1
-        // Whoever does not stay of its own will lets the others go first.
-        if situation.stays && situation.usual != situation.lane {
-            priorities[situation.lane] = lowest
+        // A thread that yields or has run too long lets the others run first.
+        if situation.stays && situation.usual != situation.thread {
+            priorities[situation.thread] = lowest
             lowest -= 1
         }
         var best = situation.candidates.trailingZeroBitCount
         var rest = situation.candidates & (situation.candidates - 1)
         while rest != 0 {
-            let lane = rest.trailingZeroBitCount
-            if priorities[lane] > priorities[best] { best = lane }
+            let thread = rest.trailingZeroBitCount
+            if priorities[thread] > priorities[best] { best = thread }
             rest &= rest - 1
         }
         return best
@@ -161,7 +164,7 @@ final class PriorityChooser: TimedChooser {
     override func end(operations: [Int]) { length = max((length + point + 1) / 2, 4) }
 }
 
-/// Several choosers, one schedule each in turn.
+/// Alternates between several choosers, one schedule each.
 final class PortfolioChooser: Chooser {
     private let choosers: [Chooser]
     private var round = 0
@@ -184,9 +187,10 @@ final class PortfolioChooser: Chooser {
 }
 
 extension SimulationStrategy {
-    /// What chooses in the schedules of one search; not for the exhaustive way, which replays what it made up.
+    /// The chooser for the schedules of one search; not for the exhaustive strategy, which replays
+    /// its own schedules.
     func chooser(seed: UInt64) -> Chooser {
-        switch way {
+        switch kind {
         case .random: RandomChooser(seed: seed)
         case .walk: WalkChooser(seed: seed)
         case .priorities(let depth): PriorityChooser(seed: seed, depth: depth)
@@ -195,7 +199,7 @@ extension SimulationStrategy {
         }
     }
 
-    /// The walk changes threads at most points and takes longest, so it comes seldom.
+    /// The walk switches at most points and takes longest, so it runs least often.
     private func portfolio(_ seed: UInt64) -> Chooser {
         let two = PriorityChooser(seed: seed &* 5 &+ 1, depth: 2)
         let three = PriorityChooser(seed: seed &* 5 &+ 2, depth: 3)

@@ -1,64 +1,65 @@
-/// Why nobody can go on, or that all is well.
+/// Explains why no thread can run, or finds that the schedule has ended well.
 struct Diagnosis {
-    private let stage: Stage
+    private let scheduler: SimulationScheduler
 
-    init(_ stage: Stage) { self.stage = stage }
+    init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
     var finding: Finding? {
-        let stuck = stage.lanes.filter { !$0.isDone }
+        let stuck = scheduler.threads.filter { !$0.isDone }
         guard stuck.isEmpty else {
             let waits = stuck.map(wait).joined(separator: "; ")
-            if let circle = stuck.lazy.compactMap(circle).first {
-                let names = circle.map { "'\($0.name)'" }.joined(separator: ", ")
+            if let cycle = stuck.lazy.compactMap(cycle).first {
+                let names = cycle.map { "'\($0.name)'" }.joined(separator: ", ")
                 return Finding(kind: .deadlock, sentence: "\(names) wait for each other for ever: \(waits).")
             }
             return Finding(
                 kind: .lostWakeUp,
-                sentence: "\(waits); and nobody is left who could wake \(stuck.count == 1 ? "it" : "them").")
+                sentence:
+                    "\(waits); and no thread is left that could wake \(stuck.count == 1 ? "it" : "them").")
         }
-        if let line = stage.lines.first(where: \.hasJobs) {
+        if let queue = scheduler.queues.first(where: \.hasJobs) {
             return Finding(
-                kind: .leftover, sentence: "Work is left on '\(line.name)' that nothing will ever start.")
+                kind: .leftover, sentence: "Work is left on '\(queue.name)' that nothing will ever start.")
         }
-        if let delay = stage.clock.first {
+        if let delay = scheduler.clock.first {
             return Finding(
                 kind: .leftover,
                 sentence:
-                    "\(delay) is still set when time has reached its horizon. Cancel what is not wanted any more, or "
+                    "\(delay) is still set when time has reached its horizon. Cancel what is not needed, or "
                     + "raise 'horizon'.")
         }
-        if !stage.tasks.isEmpty {
-            let names = stage.tasks.map { "'\($0)'" }.joined(separator: ", ")
+        if !scheduler.tasks.isEmpty {
+            let names = scheduler.tasks.map { "'\($0)'" }.joined(separator: ", ")
             return Finding(
                 kind: .lostWakeUp,
                 sentence:
-                    "The task \(names) has not ended, and nobody is left who could resume it. It waits for what "
-                    + "nobody resumes, or for what the simulation does not control: a Task { } of its own, an actor with "
+                    "The task \(names) has not ended, and no thread is left that could resume it. It waits for a "
+                    + "continuation that is never resumed, or for what the simulation does not control: a Task { } of its own, an actor with "
                     + "its own executor, a sleep of Task (law 33).")
         }
         return nil
     }
 
-    private func wait(of lane: Lane) -> String {
-        switch lane.wait {
-        case .nothing: return "'\(lane.name)' waits to be woken"
-        case .context(let line):
-            let holder = holders(of: lane).map { ", on which '\($0.name)' is busy" }.joined()
-            return "'\(lane.name)' waits for its turn on '\(line.name)'\(holder)"
+    private func wait(of thread: SimulatedThread) -> String {
+        switch thread.wait {
+        case .nothing: return "'\(thread.name)' waits to be woken"
+        case .context(let queue):
+            let holder = holders(of: thread).map { ", on which '\($0.name)' is busy" }.joined()
+            return "'\(thread.name)' waits in the queue of '\(queue.name)'\(holder)"
         case .lock(let word):
-            let name = stage.names.name(of: word) ?? "a lock"
-            guard let holder = holders(of: lane).first else {
-                return "'\(lane.name)' waits for '\(name)', which is free"
+            let name = scheduler.names.name(of: word) ?? "a lock"
+            guard let holder = holders(of: thread).first else {
+                return "'\(thread.name)' waits for '\(name)', which is free"
             }
-            return "'\(lane.name)' waits for '\(name)', which '\(holder.name)' holds"
-        case .coordinator(let word, let writer, let carrier):
-            return "'\(lane.name)' waits for '\(stage.names.name(of: word) ?? "a coordinator")', "
-                + inside(word, writer, carrier)
+            return "'\(thread.name)' waits for '\(name)', which '\(holder.name)' holds"
+        case .coordinator(let word, let writer, let writeContext):
+            return "'\(thread.name)' waits for '\(scheduler.names.name(of: word) ?? "a coordinator")', "
+                + inside(word, writer, writeContext)
         }
     }
 
-    /// Who is inside a coordinator, or what its writes wait for.
-    private func inside(_ word: Word, _ writer: Word, _ carrier: String) -> String {
+    /// The threads inside a coordinator, or what its writes wait for.
+    private func inside(_ word: Word, _ writer: Word, _ writeContext: String) -> String {
         let readers = readers(of: word)
         if let holder = self.writer(writer) { return "in which '\(holder.name)' writes" }
         guard readers.isEmpty else {
@@ -67,47 +68,47 @@ struct Diagnosis {
                 ? "which \(names[0]) reads"
                 : "which \(names.dropLast().joined(separator: ", ")) and \(names.last!) read"
         }
-        return "in which nobody is: writes before it wait for their turn on '\(carrier)'"
+        return "in which no thread is: earlier writes wait in the queue of '\(writeContext)'"
     }
 
-    private func writer(_ word: Word) -> Lane? {
+    private func writer(_ word: Word) -> SimulatedThread? {
         let holder = word.holder
-        return stage.lanes.first { $0.thread.identifier == holder && holder != 0 && !$0.isDone }
+        return scheduler.threads.first { $0.host.identifier == holder && holder != 0 && !$0.isDone }
     }
 
-    private func readers(of word: Word) -> [Lane] {
-        stage.lanes.filter { !$0.isDone && word.isRead(by: $0.thread.identifier) }
+    private func readers(of word: Word) -> [SimulatedThread] {
+        scheduler.threads.filter { !$0.isDone && word.isRead(by: $0.host.identifier) }
     }
 
-    /// Who would have to go on, for this one to go on.
-    private func holders(of lane: Lane) -> [Lane] {
-        switch lane.wait {
+    /// The threads that must continue before this one can.
+    private func holders(of thread: SimulatedThread) -> [SimulatedThread] {
+        switch thread.wait {
         case .nothing: return []
-        case .context(let line): return stage.lanes.filter { $0.line === line && !$0.isDone }
+        case .context(let queue): return scheduler.threads.filter { $0.queue === queue && !$0.isDone }
         case .lock(let word):
             let holder = word.holder
-            return stage.lanes.filter { $0.thread.identifier == holder && holder != 0 }
-        case .coordinator(let word, let writer, let carrier):
+            return scheduler.threads.filter { $0.host.identifier == holder && holder != 0 }
+        case .coordinator(let word, let writer, let writeContext):
             if let holder = self.writer(writer) { return [holder] }
             let readers = readers(of: word)
             return readers.isEmpty
-                ? stage.lanes.filter { $0.line?.name == carrier && !$0.isDone } : readers
+                ? scheduler.threads.filter { $0.queue?.name == writeContext && !$0.isDone } : readers
         }
     }
 
-    /// Those who wait for each other, beginning with a lane that is one of them.
-    private func circle(from lane: Lane) -> [Lane]? {
-        var way = [lane]
-        func search(_ next: Lane) -> Bool {
+    /// A cycle of threads that wait for each other, starting with `thread`; nil if it is in none.
+    private func cycle(from thread: SimulatedThread) -> [SimulatedThread]? {
+        var path = [thread]
+        func search(_ next: SimulatedThread) -> Bool {
             for holder in holders(of: next) {
-                if holder === lane { return true }
-                if way.contains(where: { $0 === holder }) { continue }
-                way.append(holder)
+                if holder === thread { return true }
+                if path.contains(where: { $0 === holder }) { continue }
+                path.append(holder)
                 if search(holder) { return true }
-                way.removeLast()
+                path.removeLast()
             }
             return false
         }
-        return search(lane) ? way : nil
+        return search(thread) ? path : nil
     }
 }

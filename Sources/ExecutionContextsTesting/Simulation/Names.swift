@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-/// What people call the things of one schedule, by their words: unlike things have unlike names.
+/// The names of the objects of one schedule, by their words; each name is unique.
 struct Names {
     private var all: [Word: String] = [:]
     private var uses: [String: Int] = [:]
@@ -10,7 +10,7 @@ struct Names {
         all[word] = unique(name)
     }
 
-    /// The name, with a number where it was used before.
+    /// The name, with a number if it was used before.
     mutating func unique(_ name: String) -> String {
         let count = uses[name, default: 0] + 1
         uses[name] = count
@@ -20,28 +20,30 @@ struct Names {
     func name(of word: Word) -> String? { all[word] }
 }
 
-/// The address of a word that threads change, by which a lock or a coordinator is known while it lives.
+/// The address of an atomic word, which identifies a lock or a coordinator while it lives.
 struct Word: Hashable {
     private let address: UInt
 
     init(_ pointer: UnsafeRawPointer) { address = UInt(bitPattern: pointer) }
 
-    /// Whether the thread of this number reads there, if it is the word of a coordinator.
-    func isRead(by thread: UInt32) -> Bool { Seam.isReading(address, thread: thread) }
+    /// Whether the thread with this number reads, if this is the word of a coordinator.
+    func isRead(by thread: UInt32) -> Bool { SimulationHooks.isReading(address, thread: thread) }
 
-    /// What stands there, if it is the owner's word of a lock: the number of the thread that holds it, or zero.
+    /// The number of the thread that holds the lock, or zero, if this is the owner's word of a
+    /// lock.
     ///
-    /// Only of a lock that somebody is about to take, holds or waits for, and which so is alive.
+    /// Only for a lock that a thread is about to take, holds or waits for, and that is therefore
+    /// alive.
     var holder: UInt32 {
         guard let pointer = unsafe UnsafePointer<Atomic<UInt32>>(bitPattern: address) else { return 0 }
-        // Relaxed: nobody else runs.
+        // Relaxed: no other simulated thread runs.
         return unsafe pointer.pointee.load(ordering: .relaxed)
     }
 
-    /// Puts a zero there.
+    /// Stores zero in the word.
     func clear() {
         guard let pointer = unsafe UnsafeMutablePointer<Atomic<UInt32>>(bitPattern: address) else { return }
-        // Relaxed: what was there means nothing to anybody.
+        // Relaxed: no thread uses the old value.
         unsafe pointer.pointee.store(0, ordering: .relaxed)
     }
 }

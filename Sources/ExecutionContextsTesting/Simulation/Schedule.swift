@@ -1,40 +1,42 @@
-/// A place in a program at which the turn goes to another lane than it would by itself.
+/// A point of a program at which another thread runs next than by default.
 struct Switch: Hashable, Sendable {
-    /// Who has the turn.
-    var lane: Int
-    /// Which of its own operations it is about to do.
+    /// The running thread.
+    var thread: Int
+    /// The number of its next operation.
     var operation: Int
-    /// Who gets the turn; `Schedule.time` stands for the clock.
+    /// The thread that runs next; `Schedule.time` stands for the clock.
     var target: Int
 }
 
-/// Who has the turn when: by itself a lane goes on until it cannot, and then the next one does; but for the switches.
+/// Which thread runs at each point. By default a thread runs until it cannot, and then the next one
+/// runs, except at the switches.
 ///
-/// That one form is what is recorded, replayed, shrunk and written as a token.
+/// This one form is recorded, replayed, shrunk and written as a token.
 struct Schedule: Hashable, Sendable {
     var switches: [Switch] = []
 
-    /// The number that stands for the clock where a lane's would.
+    /// The number that stands for the clock instead of a thread.
     static let time = 63
-    /// How many lanes there may be.
-    static let mostLanes = 63
+    /// How many simulated threads there may be.
+    static let mostThreads = 63
     private static let version = "2"
 
-    /// The schedule as a word that a command line takes; `test` is what it belongs to.
+    /// The schedule as a word for a command line; `test` is the simulation that it belongs to.
     func token(for test: String) -> String {
-        let numbers = switches.flatMap { [$0.lane, $0.operation, $0.target] }
+        let numbers = switches.flatMap { [$0.thread, $0.operation, $0.target] }
         let start =
             "\(Self.version)-\(Self.mark(of: test))-"
             + numbers.map { String($0, radix: 36) }.joined(separator: ".")
         return "\(start)-\(Self.check(start))"
     }
 
-    /// The schedule that a token means, or a sentence on why it means none here.
+    /// Parses a token; throws the reason if it is not valid here.
     static func parse(_ token: String, for test: String) throws(TokenError) -> Schedule {
         let parts = token.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard let number = parts.first, Int(number) != nil else { throw .unreadable }
         guard number == version else { throw .otherVersion }
-        // What was mistyped must not be taken for another schedule, which would pass, or for another simulation's.
+        // A mistyped token must not be taken for another schedule, which would pass, or for another
+        // simulation's.
         guard parts.count == 4, parts[3] == check(parts.dropLast().joined(separator: "-")) else {
             throw .unreadable
         }
@@ -46,7 +48,7 @@ struct Schedule: Hashable, Sendable {
         let known = numbers.compactMap { $0 }
         return Schedule(
             switches: stride(from: 0, to: known.count, by: 3).map {
-                Switch(lane: known[$0], operation: known[$0 + 1], target: known[$0 + 2])
+                Switch(thread: known[$0], operation: known[$0 + 1], target: known[$0 + 2])
             })
     }
 
@@ -55,7 +57,7 @@ struct Schedule: Hashable, Sendable {
     /// A few letters that depend on the test's name and on how it is simulated.
     private static func mark(of test: String) -> String { letters(of: test, upTo: 1_679_616) }
 
-    /// Two letters by which a token is known to have been copied as a whole.
+    /// Two letters that detect a token that was not copied completely.
     private static func check(_ start: String) -> String { letters(of: start, upTo: 1_296) }
 
     private static func letters(of text: String, upTo limit: UInt64) -> String {
@@ -65,7 +67,7 @@ struct Schedule: Hashable, Sendable {
     }
 }
 
-/// A number that two unlike sequences hardly share.
+/// A hash of a sequence of numbers.
 struct Fingerprint: Hashable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,4 +1,4 @@
-/// What one search was asked for.
+/// The settings of one search.
 struct Settings: Sendable {
     var name: String
     var schedules: Int
@@ -11,6 +11,6 @@ struct Settings: Sendable {
     var patience: Duration
     var ignoring: Set<SimulationFailure.Kind>
 
-    /// What a token depends on.
+    /// The settings that a token depends on.
     var identity: String { time == .racing ? name + " racing" : name }
 }

@@ -1,34 +1,36 @@
-/// Takes away from a schedule what the failure does not need.
+/// Removes from a schedule what the failure does not need.
 struct Shrinker {
-    /// How many runs something may take, how many steps in all of them, and for how many more runs one counts that
-    /// fails in another way: each deadlock leaves threads behind.
+    /// The limits of a phase: runs, steps of all runs, and extra runs for another kind of failure.
+    ///
+    /// The last limit exists because each deadlock leaves threads behind.
     private typealias Budget = (runs: Int, steps: Int, other: Int)
 
-    private static let takingAway: Budget = (80, .max, 0)
+    private static let removals: Budget = (80, .max, 0)
     private static let detours: Budget = (240, 100_000, 20)
-    /// For schedules that are longer than people can follow.
+    /// For schedules that are too long for a reader.
     private static let search: Budget = (6_000, 500_000, 20)
     private static let readable = 3
 
-    private let play: (Chooser) -> Search.Outcome
+    private let run: (Chooser) -> Search.Outcome
     private let fails: (Search.Outcome) -> Bool
     private var best: Schedule
-    private var left = Shrinker.takingAway
+    private var left = Shrinker.removals
 
-    /// A shrinker of what came of one run, where `fails` says which others count as the same.
+    /// Creates a shrinker of one outcome; `fails` says which other outcomes count as the same
+    /// failure.
     init(
-        _ outcome: Search.Outcome, _ play: @escaping (Chooser) -> Search.Outcome,
+        _ outcome: Search.Outcome, _ run: @escaping (Chooser) -> Search.Outcome,
         keeping fails: @escaping (Search.Outcome) -> Bool
     ) {
         best = outcome.schedule
-        self.play = play
+        self.run = run
         self.fails = fails
     }
 
-    /// A schedule of fewer switches that fails in the same way.
+    /// Returns a schedule of fewer switches that fails in the same way.
     mutating func shrink() -> Schedule {
         if best.switches.isEmpty || attempt([]) { return best }
-        takeAway()
+        removeSwitches()
         left = Self.detours
         while best.switches.count > 1, mayGoOn, replaceEnd() {}
         left = Self.search
@@ -40,13 +42,14 @@ struct Shrinker {
 
     private var mayGoOn: Bool { left.runs > 0 && left.steps > 0 }
 
-    /// Keeps a shorter schedule if it fails, too; as it went, since a switch may have meant nothing.
+    /// Keeps a shorter schedule if it fails too, in the form in which it ran: some switches may not
+    /// have applied.
     private mutating func attempt(_ switches: [Switch]) -> Bool {
         mayGoOn && attempt(ReplayingChooser(Schedule(switches: switches)))
     }
 
     private mutating func attempt(_ chooser: Chooser) -> Bool {
-        let outcome = play(chooser)
+        let outcome = run(chooser)
         left.runs -= 1
         left.steps -= outcome.operations.reduce(0, +)
         guard fails(outcome) else {
@@ -58,12 +61,13 @@ struct Shrinker {
         return true
     }
 
-    private mutating func takeAway() {
+    private mutating func removeSwitches() {
         var size = max(best.switches.count / 2, min(best.switches.count, 3))
         while mayGoOn {
             var start = 0
             var hasShrunk = false
-            // At every place: often it is two neighbours, there and back, that must go together.
+            // At every index: often two adjacent switches, there and back, can only be removed
+            // together.
             while start + size <= best.switches.count {
                 var fewer = best.switches
                 fewer.removeSubrange(start..<start + size)
@@ -81,9 +85,10 @@ struct Shrinker {
 
     // MARK: Other switches
 
-    /// Puts one other switch in the place of the last two or more, the longest beginnings first.
+    /// Replaces the last two or more switches by one other switch, the longest prefixes first.
     ///
-    /// What chance has found is often a long way round: to a third lane, and from there to where it fails.
+    /// A random schedule often takes a detour: to a third thread, and from there to the one that
+    /// fails.
     private mutating func replaceEnd() -> Bool {
         for kept in (0..<best.switches.count - 1).reversed() {
             if replace(with: Array(best.switches.prefix(kept)), anywhere: false) { return true }
@@ -91,7 +96,7 @@ struct Shrinker {
         return false
     }
 
-    /// Puts one other switch, anywhere, in the place of any two.
+    /// Replaces any two switches by one other switch at any point.
     private mutating func replaceTwo() -> Bool {
         for second in best.switches.indices.reversed() {
             for first in (0..<second).reversed() {
@@ -113,7 +118,7 @@ struct Shrinker {
         return false
     }
 
-    /// Tries all schedules that are short enough, as far as it gets, those with fewer switches first.
+    /// Tries all short schedules, within the budget, those with fewer switches first.
     private mutating func searchShort() {
         var waiting = [Schedule()]
         var next = 0
@@ -129,7 +134,7 @@ struct Shrinker {
     }
 }
 
-/// Replays a schedule, and lists what could have been chosen after its last switch, or at any of its points.
+/// Replays a schedule, and lists the alternatives after its last switch, or at any of its points.
 final class ExhaustingChooser: Chooser {
     private let replaying: ReplayingChooser
     private var left: Int
@@ -150,7 +155,7 @@ final class ExhaustingChooser: Chooser {
             while others != 0 {
                 alternatives.append(
                     Switch(
-                        lane: situation.lane, operation: situation.operation,
+                        thread: situation.thread, operation: situation.operation,
                         target: others.trailingZeroBitCount))
                 others &= others - 1
             }

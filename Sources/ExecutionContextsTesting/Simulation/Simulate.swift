@@ -1,10 +1,11 @@
 internal import ExecutionContexts
 internal import Foundation
 
-/// Runs a program under many schedules and throws what goes wrong in one of them.
+/// Runs a program under many schedules and throws the first failure.
 ///
-/// The body says who there is, and is run anew for every schedule. Threads run one at a time; at each operation of a
-/// primitive of this library, of a simulated context or of a `Tracked` value another one may get the turn:
+/// The body builds the program, and runs anew for every schedule. Threads run one at a time. Each
+/// operation of a primitive of this library, of a simulated context or of a `Tracked` value is a
+/// scheduling point, at which another thread may run:
 ///
 /// ```swift
 /// try simulate("overdraw", schedules: 2_000) { sim in
@@ -15,35 +16,39 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// It throws where it is called, once, so that every test framework reports it in its own way. The error's text says
-/// who did what and when the turn went elsewhere, and ends with a token that replays exactly that: as `replay`, or as
-/// `EXECUTION_CONTEXTS_REPLAY` in the environment, where it concerns the one simulation that it came from.
+/// It throws where it is called, once, so that every test framework reports it in its own way. The
+/// error's text lists the events and the switches of the schedule. It ends with a token that
+/// replays exactly that schedule: as `replay`, or as `EXECUTION_CONTEXTS_REPLAY` in the
+/// environment, which applies only to the simulation that the token came from.
 ///
-/// Besides what `invariant` and `finally` check, it finds deadlocks, lost wake-ups, programs that never end, locks taken in
-/// opposite orders, leftover work and errors. What is found is real: it happened in the shipped code, under that schedule
-/// (law 33). What the simulation cannot control - foreign threads, real time, locks of the system - it reports.
+/// Besides failures of `invariant` and `finally`, it finds deadlocks, lost wake-ups, programs that
+/// never end, locks taken in opposite orders, leftover work and errors. Each finding is real: it
+/// happened in the shipped code, under that schedule (law 33). It reports what the simulation
+/// cannot control: foreign threads, real time, locks of the system.
 ///
-/// `.global` and `.pool`, which code takes that is given no context, are simulated as well: as `sim.global`, in simulated time.
+/// `.global` and `.pool`, the defaults of code that is given no context, are simulated as well: as
+/// `sim.global`, in simulated time.
 ///
-/// A data race has no scheduling point: `value += 1` runs as a whole, unless `value` is `Tracked`. But under the thread
-/// sanitizer the simulation hides no race: it passes the turn in a way that the sanitizer does not see, and orders only what
-/// the program itself orders.
+/// A data race has no scheduling point: `value += 1` runs as a whole, unless `value` is `Tracked`.
+/// But the simulation hides no race from the thread sanitizer: the sanitizer does not see the
+/// scheduler token, only the order that the program itself creates.
 ///
-/// The caller is blocked until the end, which async code must not be: there `simulate` is the awaited twin of this, and wants
-/// `try await`. All that runs, the body included, runs on threads of the simulation's own.
+/// It blocks the caller until the end, which async code must not do. There `simulate` is the
+/// awaited overload, and requires `try await`. The program, its body included, runs on threads of
+/// the simulation.
 ///
 /// - Parameters:
-///   - name: what the simulation is called, in messages; a token belongs to a name.
+///   - name: the name of the simulation in messages; a token belongs to a name.
 ///   - schedules: how many schedules to try at most.
-///   - strategy: how they are chosen.
-///   - time: when simulated time goes on.
-///   - token: a token of a failure, to run that schedule and no other.
-///   - seed: decides everything that the strategy leaves to chance.
-///   - steps: how long one schedule may get before it counts as endless.
-///   - horizon: how far simulated time may go. A delay that is due later is left over.
-///   - patience: how long, in real time, nothing may happen before a thread counts as blocked.
-///   - ignoring: kinds of failures that are none here.
-///   - body: says who there is, and what must hold.
+///   - strategy: how the schedules are chosen.
+///   - time: when simulated time advances.
+///   - token: a token of a failure, to run only that schedule.
+///   - seed: the seed of every random decision of the strategy.
+///   - steps: how many steps a schedule may take before it counts as endless.
+///   - horizon: how far simulated time may advance. A delay that is due later is left over.
+///   - patience: how long, in real time, a thread may make no progress before it counts as blocked.
+///   - ignoring: kinds of failures to ignore.
+///   - body: builds the program, and says what must hold.
 public func simulate(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
     time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0, steps: Int = 20_000,
@@ -56,7 +61,8 @@ public func simulate(
     if let failure = report.failure { throw failure }
 }
 
-/// Runs a program under many schedules, as `simulate` does, and returns what came of it instead of throwing.
+/// Runs a program under many schedules, as `simulate` does, and returns a report instead of
+/// throwing.
 public func search(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
     time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0, steps: Int = 20_000,
@@ -73,7 +79,7 @@ public func search(
             story: [])
         return SimulationReport(schedules: 0, isComplete: false, failure: failure)
     }
-    if LaneThread.current != nil {
+    if HostThread.current != nil {
         return misuse(
             "It was started inside another simulation, whose threads run one at a time. Start it from the test itself."
         )
@@ -100,14 +106,15 @@ public func search(
     }
 }
 
-/// The schedule to replay, if any: of the argument, or of the environment where that means this simulation.
+/// The schedule to replay, if any: from the argument, or from the environment if that token belongs
+/// to this simulation.
 private func requested(_ token: String?, _ identity: String) throws(Schedule.TokenError) -> Schedule? {
     if let token { return try Schedule.parse(token, for: identity) }
     guard let wanted = ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_REPLAY"] else { return nil }
     do {
         return try Schedule.parse(wanted, for: identity)
     } catch {
-        // The other simulations of the process run as ever.
+        // The other simulations of the process run as usual.
         if error == .otherTest { return nil }
         throw error
     }

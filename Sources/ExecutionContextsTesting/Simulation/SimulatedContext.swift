@@ -1,129 +1,132 @@
 public import ExecutionContexts
 
-/// What all simulated contexts are made of.
+/// The common part of all simulated contexts.
 struct SimulatedCore: Sendable {
-    let line: JobLine
-    let stage: Stage
+    let queue: SimulatedJobQueue
+    let scheduler: SimulationScheduler
 
-    init(_ name: String, width: Int, _ stage: Stage) {
-        Unseen.begin()
-        self.stage = stage
-        line = JobLine(stage.names.unique(name), width: width, on: stage)
-        Unseen.end()
+    init(_ name: String, width: Int, _ scheduler: SimulationScheduler) {
+        HiddenFromSanitizer.begin()
+        self.scheduler = scheduler
+        queue = SimulatedJobQueue(scheduler.names.unique(name), width: width, on: scheduler)
+        HiddenFromSanitizer.end()
     }
 
-    /// For the line that a stage has from its beginning.
-    init(_ line: JobLine, _ stage: Stage) { (self.line, self.stage) = (line, stage) }
+    /// For the queue that a scheduler has from its beginning.
+    init(_ queue: SimulatedJobQueue, _ scheduler: SimulationScheduler) {
+        (self.queue, self.scheduler) = (queue, scheduler)
+    }
 
     func execute(_ work: @escaping Work, isBarrier: Bool = false) {
-        Unseen.begin()
-        defer { Unseen.end() }
-        guard let lane = stage.callerOrReport(using: line.name) else { return }
-        stage.point(lane)
-        stage.chronicle?.add(lane, .submits(line.name))
-        line.submit(.init(run: work, isBarrier: isBarrier, caller: nil, edge: .preceded()))
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        guard let thread = scheduler.callerOrReport(using: queue.name) else { return }
+        scheduler.point(thread)
+        scheduler.trace?.add(thread, .submits(queue.name))
+        queue.submit(.init(run: work, isBarrier: isBarrier, caller: nil, edge: .released()))
     }
 
     func sync<Value, Failure: Error>(
         isBarrier: Bool, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        Unseen.begin()
-        let lane = stage.callerOrReport(using: line.name)
-        Unseen.end()
-        // A stranger has been reported, and cannot be made to wait for a turn.
-        guard let lane else { return try body() }
+        HiddenFromSanitizer.begin()
+        let thread = scheduler.callerOrReport(using: queue.name)
+        HiddenFromSanitizer.end()
+        // The use by a foreign thread was reported; such a thread cannot wait in a simulated queue.
+        guard let thread else { return try body() }
         var result: Result<Value, Failure>?
         withoutActuallyEscaping({ result = Result(catching: body) }) { body in
-            wait(lane, isBarrier, body)
+            wait(thread, isBarrier, body)
         }
         return try result!.get()
     }
 
-    private func wait(_ lane: Lane, _ isBarrier: Bool, _ body: @escaping () -> Void) {
+    private func wait(_ thread: SimulatedThread, _ isBarrier: Bool, _ body: @escaping () -> Void) {
         let end = Edge()
         var isOver = false
-        Unseen.begin()
-        stage.point(lane)
-        let job = JobLine.Job(
+        HiddenFromSanitizer.begin()
+        scheduler.point(thread)
+        let job = SimulatedJobQueue.Job(
             run: {
                 body()
-                end.precede()
-                Unseen.begin()
+                end.release()
+                HiddenFromSanitizer.begin()
                 isOver = true
-                stage.wake(lane)
-                Unseen.end()
-            }, isBarrier: isBarrier, caller: lane, edge: .preceded())
-        line.submit(job)
-        stage.block(lane, on: line) { isOver }
-        Unseen.end()
-        end.follow()
+                scheduler.wake(thread)
+                HiddenFromSanitizer.end()
+            }, isBarrier: isBarrier, caller: thread, edge: .released())
+        queue.submit(job)
+        scheduler.block(thread, on: queue) { isOver }
+        HiddenFromSanitizer.end()
+        end.acquire()
     }
 
-    /// The innermost piece of this context's work that the caller runs, or waits inside of.
-    var current: Lane.Running? {
-        Unseen.begin()
-        defer { Unseen.end() }
-        var next = stage.caller
-        while let lane = next {
-            if let running = lane.running.last(where: { $0.line === line }) { return running }
-            next = lane.running.last?.caller
+    /// The innermost job of this context that the caller runs, or inside which it waits.
+    var current: SimulatedThread.Running? {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        var next = scheduler.caller
+        while let thread = next {
+            if let running = thread.running.last(where: { $0.queue === queue }) { return running }
+            next = thread.running.last?.caller
         }
         return nil
     }
 }
 
-/// A serial context of a simulation: one piece at a time, in order, when the schedule says so.
+/// A serial context of a simulation: one job at a time, in order, when the schedule says so.
 public final class SimulatedSerialContext: ActorBackingContext, SynchronousBarrierContext {
     private let core: SimulatedCore
 
-    init(_ name: String, _ stage: Stage) { core = SimulatedCore(name, width: 1, stage) }
+    init(_ name: String, _ scheduler: SimulationScheduler) { core = SimulatedCore(name, width: 1, scheduler) }
 
     public func execute(_ work: @escaping Work) { core.execute(work) }
 
-    /// Waits for `body` to run in its turn; from the context's own work it runs at once.
+    /// Waits for `body` to run in order; in a job of the context it runs at once.
     public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         if isCurrent == true { return try body() }
         return try core.sync(isBarrier: false, body)
     }
 
     public var isCurrent: Bool? { core.current != nil }
-    public var time: any TimeSource { core.stage.clock }
-    public var name: String { core.line.name }
+    public var time: any TimeSource { core.scheduler.clock }
+    public var name: String { core.queue.name }
 }
 
-/// A concurrent context of a simulation, without barriers, as the global one.
+/// A concurrent context of a simulation, without barriers, like the global context.
 public final class SimulatedGlobalContext: ExecutionContext {
     private let core: SimulatedCore
 
-    init(_ stage: Stage) { core = SimulatedCore(stage.system, stage) }
+    init(_ scheduler: SimulationScheduler) { core = SimulatedCore(scheduler.system, scheduler) }
 
     public func execute(_ work: @escaping Work) { core.execute(work) }
 
     public var isCurrent: Bool? { core.current != nil }
-    public var time: any TimeSource { core.stage.clock }
+    public var time: any TimeSource { core.scheduler.clock }
     public var runsAnywhere: Bool { true }
-    public var name: String { core.line.name }
+    public var name: String { core.queue.name }
 }
 
-/// A concurrent context of a simulation that keeps barriers.
+/// A concurrent context of a simulation that supports barriers.
 public final class SimulatedBarrierContext: SynchronousBarrierContext {
     private let core: SimulatedCore
 
-    init(_ name: String, _ stage: Stage) { core = SimulatedCore(name, width: 8, stage) }
+    init(_ name: String, _ scheduler: SimulationScheduler) { core = SimulatedCore(name, width: 8, scheduler) }
 
     public func execute(_ work: @escaping Work) { core.execute(work) }
 
     public func executeBarrier(_ work: @escaping Work) { core.execute(work, isBarrier: true) }
 
-    /// Waits for `body` to run beside other work; from the context's own work it runs at once.
+    /// Waits for `body` to run beside other jobs; in a job of the context it runs at once.
     public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         if isCurrent == true { return try body() }
         return try core.sync(isBarrier: false, body)
     }
 
-    /// Waits for `body` to run with nothing beside it; from within a barrier it runs at once.
+    /// Waits for `body` to run alone; inside a barrier it runs at once.
     ///
-    /// From within work that is no barrier it would wait for that work: the program stops with a sentence (law 3).
+    /// Inside a job that is no barrier it would wait for that job, so it traps with a message
+    /// (law 3).
     public func syncBarrier<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
         -> Value
     {
@@ -136,6 +139,6 @@ public final class SimulatedBarrierContext: SynchronousBarrierContext {
     }
 
     public var isCurrent: Bool? { core.current != nil }
-    public var time: any TimeSource { core.stage.clock }
-    public var name: String { core.line.name }
+    public var time: any TimeSource { core.scheduler.clock }
+    public var name: String { core.queue.name }
 }

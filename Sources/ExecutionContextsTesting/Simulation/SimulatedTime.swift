@@ -1,8 +1,8 @@
 public import ExecutionContexts
 
-/// The time of one schedule: it goes on when nobody else can, or when the schedule says so.
+/// The time of one schedule: it advances when no thread can run, or when the schedule says so.
 final class SimulatedTime: TimeSource, @unchecked Sendable {
-    // Unchecked: it belongs to whoever has the turn.
+    // Unchecked: the thread that owns the scheduler token owns this object.
 
     private struct Entry {
         let deadline: Moment
@@ -12,40 +12,42 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         let key: Int
     }
 
-    private weak var stage: Stage?
-    /// In the order of deadlines, and of arrival where they are equal.
+    private weak var scheduler: SimulationScheduler?
+    /// By deadline, and by arrival where deadlines are equal.
     private var entries: [Entry] = []
-    private var line: JobLine?
+    private var queue: SimulatedJobQueue?
     private var keys = 0
 
-    init(_ stage: Stage) { self.stage = stage }
+    init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
     var now: Moment {
-        Unseen.begin()
-        defer { Unseen.end() }
-        return Moment(nanoseconds: stage?.now ?? 0)
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        return Moment(nanoseconds: scheduler?.now ?? 0)
     }
 
     func add(_ delay: DelayedWork, tolerance: Duration) {
-        Unseen.begin()
-        defer { Unseen.end() }
-        guard let stage, let lane = stage.callerOrReport(using: "the simulation's time") else { return }
-        stage.point(lane)
-        _ = insert(delay.deadline, delay, .preceded()) { delay.fire() }
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        guard let scheduler, let thread = scheduler.callerOrReport(using: "the simulation's time") else {
+            return
+        }
+        scheduler.point(thread)
+        _ = insert(delay.deadline, delay, .released()) { delay.fire() }
     }
 
     func remove(_ delay: DelayedWork) {
-        Unseen.begin()
+        HiddenFromSanitizer.begin()
         let index = entries.firstIndex { $0.delay === delay }
         let entry = index.map { entries.remove(at: $0) }
-        Unseen.end()
-        // Freed here, captures and all.
+        HiddenFromSanitizer.end()
+        // Released here, with its captures, outside of the hidden section.
         _ = entry
     }
 
-    /// Has `fire` called when the time has come; for what is no delay. The result takes it back.
+    /// Calls `fire` at the deadline, for what is no delay. The result cancels it.
     func add(at deadline: Moment, _ fire: @escaping () -> Void) -> Int {
-        insert(deadline, nil, .preceded(), fire)
+        insert(deadline, nil, .released(), fire)
     }
 
     func remove(_ key: Int) { entries.removeAll { $0.key == key } }
@@ -61,47 +63,47 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
 
     var nextDeadline: Int64? { entries.first?.deadline.nanoseconds }
 
-    /// What is due first, in words.
+    /// The entry that is due first, in words.
     var first: String? {
         entries.first.map { entry in
             entry.delay.map { "A delay that was set at \($0.origin)" } ?? "A sleep of a task"
         }
     }
 
-    /// Has the lane of the clock call what is due first.
+    /// Makes the thread of the clock fire the entry that is due first.
     func fireNext() {
-        guard let stage, !entries.isEmpty else { return }
-        let line = line ?? JobLine(stage.names.unique("the clock"), width: 1, on: stage)
-        self.line = line
+        guard let scheduler, !entries.isEmpty else { return }
+        let queue = queue ?? SimulatedJobQueue(scheduler.names.unique("the clock"), width: 1, on: scheduler)
+        self.queue = queue
         let entry = entries.removeFirst()
-        line.submit(.init(run: entry.fire, isBarrier: false, caller: nil, edge: entry.edge))
+        queue.submit(.init(run: entry.fire, isBarrier: false, caller: nil, edge: entry.edge))
     }
 
     func close() { entries = [] }
 }
 
-/// A clock that shows simulated time, for tasks of the simulation to sleep by.
+/// A clock of simulated time, by which tasks of the simulation sleep.
 public struct SimulatedClock: Clock {
-    private let stage: Stage
+    private let scheduler: SimulationScheduler
 
-    init(_ stage: Stage) { self.stage = stage }
+    init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
-    public var now: Moment { stage.clock.now }
+    public var now: Moment { scheduler.clock.now }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// Sleeps until simulated time has come to `deadline`, or throws when the task is cancelled.
+    /// Sleeps until simulated time has reached `deadline`, or throws when the task is cancelled.
     public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws
     {
-        let sleep = Sleep(stage)
+        let sleep = Sleep(scheduler)
         try await withCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { unsafe sleep.begin($0, deadline) }
         } onCancel: {
-            Seam.undivided { sleep.cancel() }
+            SimulationHooks.undivided { sleep.cancel() }
         }
     }
 }
 
-/// One sleep of a task: it is resumed once, by the clock or by who cancels.
+/// One sleep of a task: it is resumed once, by the clock or by cancellation.
 private final class Sleep: Sendable {
     @safe private struct State {
         var continuation: UnsafeContinuation<Void, any Error>?
@@ -109,10 +111,10 @@ private final class Sleep: Sendable {
         var isCancelled = false
     }
 
-    private let stage: Stage
+    private let scheduler: SimulationScheduler
     private let state = Locked(State())
 
-    init(_ stage: Stage) { self.stage = stage }
+    init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
     func begin(_ continuation: UnsafeContinuation<Void, any Error>, _ deadline: Moment) {
         let isCancelled = state.withLock { state in
@@ -120,12 +122,12 @@ private final class Sleep: Sendable {
             return state.isCancelled
         }
         if isCancelled { return unsafe continuation.resume(throwing: CancellationError()) }
-        Unseen.begin()
-        if stage.callerOrReport(using: "the simulation's clock") != nil {
-            let key = stage.clock.add(at: deadline) { unsafe self.end { unsafe $0.resume() } }
+        HiddenFromSanitizer.begin()
+        if scheduler.callerOrReport(using: "the simulation's clock") != nil {
+            let key = scheduler.clock.add(at: deadline) { unsafe self.end { unsafe $0.resume() } }
             state.withLock { $0.key = key }
         }
-        Unseen.end()
+        HiddenFromSanitizer.end()
     }
 
     func cancel() {
@@ -133,9 +135,9 @@ private final class Sleep: Sendable {
             state.isCancelled = true
             return state.key
         }
-        Unseen.begin()
-        if let key { stage.clock.remove(key) }
-        Unseen.end()
+        HiddenFromSanitizer.begin()
+        if let key { scheduler.clock.remove(key) }
+        HiddenFromSanitizer.end()
         unsafe end { unsafe $0.resume(throwing: CancellationError()) }
     }
 

@@ -1,38 +1,40 @@
 public import ExecutionContexts
 
-/// What the body of a simulation builds its program from.
+/// The interface by which the body of a simulation builds its program.
 ///
-/// It belongs to one schedule: do not keep it, or anything of it, beyond that.
+/// It belongs to one schedule: do not keep it, or any part of it, beyond that.
 public final class SimulatedWorld: Sendable {
-    let stage: Stage
+    let scheduler: SimulationScheduler
     private let tasks: SimulatedTaskExecutor
 
-    init(_ stage: Stage) {
-        self.stage = stage
-        tasks = SimulatedTaskExecutor(stage)
-        mainContext = SimulatedSerialContext("main", stage)
-        globalContext = SimulatedGlobalContext(stage)
+    init(_ scheduler: SimulationScheduler) {
+        self.scheduler = scheduler
+        tasks = SimulatedTaskExecutor(scheduler)
+        mainContext = SimulatedSerialContext("main", scheduler)
+        globalContext = SimulatedGlobalContext(scheduler)
     }
 
-    // MARK: Who there is
+    // MARK: Threads and tasks
 
     /// Starts a thread. An error that it throws is a failure.
     public func spawn(_ name: String, _ body: @escaping @Sendable () throws -> Void) {
-        stage.spawn(name) { [stage] in
+        scheduler.spawn(name) { [scheduler] in
             do {
                 try body()
             } catch {
-                Unseen.begin()
-                stage.fail(.threw, "'\(name)' threw \(error).")
-                Unseen.end()
+                HiddenFromSanitizer.begin()
+                scheduler.fail(.threw, "'\(name)' threw \(error).")
+                HiddenFromSanitizer.end()
             }
         }
     }
 
-    /// Starts a task, whose parts run in the simulation: what awaits, `async let`, groups, actors, continuations.
+    /// Starts a task whose parts run in the simulation: awaited calls, `async let`, groups, actors,
+    /// continuations.
     ///
-    /// It prefers a simulated executor. What Swift runs elsewhere all the same - a `Task { }` of its own, an actor with its own
-    /// executor, a sleep of `Task` - is not controlled, and is reported when it comes back. Sleep by `clock`.
+    /// It prefers a simulated executor. Some code runs elsewhere even so: a `Task { }` of its own,
+    /// an actor with its own executor, a sleep of `Task`. The simulation does not control such
+    /// code, and reports it when it comes back. Sleep by `clock`.
     public func task(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
         tasks.start(name, body)
     }
@@ -42,56 +44,60 @@ public final class SimulatedWorld: Sendable {
     private let mainContext: SimulatedSerialContext
     private let globalContext: SimulatedGlobalContext
 
-    /// A serial context in the place of main.
+    /// A serial context that stands for main.
     public var main: SimulatedSerialContext { mainContext }
 
-    /// A concurrent context in the place of `.global` and of `.pool`, whose work comes here, too.
+    /// A concurrent context that stands for `.global` and `.pool`; their jobs run here, too.
     public var global: SimulatedGlobalContext { globalContext }
 
-    /// A new serial context.
-    public func serial(_ name: String) -> SimulatedSerialContext { SimulatedSerialContext(name, stage) }
+    /// Creates a serial context.
+    public func serial(_ name: String) -> SimulatedSerialContext { SimulatedSerialContext(name, scheduler) }
 
-    /// A new concurrent context that keeps barriers.
-    public func barrier(_ name: String) -> SimulatedBarrierContext { SimulatedBarrierContext(name, stage) }
+    /// Creates a concurrent context that supports barriers.
+    public func barrier(_ name: String) -> SimulatedBarrierContext {
+        SimulatedBarrierContext(name, scheduler)
+    }
 
     // MARK: Time
 
-    /// The time of every context of the simulation. It begins at zero.
-    public var time: any TimeSource { stage.clock }
+    /// The time of every context of the simulation. It starts at zero.
+    public var time: any TimeSource { scheduler.clock }
 
-    /// A clock of the same time, to sleep by in tasks.
-    public var clock: SimulatedClock { SimulatedClock(stage) }
+    /// A clock of the same time, by which tasks sleep.
+    public var clock: SimulatedClock { SimulatedClock(scheduler) }
 
-    // MARK: What must hold
+    // MARK: Conditions
 
-    /// Says what must hold at every point at which the turn may change, and so whenever anybody could look.
+    /// Declares a condition that must hold at every scheduling point, and so whenever another
+    /// thread could look.
     ///
-    /// Nobody else runs while it is asked, so it may read without a lock; and it must not wait for one. It runs often:
-    /// keep it short.
+    /// No other thread runs while the condition is checked. So it may read without a lock, and it
+    /// must not wait for one. It runs often: keep it short.
     public func invariant(_ name: String, _ holds: @escaping @Sendable () throws -> Bool) {
-        Unseen.begin()
-        stage.conditions.append(.init(name: name, holds: holds))
-        Unseen.end()
+        HiddenFromSanitizer.begin()
+        scheduler.conditions.append(.init(name: name, holds: holds))
+        HiddenFromSanitizer.end()
     }
 
-    /// Says what must hold when everybody has ended. It may take locks, and wait.
+    /// Declares a condition that must hold when all threads and tasks have ended. It may take
+    /// locks, and wait.
     public func finally(_ name: String, _ holds: @escaping @Sendable () throws -> Bool) {
-        Unseen.begin()
-        stage.lastConditions.append(.init(name: name, holds: holds))
-        Unseen.end()
+        HiddenFromSanitizer.begin()
+        scheduler.lastConditions.append(.init(name: name, holds: holds))
+        HiddenFromSanitizer.end()
     }
 
-    /// A point at which the turn may change, for code that has none of its own.
+    /// A scheduling point, for code that has none of its own.
     public func step() {
-        Unseen.begin()
-        if let lane = stage.caller { stage.point(lane) }
-        Unseen.end()
+        HiddenFromSanitizer.begin()
+        if let thread = scheduler.caller { scheduler.point(thread) }
+        HiddenFromSanitizer.end()
     }
 
-    /// A point at which the others are to go first, for a loop that looks again and again.
+    /// A scheduling point at which the other threads run first, for a loop that polls.
     public func yield() {
-        Unseen.begin()
-        if let lane = stage.caller { stage.point(lane, yields: true) }
-        Unseen.end()
+        HiddenFromSanitizer.begin()
+        if let thread = scheduler.caller { scheduler.point(thread, yields: true) }
+        HiddenFromSanitizer.end()
     }
 }

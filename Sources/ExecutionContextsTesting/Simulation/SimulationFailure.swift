@@ -1,50 +1,56 @@
-/// What a simulation found, with the schedule that shows it.
+/// A failure that a simulation found, with the schedule that shows it.
 ///
-/// `description` is for people: what happened, who had the turn when, who waits for whom, and how to replay it.
+/// `description` is for a reader: it says what happened, which thread ran when, which thread waits
+/// for which, and how to replay the schedule.
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
-    /// What kind of thing was found.
+    /// The kinds of failures.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// Some wait for each other, for ever.
+        /// Several threads wait for each other for ever.
         case deadlock = "a deadlock"
-        /// Somebody waits, and nobody is left who could wake it.
+        /// A thread waits, and no thread is left that could wake it.
         case lostWakeUp = "a lost wake-up"
-        /// The program does not come to an end.
+        /// The program does not end.
         case endless = "no end"
-        /// Two take locks in opposite orders, although no schedule that was tried shows a deadlock.
+        /// Two threads take locks in opposite orders, although no schedule that was tried shows a
+        /// deadlock.
         case lockOrder = "a lock-order inversion"
-        /// Work or delays are left when everybody has ended.
+        /// Work or delays are left when all threads and tasks have ended.
         case leftover = "leftover work"
-        /// Something that must hold does not.
+        /// A declared condition does not hold.
         case invariant = "a broken invariant"
-        /// No order of the operations of a `History` explains what they answered.
+        /// No order of the operations of a `History` explains their answers.
         case history = "a history that is not linearizable"
         /// A body has thrown an error.
         case threw = "an error"
-        /// Something simulated was used by a thread that the simulation does not control (law 33).
+        /// A thread that the simulation does not control has used a simulated object (law 33).
         case foreign = "a foreign thread"
         /// A body has blocked its thread outside of what the simulation controls (law 33).
         case blocked = "a blocked thread"
-        /// One schedule ended in two ways: something outlives a schedule, or depends on more than it (law 33).
+        /// One schedule ended in two ways: some state outlives a schedule, or depends on more than
+        /// it (law 33).
         case nondeterminism = "nondeterminism"
-        /// A replay found nothing, and could not go the way of its token: the program is another one by now (law 33).
+        /// A replay found nothing and could not follow its token, because the program has changed
+        /// (law 33).
         case unfit = "a token that does not fit"
-        /// The simulation was asked for what it cannot do.
+        /// The simulation was asked for something that it cannot do.
         case misuse = "misuse"
     }
 
-    /// What kind of thing was found.
+    /// The kind of failure.
     public let kind: Kind
     /// The name of the simulation.
     public let simulation: String
     /// What happened, in a sentence.
     public let happened: String
-    /// The number of the schedule that showed it first, from 1; 0 where none was begun.
+    /// The number of the schedule that first showed it, from 1; 0 if none was begun.
     public let schedule: Int
-    /// At how many points the turn went elsewhere than it would by itself, after shrinking.
+    /// The number of switches after shrinking: points at which another thread ran next than by
+    /// default.
     public let switches: Int
-    /// Replays it: an argument of `simulate`, or the environment's `EXECUTION_CONTEXTS_REPLAY`. Nil where nothing would.
+    /// Replays the failure, as an argument of `simulate` or in the environment's
+    /// `EXECUTION_CONTEXTS_REPLAY`; nil if it cannot be replayed.
     public let token: String?
-    /// Who had the turn when, and what they did, line by line.
+    /// Which thread ran when, and what it did, one stretch in each element.
     public let story: [String]
 
     public var description: String {
@@ -61,12 +67,12 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a search did and found.
+/// The result of a search.
 public struct SimulationReport: Sendable {
-    /// How many schedules were run, without those that shrinking and checking took.
+    /// How many schedules were run, without those for shrinking and checking.
     public let schedules: Int
-    /// Whether there was none left to try; only the exhaustive strategy can know.
+    /// Whether no schedule was left to try; only the exhaustive strategy can know.
     public let isComplete: Bool
-    /// What was found.
+    /// The failure, if one was found.
     public let failure: SimulationFailure?
 }

@@ -1,9 +1,10 @@
 internal import ExecutionContexts
 
-/// A variable whose reads and writes are points at which a simulation may let another thread go on.
+/// A variable whose reads and writes are scheduling points of a simulation.
 ///
-/// A plain variable has none: in a simulation `count += 1` runs as a whole, though on real threads it is a read and a write.
-/// With a tracked one the simulation tries what comes between:
+/// A plain variable has none: in a simulation `count += 1` runs as a whole, though on real threads
+/// it is a read and a write. With a tracked variable the simulation tries what may happen between
+/// the two:
 ///
 /// ```swift
 /// try simulate("counting") { sim in
@@ -14,13 +15,13 @@ internal import ExecutionContexts
 /// }
 /// ```
 ///
-/// Outside of a simulation it is a variable behind a lock, and `+=` still a read and a write.
+/// Outside of a simulation it is a variable behind a lock, and `+=` is still a read and a write.
 public final class Tracked<Value: Sendable>: Sendable {
-    /// What it is called, in the text of a failure.
+    /// Its name in the text of a failure.
     public let name: String
     private let stored: Locked<Value>
 
-    /// Makes a variable; the name says which it is in the text of a failure.
+    /// Creates a variable, with its name in the text of a failure.
     ///
     /// The name has no default: with one, a trailing closure would become the value, and never run.
     public init(_ value: Value, _ name: String) {
@@ -28,35 +29,35 @@ public final class Tracked<Value: Sendable>: Sendable {
         self.name = name
     }
 
-    /// The value. Reading it is one operation, writing it another.
+    /// The value. A read is one operation, a write another.
     public var value: Value {
         get {
             touch(.reads(name))
-            Unseen.begin()
-            defer { Unseen.end() }
+            HiddenFromSanitizer.begin()
+            defer { HiddenFromSanitizer.end() }
             return stored.withLock { $0 }
         }
         set {
             touch(.writes(name))
-            // What was there before is freed outside of the lock.
-            Unseen.begin()
+            // The old value is released outside of the lock.
+            HiddenFromSanitizer.begin()
             let old = stored.withLock { stored in
                 defer { stored = newValue }
                 return stored
             }
-            Unseen.end()
+            HiddenFromSanitizer.end()
             _ = old
         }
     }
 
-    private func touch(_ deed: Chronicle.Deed) {
-        guard let thread = LaneThread.current else { return }
-        Unseen.begin()
-        // While an invariant is asked, nobody else can have the turn.
-        if let lane = thread.lane, let stage = thread.stage, stage.phase != .asking {
-            stage.point(lane)
-            stage.chronicle?.add(lane, deed)
+    private func touch(_ event: SimulationTrace.TraceEvent) {
+        guard let host = HostThread.current else { return }
+        HiddenFromSanitizer.begin()
+        // No other thread may run while an invariant is checked.
+        if let thread = host.thread, let scheduler = host.scheduler, scheduler.phase != .checking {
+            scheduler.point(thread)
+            scheduler.trace?.add(thread, event)
         }
-        Unseen.end()
+        HiddenFromSanitizer.end()
     }
 }

@@ -1,5 +1,6 @@
 #if canImport(Darwin)
-/// Which thread serves main after the first suspension of an async `main`; by the runtime's source, which runs the main run
-/// loop, and not measured.
+/// The thread that serves main after the first suspension of an async `main`.
+///
+/// Not measured: the runtime's source runs the main run loop.
 let servesAsyncMain = "the main thread"
 #endif

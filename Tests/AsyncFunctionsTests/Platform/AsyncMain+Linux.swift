@@ -1,4 +1,4 @@
 #if canImport(Glibc) || canImport(Musl)
-/// Which thread serves main after the first suspension of an async `main`; the system's threads take turns.
+/// The threads that serve main after the first suspension of an async `main`: the system's.
 let servesAsyncMain = "another thread"
 #endif

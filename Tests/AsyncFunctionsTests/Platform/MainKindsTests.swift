@@ -1,11 +1,12 @@
-// Elsewhere a program cannot run others.
+// On the other systems a program cannot run another program.
 #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
 import AsyncFunctions
 import Foundation
 import Testing
 
-/// Law 4: what main is in each kind of program. Each kind is a process of its own; the expectations here are the table
-/// in the documentation.
+/// Law 4: which thread is main in each kind of program.
+///
+/// Each kind is a process of its own. The documentation has these expectations as a table.
 @Suite(.timeLimit(.minutes(30)))
 struct MainKindsTests {
     @Test func `Law 4: under a run loop main is the main thread`() async throws {
@@ -32,7 +33,9 @@ struct MainKindsTests {
         #expect(run.exitCode == 0)
     }
 
-    @Test func `Law 4: in an async main, main changes its thread at the first suspension`() async throws {
+    @Test func `Law 4: in an async main program, main changes its thread at the first suspension`()
+        async throws
+    {
         let run = try await Run("AsyncMain")
         #expect(
             run.lines == [
@@ -46,14 +49,14 @@ struct MainKindsTests {
         #expect(run.exitCode == 0)
     }
 
-    @Test func `Law 4: in Swift Testing main is what it is in an async main`() async {
+    @Test func `Law 4: Swift Testing has the same main thread as an async main program`() async {
         let isMainThread = await withCheckedContinuation { done in
             mainThread { done.resume(returning: Thread.isMainThread) }
         }
         #expect((isMainThread ? "the main thread" : "another thread") == servesAsyncMain)
     }
 
-    @Test func `While the main thread waits nothing runs on main`() async throws {
+    @Test func `While the main thread is blocked no job runs on main`() async throws {
         let run = try await Run("MainKinds", "waiting")
         #expect(run.lines == ["the start: the main thread", "nothing ran"])
         #expect(run.exitCode == 0)
@@ -90,7 +93,7 @@ private struct Run {
         exitCode = process.terminationStatus
     }
 
-    /// Where the tests were built to, under whatever build system.
+    /// The folder of the built tests, under any build system.
     private static func program(_ name: String) -> URL? {
         let tests = Bundle(for: MainRunLoopTests.self).bundleURL
         let runner = URL(fileURLWithPath: CommandLine.arguments[0])

@@ -1,11 +1,11 @@
 import Foundation
 
-// On Apple's systems the parser is a part of Foundation.
+// On Apple platforms the parser is part of Foundation.
 #if canImport(FoundationXML)
 import FoundationXML
 #endif
 
-/// What a picture consists of, read back from it.
+/// The elements of a chart, read back from its SVG.
 final class Picture: NSObject, XMLParserDelegate {
     var rectangles: [[String: String]] = []
     var goals: [[String: String]] = []
@@ -18,7 +18,7 @@ final class Picture: NSObject, XMLParserDelegate {
         #if canImport(FoundationXML)
         parser.delegate = self
         #else
-        // Apple's parser keeps no reference to its delegate, which is here as long as it parses.
+        // Apple's parser keeps no reference to its delegate, which outlives the parsing.
         unsafe parser.delegate = self
         #endif
         guard parser.parse() else { throw parser.parserError ?? CocoaError(.fileReadCorruptFile) }

@@ -1,7 +1,7 @@
 import ExecutionContextsTesting
 import Testing
 
-/// The checker says of small histories what trying every order says.
+/// The checker agrees with a brute-force search on small histories.
 struct BruteForceTests {
     private struct Entry {
         let operation: Int
@@ -10,7 +10,7 @@ struct BruteForceTests {
         let end: Int
     }
 
-    /// Small histories by chance: each answer is right for some order, or a bit off.
+    /// A small random history, whose answers are right for some order, or nearly so.
     private static func entries<Model: SequentialModel>(
         _ model: Model, _ operations: [Model.Operation], _ random: inout some RandomNumberGenerator
     ) -> (events: [(index: Int, isEnd: Bool)], operations: [Model.Operation], answers: [Model.Answer?]) {
@@ -32,7 +32,7 @@ struct BruteForceTests {
         return (events, chosen, answers)
     }
 
-    /// Whether an order of all that have an answer, and of some of the others, is right.
+    /// Whether some order explains the answers. Operations without an answer may be left out.
     private static func hasOrder<Model: SequentialModel>(
         _ state: Model, _ done: Set<Int>, _ events: [(index: Int, isEnd: Bool)],
         _ operations: [Model.Operation], _ answers: [Model.Answer?]
@@ -55,7 +55,7 @@ struct BruteForceTests {
     private func compare<Model: SequentialModel>(
         _ model: Model, _ operations: [Model.Operation], seed: UInt64
     ) {
-        var random = Dice(seed: seed)
+        var random = SeededRNG(seed: seed)
         var verdicts = [true: 0, false: 0]
         for _ in 0..<1_500 {
             let (events, chosen, answers) = Self.entries(model, operations, &random)
@@ -77,7 +77,7 @@ struct BruteForceTests {
     }
 
     @Test(arguments: 0..<3)
-    func `The checker agrees with trying every order`(seed: UInt64) {
+    func `The checker agrees with a search of every order`(seed: UInt64) {
         compare(RegisterModel(), [.read, .read, .write(1), .write(2)], seed: seed)
         compare(QueueModel(), [.enqueue(1), .enqueue(2), .dequeue, .dequeue], seed: seed)
         compare(StackModel(), [.push(1), .push(2), .pop, .pop], seed: seed)

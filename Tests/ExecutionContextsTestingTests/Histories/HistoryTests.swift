@@ -2,9 +2,9 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Histories that are written down by hand: which have an order, and what is said of those that have none.
+/// Hand-written histories: which are linearizable, and how a failure describes the others.
 struct HistoryTests {
-    /// Writes a history as it would come from threads: `(` begins what stands there, `)` ends it.
+    /// Records a history as threads would: an event with an operation begins it, any other ends it.
     private func write<Model: SequentialModel>(
         _ model: Model,
         _ events: [(caller: String, operation: Model.Operation?, answer: Model.Answer?)]
@@ -33,7 +33,7 @@ struct HistoryTests {
 
     private typealias RegisterEvents = [(caller: String, operation: RegisterModel.Operation?, answer: Int??)]
 
-    @Test func `A read that began after a write had ended may not miss it`() {
+    @Test func `A read that begins after a write has ended must not miss it`() {
         let stale: RegisterEvents = [
             ("a", .write(1), nil), ("a", nil, .some(nil)), ("b", .read, nil), ("b", nil, 0),
         ]
@@ -46,7 +46,7 @@ struct HistoryTests {
         #expect(isLinearizable(write(Unhashable(RegisterModel()), early)))
     }
 
-    @Test func `Two readers may not see two writes in opposite orders`() {
+    @Test func `Two readers must not see two writes in opposite orders`() {
         #expect(
             !isLinearizable(
                 write(
@@ -58,7 +58,7 @@ struct HistoryTests {
                     ])))
     }
 
-    @Test func `Of two increments at a time, one sees the other`() {
+    @Test func `Of two concurrent increments, one sees the other`() {
         func counted(_ first: Int, _ second: Int) -> Bool {
             isLinearizable(
                 write(
@@ -89,14 +89,14 @@ struct HistoryTests {
     }
 
     @Test(arguments: [0, 1, 2])
-    func `What has not returned may have taken effect or not`(read: Int) {
+    func `An operation that has not returned may have taken effect or not`(read: Int) {
         let history = write(
             RegisterModel(),
             [("a", .write(1), nil), ("b", .read, nil), ("b", nil, read), ("c", .read, nil), ("c", nil, read)])
         #expect(isLinearizable(history) == (read < 2))
     }
 
-    @Test func `What has not returned takes effect once, and not before it began`() {
+    @Test func `An operation that has not returned takes effect once at most, and not before it began`() {
         let back = write(
             RegisterModel(),
             [("a", .write(1), nil), ("b", .read, nil), ("b", nil, 1), ("c", .read, nil), ("c", nil, 0)])
@@ -106,7 +106,7 @@ struct HistoryTests {
         #expect(!isLinearizable(early))
     }
 
-    @Test func `A body that throws leaves it open whether it took effect`() {
+    @Test func `An operation whose body throws may have taken effect or not`() {
         struct Refused: Error {}
         for seen in [0, 1] {
             let history = History(of: RegisterModel())
@@ -116,13 +116,13 @@ struct HistoryTests {
         }
     }
 
-    @Test func `Operations without an answer are recorded as they are written`() {
+    @Test func `A body that returns nothing records an operation without an answer`() {
         let history = History(of: StackModel())
         var elements: [Int] = []
         history.record(.push(1)) { elements.append(1) }
         history.record(.push(2)) { elements.append(2) }
         let top: Int? = history.record(.pop) { elements.popLast() }
-        // Not taken for a body without an answer: it would be recorded as nil.
+        // This body has an answer. Taken for one without, it would be recorded as nil.
         history.record(.pop) { elements.removeLast() }
         #expect(top == 2)
         #expect(isLinearizable(history))
@@ -131,7 +131,7 @@ struct HistoryTests {
         #expect(!isLinearizable(history))
     }
 
-    @Test func `A failure draws the operations that it needs, and what would have been right`() throws {
+    @Test func `A failure shows the operations that it needs, and the right answer`() throws {
         let history = write(
             QueueModel(),
             [
@@ -149,7 +149,7 @@ struct HistoryTests {
         #expect(error.description.contains("carol: dequeue would have to answer nil, and answered 7."))
     }
 
-    @Test func `A long history is told from where nothing was under way`() throws {
+    @Test func `The report of a long history begins where no operation was in progress`() throws {
         let history = History(of: RegisterModel())
         for value in 1...50 { history.record(.write(value), by: "a") {} }
         history.record(.read, by: "b") { 49 }
@@ -159,7 +159,7 @@ struct HistoryTests {
         #expect(error.description.contains("They began with RegisterModel(value: 50)."))
     }
 
-    @Test func `Work that is too much ends with a sentence`() throws {
+    @Test func `A check that takes too many steps ends with a message`() throws {
         let history = History(of: CounterModel())
         let calls = (0..<12).map { history.begin(1 << $0) }
         for call in calls { call.end(-1) }
@@ -170,7 +170,7 @@ struct HistoryTests {
         #expect(error.description.contains("is not known after 1000 steps of CounterModel"))
     }
 
-    @Test func `An operation that ends twice stops the program`() async {
+    @Test func `An operation that ends twice traps`() async {
         await #expect(processExitsWith: .failure) {
             let call = History(of: CounterModel()).begin(1)
             call.end(1)

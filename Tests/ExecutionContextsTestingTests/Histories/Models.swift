@@ -1,6 +1,6 @@
 import ExecutionContextsTesting
 
-// What simple structures do, one operation at a time.
+// Sequential models of simple structures.
 
 struct StackModel: SequentialModel, Hashable {
     enum Operation: Sendable { case push(Int), pop }
@@ -40,7 +40,7 @@ struct RegisterModel: SequentialModel, Hashable {
     }
 }
 
-/// Answers with the new count.
+/// Returns the new count.
 struct CounterModel: SequentialModel, Hashable {
     private var count = 0
     init() {}
@@ -73,7 +73,7 @@ struct MapModel: SequentialModel, Hashable {
     }
 }
 
-/// The same as another model, without being Hashable.
+/// Wraps a model without being `Hashable`.
 struct Unhashable<Base: SequentialModel>: SequentialModel {
     private var base: Base
     init(_ base: Base) { self.base = base }

@@ -2,10 +2,11 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Histories in simulations: right structures pass every schedule, a broken one is found, told and replayed.
+/// Histories in simulations: correct structures pass every schedule, and a broken one is found,
+/// described and replayed.
 @Suite(.timeLimit(.minutes(30)))
 struct SimulatedHistoryTests {
-    /// A stack whose parts are looked at and changed under a lock, or not.
+    /// A stack that is read and changed under a lock, or without one.
     final class Stack: Sendable {
         private let elements = Tracked<[Int]>([], "elements")
         private let lock: Lock
@@ -17,7 +18,7 @@ struct SimulatedHistoryTests {
 
         init(_ lock: Lock, _ sim: SimulatedWorld) {
             self.lock = lock
-            coordinator = ReadWriteCoordinator(name: "stack", carrier: sim.serial("writes"))
+            coordinator = ReadWriteCoordinator(name: "stack", writesOn: sim.serial("writes"))
         }
 
         private func alone<Value>(_ body: () -> Value) -> Value {
@@ -63,7 +64,7 @@ struct SimulatedHistoryTests {
         #expect(report.schedules == 250)
     }
 
-    @Test func `Law 33: a stack without a lock is found out, and its token replays it`() throws {
+    @Test func `Law 33: a stack without a lock fails, and the token replays the failure`() throws {
         let failure = try #require(searchStack(.none).failure)
         print(failure)
         #expect(failure.kind == .history)
@@ -73,9 +74,10 @@ struct SimulatedHistoryTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 17: a register behind a coordinator, with reads beside each other`(isBroken: Bool) {
+    func `Law 17: a register behind a coordinator is linearizable, also with concurrent reads`(isBroken: Bool)
+    {
         let report = search("register", schedules: 250) { sim in
-            let lock = ReadWriteCoordinator(name: "register", carrier: sim.serial("writes"))
+            let lock = ReadWriteCoordinator(name: "register", writesOn: sim.serial("writes"))
             let (low, high) = (Tracked(0, "low"), Tracked(0, "high"))
             let history = History(of: RegisterModel())
             for (index, name) in ["alice", "bob"].enumerated() {
@@ -89,7 +91,7 @@ struct SimulatedHistoryTests {
                         }
                     }
                     history.record(.read) {
-                        // The broken one reads half of it before.
+                        // The broken register reads one half before it locks.
                         if isBroken {
                             let first = low.value
                             return lock.read { high.value * 10 + first }
@@ -103,7 +105,7 @@ struct SimulatedHistoryTests {
         #expect(report.failure?.kind == (isBroken ? .history : nil), "\(report)")
     }
 
-    @Test func `Law 33: what a thread did not come back from may have been done`() throws {
+    @Test func `Law 33: an operation that threw may have taken effect or not`() throws {
         struct Crash: Error {}
         for isDone in [false, true] {
             try simulate("crash", schedules: 200) { sim in
@@ -124,7 +126,7 @@ struct SimulatedHistoryTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 33: tasks record by their names, and maps are checked by key`(isBroken: Bool) throws {
+    func `Law 33: tasks record under their names, and maps are checked key by key`(isBroken: Bool) throws {
         let report = search("map", schedules: 250) { sim in
             let map = Tracked<[Int: Int]>([:], "map")
             let section = CriticalSection(name: "map")
@@ -153,7 +155,7 @@ struct SimulatedHistoryTests {
         }
     }
 
-    @Test func `Law 33: not to find out is no fault of the program`() throws {
+    @Test func `Law 33: a check that gives up is misuse, not a fault of the program`() throws {
         let failure = try #require(
             search("hard") { sim in
                 let history = History(of: CounterModel())

@@ -6,7 +6,7 @@ import Testing
 /// Histories of real threads and tasks.
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadHistoryTests {
-    /// Runs `body` on threads of its own, and resumes when all have ended.
+    /// Runs `body` on `count` threads, and resumes when all have ended.
     private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async {
         await withTaskGroup { group in
             for index in 0..<count {
@@ -22,11 +22,11 @@ struct ThreadHistoryTests {
         }
     }
 
-    @Test func `Ten thousand operations on a registry are checked by their keys`() async throws {
+    @Test func `Ten thousand operations on a registry are checked key by key`() async throws {
         let registry = LockedResource([Int: Int](), lockedBy: .section)
         let history = History(of: MapModel())
         await onThreads(4) { thread in
-            var random = Dice(seed: UInt64(thread))
+            var random = SeededRNG(seed: UInt64(thread))
             for step in 0..<2_500 {
                 let key = Int.random(in: 0..<64, using: &random)
                 switch Int.random(in: 0..<3, using: &random) {
@@ -60,14 +60,14 @@ struct ThreadHistoryTests {
         print("10,000 operations on one counter: checked in \(ContinuousClock.now - start)")
     }
 
-    @Test func `A lost update among thousands of operations is told with few of them`() async throws {
+    @Test func `A lost update among a thousand operations is shown with few of them`() async throws {
         let history = History(of: CounterModel())
         let count = LockedResource(0, lockedBy: .section)
         await onThreads(4) { _ in
             for _ in 0..<250 {
                 history.record(1) {
                     count.write { count in
-                        // Loses the update that follows the 700th.
+                        // Loses the update after the 700th.
                         if count != 700 { count += 1 }
                         return count == 700 ? 701 : count
                     }
@@ -79,7 +79,7 @@ struct ThreadHistoryTests {
         #expect(error.lanes.count <= 5, "\(error)")
     }
 
-    @Test func `Awaited operations of tasks are recorded, each task on its line`() async throws {
+    @Test func `Awaited operations of tasks are recorded, each task in a row of its own`() async throws {
         actor Register {
             private var value = 0
             func read() -> Int { value }

@@ -3,9 +3,9 @@ import ExecutionContexts
 import Foundation
 import Synchronization
 
-// Contexts that each break one law and keep the rest, to prove that the kit sees it.
+// Each of these contexts breaks one law and keeps the others, to prove that the kit finds it.
 
-/// Hands work to a closure, which does the wrong thing with it.
+/// Passes each job to a closure, which may break a law.
 struct Broken: ExecutionContext {
     var name = "broken"
     var answer: @Sendable () -> Bool? = { nil }
@@ -17,9 +17,9 @@ struct Broken: ExecutionContext {
     var time: any TimeSource { clock }
 }
 
-/// The same, and says that it is serial. It knows its own jobs by a mark on their thread.
+/// A `Broken` that claims to be serial. It recognizes its own jobs by a mark on their thread.
 struct BrokenSerial: ActorBackingContext {
-    /// Replaces what the mark says.
+    /// Replaces the answer of the mark.
     var answer: (@Sendable () -> Bool?)?
     var clock: any TimeSource = SystemTime.shared
     let submit: @Sendable (_ work: @escaping Work) -> Void
@@ -47,7 +47,7 @@ struct BrokenSerial: ActorBackingContext {
     var name: String { "broken" }
 }
 
-/// The same, and says that it keeps barriers.
+/// A `Broken` that claims to keep barriers.
 struct BrokenBarrier: BarrierContext {
     let submit: @Sendable (_ work: @escaping Work) -> Void
     let submitBarrier: @Sendable (_ work: @escaping Work) -> Void
@@ -57,7 +57,7 @@ struct BrokenBarrier: BarrierContext {
     var name: String { "broken" }
 }
 
-/// Accepts and refuses at once.
+/// Runs a job, and refuses it as well.
 struct RunsAndRefuses: RefusingContext {
     let queue = DispatchQueue.global()
 
@@ -72,7 +72,7 @@ struct RunsAndRefuses: RefusingContext {
     var name: String { "broken" }
 }
 
-/// Runs work and says that it did not.
+/// Runs a job, and then refuses it.
 struct RefusesAfterwards: RefusingContext {
     func execute(_ work: @escaping Work) { DispatchQueue.global().async(execute: work) }
 
@@ -83,7 +83,7 @@ struct RefusesAfterwards: RefusingContext {
     var name: String { "broken" }
 }
 
-/// Runs the body of `sync` a second time.
+/// Runs the body of `sync` twice.
 struct SyncsTwice: SynchronousContext {
     func execute(_ work: @escaping Work) { DispatchQueue.global().async(execute: work) }
 
@@ -104,7 +104,7 @@ final class Counter: Sendable {
     func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
 }
 
-/// Closures behind a lock.
+/// Closures behind a serial queue.
 final class Shelf: Sendable {
     private let queue = DispatchQueue(label: "shelf")
     // Unsafe in name only: reached on `queue` alone.
@@ -112,7 +112,7 @@ final class Shelf: Sendable {
 
     func put(_ work: @escaping Work) { queue.sync { unsafe closures.append(work) } }
 
-    /// Puts a closure and returns what was there before.
+    /// Replaces the closures by one, and returns the replaced ones.
     func exchange(_ work: @escaping Work) -> [Work] {
         queue.sync {
             let before = unsafe closures
@@ -121,13 +121,13 @@ final class Shelf: Sendable {
         }
     }
 
-    /// Takes the newest.
+    /// Removes and returns the newest closure.
     func takeLast() -> Work? { queue.sync { unsafe closures.popLast() } }
 }
 
-/// A time that is wrong in one way.
+/// A time source with one fault.
 final class WrongTime: TimeSource {
-    /// In which way.
+    /// The kinds of faults.
     enum Fault { case early, forgetsNothing, newestFirst }
 
     private let fault: Fault
@@ -144,14 +144,14 @@ final class WrongTime: TimeSource {
         queue.sync { unsafe pending.append(delay) }
         let wait = now.duration(to: delay.deadline) / .nanoseconds(1)
         let nanoseconds = Int(min(max(wait, 0), 1e15)) + 1
-        queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in turn() }
+        queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in fireDue() }
     }
 
     func remove(_ delay: DelayedWork) {
         if fault != .forgetsNothing { queue.sync { unsafe pending.removeAll { $0 === delay } } }
     }
 
-    private func turn() {
+    private func fireDue() {
         var due: [DelayedWork] = []
         while let index = nextIndex() { due.append(unsafe pending.remove(at: index)) }
         for delay in due { delay.fire() }

@@ -2,20 +2,20 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// A context that can end, and is a task executor itself; after its end it does one thing wrong.
+/// A context with a shutdown that is also a task executor; after the shutdown it has one fault.
 final class Closable: RefusingContext, TaskExecutor, @unchecked Sendable {
-    // Unchecked: `isClosed` is reached only under `lock`.
+    // Unchecked: `isClosed` and `kept` are reached only under `lock`.
 
     enum Fault: String, CaseIterable, Sendable {
         case none
-        /// Loses what waits when it ends.
+        /// Drops the jobs that are queued at the shutdown.
         case drops
-        /// Does not come back from its end.
+        /// Does not return from its shutdown.
         case hangs
-        /// Neither runs nor refuses.
+        /// Neither runs nor refuses a job.
         case isSilent
-        /// Refuses turns and delays that it has accepted already.
-        case dropsTurns
+        /// Drops the drains and delays that come by `enqueue`.
+        case dropsEnqueued
         /// Drops the jobs of tasks.
         case dropsJobs
 
@@ -49,11 +49,11 @@ final class Closable: RefusingContext, TaskExecutor, @unchecked Sendable {
     }
 
     func enqueue(_ work: @escaping Work) {
-        if fault == .dropsTurns && hasEnded { return }
+        if fault == .dropsEnqueued && hasEnded { return }
         submit(work)
     }
 
-    /// An executor's side, by which the jobs of tasks come.
+    /// The requirement of `TaskExecutor`, by which the jobs of tasks come.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if fault == .dropsJobs && hasEnded { return }
@@ -62,13 +62,13 @@ final class Closable: RefusingContext, TaskExecutor, @unchecked Sendable {
 
     private func submit(_ work: @escaping Work) {
         queue.async { [self] in
-            // What waited at the end is lost.
+            // A job that was queued at the shutdown is dropped.
             if fault == .drops && hasEnded { return }
             work()
         }
     }
 
-    /// Closures that nobody will ever call.
+    /// Closures that are never called.
     private var kept: [Any] = []
 
     private func keep(_ work: @escaping Work, _ refused: @escaping @Sendable (Refusal) -> Void) {

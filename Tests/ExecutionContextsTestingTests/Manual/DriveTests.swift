@@ -9,14 +9,14 @@ import Testing
 struct DriveTests {
     let context = ManualContext(name: "driven")
 
-    @Test func `The value of the body comes back, and its error`() throws {
+    @Test func `drive returns the value of the body, or throws its error`() throws {
         struct Rain: Error {}
         #expect(try context.drive { 42 } == 42)
         #expect(throws: Rain.self) { try context.drive { throw Rain() } }
         #expect(context.pending.isEmpty)
     }
 
-    @Test func `Law 13: groups, actors, continuations, sleeps and yields run in one order, a thousand times`()
+    @Test func `Law 13: groups, actors, continuations, sleeps and yields run in the same order each time`()
         throws
     {
         let first = try Script.run()
@@ -24,7 +24,7 @@ struct DriveTests {
         for _ in 0..<1_000 { #expect(try Script.run() == first) }
     }
 
-    @Test func `The order is the same off the pool, on the pool and on the main actor`() async throws {
+    @Test func `The order is the same on a thread, in a task and on the main actor`() async throws {
         let first = try Script.run()
         let inTask = try await Task { try Script.run() }.value
         let onMain = try await MainActor.run { try Script.run() }
@@ -36,7 +36,7 @@ struct DriveTests {
         #expect(onThread == first)
     }
 
-    @Test func `All of it runs on the context`() throws {
+    @Test func `The body, its child tasks and its actors run on the context`() throws {
         actor Guest { func isOn(_ context: ManualContext) -> Bool { context.isCurrent == true } }
         let context = context
         let answers = try context.drive {
@@ -49,7 +49,7 @@ struct DriveTests {
         #expect(answers == [true, true, true])
     }
 
-    @Test func `The library's own awaiting runs there too`() throws {
+    @Test func `Views, delays and time limits that the body awaits run on the context`() throws {
         let context = context
         let value = try context.drive {
             let sum = try await context.serial("view").run { 1 }
@@ -82,9 +82,9 @@ struct DriveTests {
         #expect(context.now == Moment(nanoseconds: 120_000_000_000))
     }
 
-    // MARK: What escapes
+    // MARK: Code that runs elsewhere
 
-    @Test func `A body that waits for what runs elsewhere is reported at once`() throws {
+    @Test func `A body that waits for code elsewhere is reported at once`() throws {
         let context = context
         let gate = Gate()
         let failure = try #require(throws: ManualFailure.self) {
@@ -113,14 +113,14 @@ struct DriveTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `Something that repeats for ever ends the drive at its limit`() throws {
+    @Test func `An endless repetition ends the drive at its limit`() throws {
         let context = context
         let gate = Gate()
         let beat = context.repeat(every: .seconds(1)) {}
         let failure = try #require(throws: ManualFailure.self) {
             try context.drive(limit: 20) { await gate.wait() }
         }
-        #expect(failure.reason == .neverIdle(afterPieces: 20))
+        #expect(failure.reason == .neverIdle(afterJobs: 20))
         #expect(failure.pending.count == 1)
         beat.cancel()
         gate.open()
@@ -137,7 +137,9 @@ struct DriveTests {
         MainActor.assertIsolated()
     }
 
-    @Test func `driveAsync waits for a task of its own, and for an actor elsewhere`() async throws {
+    @Test func `driveAsync waits for an unstructured task, and for an actor with its own executor`()
+        async throws
+    {
         let context = context
         let host = Elsewhere()
         for _ in 0..<50 {
@@ -151,7 +153,7 @@ struct DriveTests {
         #expect(context.pending.isEmpty)
     }
 
-    @Test func `driveAsync says that a body is stuck when its patience ends`() async throws {
+    @Test func `driveAsync reports a stuck body when its patience ends`() async throws {
         let context = context
         let gate = Gate()
         let failure = await #expect(throws: ManualFailure.self) {
@@ -177,14 +179,14 @@ struct DriveTests {
     }
 }
 
-/// An actor that no context runs.
+/// An actor that no manual context runs.
 private actor Elsewhere {
     private let queue = GlobalContext().serial("elsewhere").serialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
     func one() -> Int { 1 }
 }
 
-/// Something that tasks wait for, and anybody opens.
+/// A gate that tasks wait for, and that any thread may open.
 final class Gate: @unchecked Sendable {
     // Unchecked: both are reached only under `lock`.
     private let lock = NSLock()
@@ -210,11 +212,11 @@ final class Gate: @unchecked Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    // What nobody opened is let go on, so that no test leaks its task.
+    // Resumes the tasks of a gate that was never opened, so that no test leaks its task.
     deinit { for continuation in waiting { continuation.resume() } }
 }
 
-/// Async code of many kinds, and what happens in it.
+/// Async code of many kinds, which logs its steps.
 private enum Script {
     actor Tower {
         var bells = 0

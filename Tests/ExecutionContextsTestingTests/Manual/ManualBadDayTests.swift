@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Manual contexts on bad days.
+/// Manual contexts under misuse and stress.
 @Suite(.timeLimit(.minutes(30)))
 struct ManualBadDayTests {
     let context = ManualContext()
@@ -13,7 +13,7 @@ struct ManualBadDayTests {
     // MARK: Odd advances
 
     @Test(arguments: [Duration.seconds(-5), .seconds(Int64.min), .zero])
-    func `An advance that is not positive runs what is ready, and moves nothing`(_ duration: Duration) {
+    func `An advance that is not positive runs the ready jobs and does not move time`(_ duration: Duration) {
         context.advance(by: .seconds(1))
         context.execute { [log] in log.add(1) }
         context.schedule(after: .nanoseconds(1)) { [log] in log.add(2) }
@@ -23,7 +23,7 @@ struct ManualBadDayTests {
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .nanoseconds(Int64.max)])
-    func `A huge advance ends at the end of time`(_ duration: Duration) {
+    func `A huge advance saturates at the end of time`(_ duration: Duration) {
         context.schedule(after: .seconds(9_000_000_000)) { [log] in log.add(1) }
         context.advance(by: duration)
         context.advance(by: duration)
@@ -35,9 +35,9 @@ struct ManualBadDayTests {
         #expect(log.entries == [1, 3])
     }
 
-    // MARK: From within
+    // MARK: From within a job
 
-    @Test func `Law 9: work may submit, schedule, cancel and ask, from within`() {
+    @Test func `Law 9: a job may submit, schedule, cancel and query its own context`() {
         let cancelled = context.schedule(after: .seconds(1)) { [log] in log.add(-1) }
         let due = Locked<DelayedWork?>(nil)
         context.schedule(after: .milliseconds(500)) { [context, log] in
@@ -45,7 +45,7 @@ struct ManualBadDayTests {
             log.add(context.pending.count)
             context.execute { log.add(3) }
             context.schedule(after: .seconds(-1)) { log.add(4) }
-            // It is due as well, submitted already, and is cancelled all the same.
+            // That delay is also due, and submitted already. It can still be cancelled.
             log.add(due.value?.cancel() == true ? 5 : -3)
         }
         due.value = context.schedule(after: .milliseconds(500)) { [log] in log.add(-4) }
@@ -54,7 +54,7 @@ struct ManualBadDayTests {
         #expect(context.pending.isEmpty)
     }
 
-    @Test func `Law 9: what a cancelled delay held may use the context when it is freed`() {
+    @Test func `Law 9: the deinit of a cancelled delay's capture may use the context`() {
         let farewell = Farewell { [context] in context.execute {} }
         let delay = context.schedule(after: .seconds(1)) { _ = farewell }
         _ = consume farewell
@@ -65,13 +65,15 @@ struct ManualBadDayTests {
         #expect(log.entries == [1])
     }
 
-    @Test(arguments: Telling.allCases)
-    func `Law 2: a context is not told to run from within its own work`(_ telling: Telling) async throws {
+    @Test(arguments: RunCommand.allCases)
+    func `Law 2: running a context from within its own job traps with a message`(_ command: RunCommand)
+        async throws
+    {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) { [telling] in
+        ) { [command] in
             let context = ManualContext(name: "busy")
-            context.execute { telling.tell(context) }
+            context.execute { command.run(context) }
             context.runReady()
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
@@ -79,7 +81,7 @@ struct ManualBadDayTests {
         #expect(text.contains("law 2"))
     }
 
-    @Test func `Law 2: a context is not told to run by two threads at a time`() async throws {
+    @Test func `Law 2: running a context on two threads at a time traps with a message`() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {
@@ -98,9 +100,7 @@ struct ManualBadDayTests {
         #expect(text.contains("'busy' was told to run by two threads at a time"), "\(text)")
     }
 
-    @Test func `Work without end in one call stops the program with a sentence, it does not hang`()
-        async throws
-    {
+    @Test func `Endless jobs in one call trap with a message instead of hanging`() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {
@@ -109,13 +109,13 @@ struct ManualBadDayTests {
             context.advance(by: .seconds(Int64.max))
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(text.contains("'endless' ran 5000 pieces"), "\(text)")
+        #expect(text.contains("'endless' ran 5000 jobs"), "\(text)")
         #expect(text.contains("ManualBadDayTests.swift:"), "\(text)")
     }
 
     // MARK: Many threads
 
-    @Test func `Law 1: sixteen threads submit while one advances, and everything runs once`() async {
+    @Test func `Law 1: sixteen threads submit while one advances, and every job runs once`() async {
         let context = context
         let (threads, each) = (16, 400)
         let runs = Locked([Int](repeating: 0, count: threads * each))
@@ -148,7 +148,7 @@ struct ManualBadDayTests {
         #expect(context.pending.isEmpty)
     }
 
-    @Test func `Law 7: delays from many threads come in the order of their deadlines`() async {
+    @Test func `Law 7: delays from many threads run in the order of their deadlines`() async {
         let context = context
         let moments = Locked<[Moment]>([])
         await withTaskGroup { group in
@@ -167,7 +167,7 @@ struct ManualBadDayTests {
         #expect(moments.value == moments.value.sorted())
     }
 
-    @Test func `A million pieces and delays, cancelled ones among them, leave nothing`() {
+    @Test func `A hundred thousand delays, most of them cancelled, leave nothing pending`() {
         let context = context
         let count = 100_000
         var delays: [DelayedWork] = []
@@ -181,11 +181,11 @@ struct ManualBadDayTests {
     }
 }
 
-/// The ways to tell a context to run.
-enum Telling: String, CaseIterable, Codable {
+/// The calls that run the jobs of a context.
+enum RunCommand: String, CaseIterable, Codable {
     case step, runReady, advance, runUntilIdle, drive
 
-    func tell(_ context: ManualContext) {
+    func run(_ context: ManualContext) {
         switch self {
         case .step: context.step()
         case .runReady: context.runReady()
@@ -196,14 +196,14 @@ enum Telling: String, CaseIterable, Codable {
     }
 }
 
-/// Says something at its end.
+/// Calls a closure in its deinit.
 final class Farewell: Sendable {
-    private let say: Work
-    init(_ say: @escaping Work) { self.say = say }
-    deinit { say() }
+    private let action: Work
+    init(_ action: @escaping Work) { self.action = action }
+    deinit { action() }
 }
 
-/// A value that several threads use.
+/// A value behind a lock.
 final class Locked<Value>: @unchecked Sendable {
     // Unchecked: `stored` is reached only under `lock`.
     private let lock = NSLock()

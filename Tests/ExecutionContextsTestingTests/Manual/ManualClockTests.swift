@@ -3,13 +3,13 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Tasks that sleep in a manual time.
+/// Tasks that sleep in virtual time.
 @Suite(.timeLimit(.minutes(30)))
 struct ManualClockTests {
     let context = ManualContext()
     let log = Log()
 
-    @Test func `Law 7: a sleep ends at its own moment, not a nanosecond before`() throws {
+    @Test func `Law 7: a sleep ends at its deadline, not a nanosecond before`() throws {
         let answer = context.submitTask { [context, log] in
             try await context.clock.sleep(for: .seconds(1))
             log.add(Int(context.now.nanoseconds))
@@ -22,7 +22,7 @@ struct ManualClockTests {
         #expect(answer.isCompleted)
     }
 
-    @Test func `Law 7: sleeps with one deadline end in the order in which they began`() {
+    @Test func `Law 7: sleeps with the same deadline end in the order in which they began`() {
         for index in 0..<100 {
             context.submitTask { [context, log] in
                 try await context.clock.sleep(until: Moment(nanoseconds: 7))
@@ -33,16 +33,16 @@ struct ManualClockTests {
         #expect(log.entries == Array(0..<100))
     }
 
-    @Test func `A clock fits wherever any clock is wanted`() throws {
-        @Sendable func nap(on clock: any Clock<Duration>) async throws {
+    @Test func `The clock is a Clock of the standard library`() throws {
+        @Sendable func pause(on clock: any Clock<Duration>) async throws {
             try await clock.sleep(for: .seconds(8 * 3_600))
         }
         let clock = context.clock
-        let passed = try context.drive { try await clock.measure { try await nap(on: clock) } }
+        let passed = try context.drive { try await clock.measure { try await pause(on: clock) } }
         #expect(passed == .seconds(8 * 3_600))
     }
 
-    @Test func `A task that is cancelled wakes at once, and leaves nothing behind`() {
+    @Test func `A task that is cancelled wakes at once, and leaves no delay pending`() {
         let answer = context.submitTask { [context, log] in
             do { try await context.clock.sleep(for: .seconds(60)) } catch is CancellationError {
                 log.add(Int(context.now.nanoseconds))
@@ -56,7 +56,7 @@ struct ManualClockTests {
         #expect(log.entries == [0])
     }
 
-    @Test func `A task that was cancelled before does not sleep`() {
+    @Test func `A task that was already cancelled does not sleep`() {
         context.submitTask { [context, log] in
             // Unsafe only if the handle escaped; it is used on the spot.
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -74,7 +74,7 @@ struct ManualClockTests {
         #expect(answer.isCompleted)
     }
 
-    @Test func `A sleep without end can be cancelled`() throws {
+    @Test func `An endless sleep can be cancelled`() throws {
         let answer = context.submitTask { [context] in try await context.clock.sleep(until: .never) }
         context.advance(by: .seconds(Int64.max))
         #expect(!answer.isCompleted)
@@ -83,15 +83,15 @@ struct ManualClockTests {
         #expect(context.runReady() == 1)
     }
 
-    @Test func `A sleep that is pending says so, by the name of its context`() {
-        let named = context.named("nap")
+    @Test func `A pending sleep is listed with the name of its context`() {
+        let named = context.named("alarm")
         context.submitTask { try await named.clock.sleep(for: .seconds(1)) }
         context.runReady()
-        #expect(context.pending.map(\.description) == ["a sleep on 'nap', due at 1.0 seconds"])
+        #expect(context.pending.map(\.description) == ["a sleep on 'alarm', due at 1.0 seconds"])
         context.advance(by: .seconds(1))
     }
 
-    @Test func `Law 1: a time that is let go of cancels the sleep`() async throws {
+    @Test func `Law 1: a time source that drops a sleep cancels it`() async throws {
         let (sleeps, begin) = AsyncStream.makeStream(of: Void.self)
         let task: Task<Void, any Error>
         do {
@@ -103,7 +103,7 @@ struct ManualClockTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `Two sleeps of one task group race in virtual time`() throws {
+    @Test func `The sleeps of a task group race in virtual time`() throws {
         let winner = try context.drive { [context] in
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for seconds in [3, 1, 2] {
@@ -122,11 +122,11 @@ struct ManualClockTests {
     }
 }
 
-/// A time that lets go of what it is given, and says so.
+/// A time source that drops each delay it is given, and reports that.
 private final class Forgetful: TimeSource {
-    private let said: AsyncStream<Void>.Continuation
-    init(_ said: AsyncStream<Void>.Continuation) { self.said = said }
+    private let drops: AsyncStream<Void>.Continuation
+    init(_ drops: AsyncStream<Void>.Continuation) { self.drops = drops }
     var now: Moment { Moment(nanoseconds: 0) }
-    func add(_ delay: DelayedWork, tolerance: Duration) { said.yield() }
+    func add(_ delay: DelayedWork, tolerance: Duration) { drops.yield() }
     func remove(_ delay: DelayedWork) {}
 }

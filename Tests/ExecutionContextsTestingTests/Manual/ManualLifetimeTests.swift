@@ -3,10 +3,10 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Law 10 for manual contexts: who keeps whom.
+/// Law 10 for manual contexts: which object keeps which alive.
 @Suite(.timeLimit(.minutes(30)))
 struct ManualLifetimeTests {
-    @Test func `Law 10: a context dies with its last reference, and a time with its last context`() {
+    @Test func `Law 10: a context is freed with its last reference, and a time with its last context`() {
         weak var context: ManualContext?
         weak var time: ManualTime?
         do {
@@ -22,7 +22,7 @@ struct ManualLifetimeTests {
         #expect(time == nil)
     }
 
-    @Test func `Law 10: ready work does not keep its context`() {
+    @Test func `Law 10: a ready job does not keep its context alive`() {
         weak var context: ManualContext?
         weak var capture: Farewell?
         do {
@@ -36,7 +36,7 @@ struct ManualLifetimeTests {
     }
 
     @Test(arguments: [true, false])
-    func `Law 10: nothing is kept once pending work is finished or cancelled`(_ isCancelled: Bool) {
+    func `Law 10: nothing stays alive once pending work is dropped or cancelled`(_ isCancelled: Bool) {
         weak var context: ManualContext?
         weak var capture: Farewell?
         do {
@@ -82,7 +82,7 @@ struct ManualLifetimeTests {
         #expect(capture == nil)
     }
 
-    @Test func `Law 10: a closure is freed on the context that ran it, before the next one starts`() {
+    @Test func `Law 10: a closure is released on the context that ran it, before the next job`() {
         let context = ManualContext()
         let log = Log()
         let farewell = Farewell { log.add(context.isCurrent == true ? 1 : -1) }
@@ -93,7 +93,7 @@ struct ManualLifetimeTests {
         #expect(log.entries == [1, 2])
     }
 
-    @Test func `Law 1: a task whose context has finished is not lost, the system's executor runs it`() async {
+    @Test func `Law 1: a task whose context has finished runs on the global executor`() async {
         let task: Task<Int, Never>
         do {
             let context = ManualContext()

@@ -6,7 +6,7 @@ import Testing
 /// A thread that waits for a manual context, or for a view of it, drives it.
 @Suite(.timeLimit(.minutes(30)))
 struct ManualSyncTests {
-    @Test func `Law 27: who waits for a manual context runs what is ready before, and the body, in order`() {
+    @Test func `Law 27: a sync on a manual context runs the ready jobs, and then the body`() {
         let context = ManualContext()
         let log = Box<[Int]>([])
         context.execute { log.withValue { $0.append(1) } }
@@ -21,7 +21,7 @@ struct ManualSyncTests {
         #expect(log.value == [1, 2, 3])
     }
 
-    @Test func `Law 27: who waits for a view of a manual context runs what is before, and time stands still`()
+    @Test func `Law 27: a sync on a view of a manual context runs the jobs before it, and time stands still`()
         throws
     {
         struct Thrown: Error {}
@@ -45,7 +45,7 @@ struct ManualSyncTests {
         try context.finish()
     }
 
-    @Test func `Law 27: a job waits for another context of its time, whose jobs run inside it`() {
+    @Test func `Law 27: a job that waits for another context of its time runs that context's jobs`() {
         let time = ManualTime()
         let (disk, net) = (ManualContext(name: "disk", time: time), ManualContext(name: "net", time: time))
         let log = Box<[String]>([])
@@ -60,7 +60,7 @@ struct ManualSyncTests {
         #expect(log.value == ["net", "disk true true false"])
     }
 
-    @Test func `Law 27: many threads that wait for one manual context, which one of them drives, all go on`()
+    @Test func `Law 27: of many threads that wait for a manual context one drives it, and all continue`()
         async
     {
         await watched {
@@ -86,9 +86,7 @@ struct ManualSyncTests {
         }
     }
 
-    @Test func `Law 27: the test drives while other threads wait, and neither stops the other`()
-        async
-    {
+    @Test func `Law 27: the test drives a context while other threads wait for it, and all continue`() async {
         await watched {
             let context = ManualContext()
             let view = context.serial()

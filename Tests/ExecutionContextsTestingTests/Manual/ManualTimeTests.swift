@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Several contexts under one time, lateness, background work, and what is pending.
+/// Contexts that share a time, lateness, background work, and pending work.
 struct ManualTimeTests {
     let time = ManualTime()
     let log = Log()
@@ -12,7 +12,7 @@ struct ManualTimeTests {
         (1...count).map { ManualContext(name: "context \($0)", time: time) }
     }
 
-    // MARK: One order over all
+    // MARK: One order for all contexts
 
     @Test func `Law 7: contexts that share a time run in the order of deadline, then of submission`() {
         let contexts = contexts(3)
@@ -23,14 +23,14 @@ struct ManualTimeTests {
         #expect(log.entries == [11, 13, 22, 25, 30, 34])
     }
 
-    @Test func `Law 2: ready work of several contexts runs in the order of submission`() {
+    @Test func `Law 2: ready jobs of several contexts run in the order of submission`() {
         let contexts = contexts(3)
         for index in 0..<9 { contexts[(index * 2) % 3].execute { [log] in log.add(index) } }
         #expect(time.runReady() == 9)
         #expect(log.entries == Array(0..<9))
     }
 
-    @Test func `A context runs its own work only, unless time moves on`() {
+    @Test func `A context runs only its own jobs, unless time advances`() {
         let contexts = contexts(2)
         contexts[0].execute { [log] in log.add(0) }
         contexts[1].execute { [log] in log.add(1) }
@@ -41,7 +41,7 @@ struct ManualTimeTests {
         #expect(log.entries == [1, 0])
     }
 
-    @Test func `Only the context whose work runs is current`() {
+    @Test func `Only the context whose job runs is current`() {
         let contexts = contexts(2)
         contexts[0].execute { [log] in
             log.add(contexts[0].isCurrent == true ? 1 : 0)
@@ -51,7 +51,7 @@ struct ManualTimeTests {
         #expect(log.entries == [1, 0])
     }
 
-    @Test func `What is due at one moment is submitted before what it submits`() {
+    @Test func `Delays with the same deadline are submitted before the jobs that they submit`() {
         let context = ManualContext(time: time)
         for index in 1...2 {
             context.schedule(after: .seconds(1)) { [log] in
@@ -63,7 +63,7 @@ struct ManualTimeTests {
         #expect(log.entries == [1, 2, 11, 12])
     }
 
-    @Test func `A context of your own takes part by its time`() {
+    @Test func `A custom context takes part if it has this time`() {
         struct Inline: ExecutionContext {
             let time: any TimeSource
             func execute(_ work: @escaping Work) { work() }
@@ -74,7 +74,7 @@ struct ManualTimeTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `Law 10: work of a context that is gone runs under its time`() {
+    @Test func `Law 10: a job of a freed context runs under its time`() {
         ManualContext(time: time).execute { [log] in log.add(1) }
         #expect(time.runReady() == 1)
         #expect(log.entries == [1])
@@ -83,7 +83,7 @@ struct ManualTimeTests {
 
     // MARK: Late
 
-    @Test func `A time can make delays late, each as late as it may be`() {
+    @Test func `A time can make each delay late, by as much as its tolerance`() {
         let time = ManualTime(lateness: { $0.tolerance })
         let context = ManualContext(time: time)
         let start = time.now
@@ -106,7 +106,7 @@ struct ManualTimeTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `Lateness may be that of one delay, known by its place and its context`() {
+    @Test func `Lateness may depend on a delay's source location and context`() {
         let time = ManualTime(lateness: { $0.context == "late" && $0.origin != nil ? .seconds(1) : .zero })
         let context = ManualContext(time: time)
         context.serial("late").schedule(after: .seconds(1)) { [log] in log.add(2) }
@@ -118,7 +118,7 @@ struct ManualTimeTests {
     }
 
     @Test(arguments: [(DriftPolicy.skip, 1), (.catchUp, 4), (.fixedDelay, 1)])
-    func `After a stall a repetition does what its policy says`(_ policy: DriftPolicy, _ runs: Int) {
+    func `After a stall a repetition follows its drift policy`(_ policy: DriftPolicy, _ runs: Int) {
         let context = ManualContext(time: time)
         let repetition = context.repeat(every: .seconds(1), policy: policy) { [log] in log.add(1) }
         context.stall(for: .milliseconds(4_500))
@@ -128,7 +128,7 @@ struct ManualTimeTests {
         repetition.cancel()
     }
 
-    @Test func `Work that stalls makes what comes after it late`() {
+    @Test func `A job that stalls makes later delays late`() {
         let context = ManualContext(time: time)
         context.schedule(after: .seconds(1)) { [time] in time.stall(for: .seconds(5)) }
         context.schedule(after: .seconds(2)) { [log, time] in
@@ -142,7 +142,7 @@ struct ManualTimeTests {
 
     // MARK: Idle
 
-    @Test func `runUntilIdle moves time on from one delay to the next`() throws {
+    @Test func `runUntilIdle advances time from delay to delay`() throws {
         let context = ManualContext(time: time)
         context.schedule(after: .seconds(3_600)) { [log] in
             log.add(1)
@@ -153,12 +153,12 @@ struct ManualTimeTests {
         #expect(time.now == Moment(nanoseconds: 7_200_000_000_000))
     }
 
-    @Test func `runUntilIdle says what is never idle, and where it comes from`() throws {
+    @Test func `runUntilIdle reports an endless repetition with its source location`() throws {
         let context = ManualContext(name: "poller", time: time)
         let repetition = context.repeat(every: .seconds(1)) { [log] in log.add(1) }
         let line = #line - 1
         let failure = try #require(throws: ManualFailure.self) { try context.runUntilIdle(limit: 50) }
-        #expect(failure.reason == .neverIdle(afterPieces: 50))
+        #expect(failure.reason == .neverIdle(afterJobs: 50))
         #expect(log.entries.count == 50)
         #expect("\(failure)".contains("'poller'"))
         #expect("\(failure)".contains("ManualTimeTests.swift:\(line)"))
@@ -166,7 +166,7 @@ struct ManualTimeTests {
         try context.runUntilIdle()
     }
 
-    @Test func `Work that submits itself for ever is not idle either`() throws {
+    @Test func `A job that submits itself for ever is not idle either`() throws {
         let context = ManualContext(time: time)
         @Sendable func again() { context.execute { again() } }
         again()
@@ -175,7 +175,7 @@ struct ManualTimeTests {
         #expect(throws: ManualFailure.self) { try context.finish() }
     }
 
-    @Test func `Background work runs on the way, and keeps nobody from being idle`() throws {
+    @Test func `Background work runs meanwhile, and keeps no context from being idle`() throws {
         let context = ManualContext(time: time)
         let background = ManualContext(name: "heart", time: time, isBackground: true)
         let beat = background.serial("view").repeat(every: .seconds(1)) { [log] in log.add(0) }
@@ -191,7 +191,7 @@ struct ManualTimeTests {
 
     // MARK: Pending
 
-    @Test func `What is pending says what it is, when it is due and where it comes from`() {
+    @Test func `Pending work has its kind, its due time and its source location`() {
         let context = ManualContext(name: "base", time: time)
         context.execute {}
         context.schedule(after: .seconds(2)) {}
@@ -208,7 +208,7 @@ struct ManualTimeTests {
         #expect(ManualContext(time: time).pending.isEmpty)
     }
 
-    @Test func `A delay that is due keeps its place until it runs`() {
+    @Test func `A delay that is due keeps its source location until it runs`() {
         let context = ManualContext(time: time)
         context.schedule(after: .seconds(1)) {}
         context.execute { [log] in log.add(1) }
@@ -219,7 +219,7 @@ struct ManualTimeTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `finish says what is left, and lets go of it`() throws {
+    @Test func `finish reports pending work, and drops it`() throws {
         let context = ManualContext(name: "left", time: time)
         let other = ManualContext(time: time)
         other.schedule(after: .seconds(1)) { [log] in log.add(1) }
@@ -235,7 +235,7 @@ struct ManualTimeTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `Who awaits work that finish lets go of is told so`() async throws {
+    @Test func `A caller that awaits work dropped by finish receives an error`() async throws {
         let context = ManualContext(time: time)
         let answer = context.submit { 1 }
         let task = Task(executorPreference: context.taskExecutor) { [time] in
@@ -254,6 +254,6 @@ struct ManualTimeTests {
 }
 
 extension ManualContext {
-    /// A task that is started enqueues its first job before `Task` returns, so this only checks.
+    /// Checks the count. `Task` enqueues its first job before it returns, so there is no wait.
     func runUntilPending(_ count: Int) throws { try #require(readyCount == count) }
 }

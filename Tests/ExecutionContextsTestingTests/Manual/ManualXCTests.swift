@@ -2,7 +2,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import XCTest
 
-/// The doubles under XCTest, whose tests run on the main thread.
+/// Manual contexts under XCTest, whose tests run on the main thread.
 final class ManualXCTests: XCTestCase {
     private let context = ManualContext()
 
@@ -31,7 +31,7 @@ final class ManualXCTests: XCTestCase {
         XCTAssertEqual(value, 42)
     }
 
-    func testAFailingContextReportsWithASentence() {
+    func testAFailingContextReportsWithItsName() {
         let reports = Log()
         let context = FailingContext(name: "disk") { message in
             XCTAssertTrue(message.contains("'disk', which this test says is not used"), message)
@@ -41,7 +41,7 @@ final class ManualXCTests: XCTestCase {
         XCTAssertEqual(reports.entries, [1])
     }
 
-    func testWhatIsPendingIsAnErrorOfTheTest() {
+    func testPendingWorkIsAnErrorOfTheTest() {
         let context = ManualContext()
         context.schedule(after: .seconds(1)) {}
         XCTAssertThrowsError(try context.finish()) { error in
@@ -50,5 +50,5 @@ final class ManualXCTests: XCTestCase {
     }
 }
 
-// Not in async code itself, where the compiler forbids it: there it mostly means nothing.
+// A function of its own: the compiler forbids `Thread.isMainThread` in async code.
 private func isMainThread() -> Bool { Thread.isMainThread }

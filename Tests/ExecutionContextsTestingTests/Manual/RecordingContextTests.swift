@@ -6,7 +6,7 @@ struct RecordingContextTests {
     let manual = ManualContext(name: "base")
     let recorder = WorkRecorder()
 
-    @Test func `It says what was submitted, and what has run, in which order`() {
+    @Test func `It records which jobs were submitted and which started, in order`() {
         let context = RecordingContext(manual, into: recorder)
         context.execute {}
         context.executeBarrier {}
@@ -22,7 +22,7 @@ struct RecordingContextTests {
         #expect(recorder.started.last?.finished == Moment(nanoseconds: 1_000_000_000))
     }
 
-    @Test func `Delays have their place, and say when they were cancelled`() {
+    @Test func `It records delays with their source location, and whether they were cancelled`() {
         let context = RecordingContext(manual, into: recorder)
         context.serial("view").schedule(after: .seconds(1)) {}
         let line = #line - 1
@@ -46,7 +46,7 @@ struct RecordingContextTests {
         #expect(recorder.started.map(\.context) == ["disk", "disk", "main"])
     }
 
-    @Test func `What never started is missing among what has`() async throws {
+    @Test func `A job that never started is not among the started ones`() async throws {
         let context = RecordingContext(manual, into: recorder)
         context.submit { 1 }.cancel()
         context.execute {}
@@ -56,7 +56,7 @@ struct RecordingContextTests {
         #expect(recorder.submitted.last?.started == nil)
     }
 
-    @Test func `Law 8: it keeps the powers of its base`() async {
+    @Test func `Law 8: it keeps the capabilities of its base`() async {
         let queue = RecordingContext(SerialQueueContext(label: "queue"), into: recorder)
         #expect(queue.sync { queue.isCurrent } == true)
         #expect(recorder.submitted.map(\.kind) == [.sync])
@@ -67,7 +67,7 @@ struct RecordingContextTests {
     }
 
     @Test func `It keeps every law over every kind of base`() async {
-        // Others may keep the threads of the pool busy for long.
+        // Other tests may keep the threads of the pool busy for long.
         let patience = Duration.seconds(900)
         let serial = await Laws.check(
             RecordingContext(SerialQueueContext(label: "recorded")), patience: patience)

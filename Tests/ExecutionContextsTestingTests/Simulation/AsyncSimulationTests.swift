@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Simulations in async tests.
+/// Simulations that async tests await.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncSimulationTests {
     @Sendable private static func balance(_ sim: SimulatedWorld) {
@@ -14,10 +14,10 @@ struct AsyncSimulationTests {
         sim.finally("never below zero") { balance.value >= 0 }
     }
 
-    /// In a synchronous function it is the synchronous one.
+    /// Calls the synchronous overload, which a synchronous function selects.
     private func searchSynchronously() -> SimulationReport { search("balance", Self.balance) }
 
-    @Test func `Law 33: an awaited simulation finds what a synchronous one finds`() async throws {
+    @Test func `Law 33: an awaited simulation finds the same failure as a synchronous one`() async throws {
         let awaited = try #require(await search("balance", Self.balance).failure)
         let plain = try #require(searchSynchronously().failure)
         #expect(awaited.description == plain.description)
@@ -28,13 +28,14 @@ struct AsyncSimulationTests {
         try await simulate("nothing", schedules: 10) { _ in }
     }
 
-    @Test func `Law 33: an awaited simulation leaves the threads of tasks to others`() async throws {
-        // More searches than there are threads, each of which ends when a task has run beside all of them.
+    @Test func `Law 33: an awaited simulation blocks no thread of the cooperative pool`() async throws {
+        // There are more searches than cooperative threads. None can end before the last task of
+        // the group has run.
         let gate = DispatchSemaphore(value: 0)
         await withTaskGroup { group in
             for index in 0..<16 {
                 group.addTask {
-                    let report = await search("patient \(index)", schedules: 2, patience: .seconds(60)) {
+                    let report = await search("waiter \(index)", schedules: 2, patience: .seconds(60)) {
                         sim in
                         sim.spawn("waiter") {
                             gate.wait()

@@ -4,7 +4,10 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// What a program gives to contexts that no simulation made: some are stood for, the others are named.
+/// Jobs that a simulated program submits to contexts outside the simulation.
+///
+/// The simulation itself runs the jobs of the global context and the pool. It reports every other
+/// context by name.
 @Suite(.timeLimit(.minutes(30)))
 struct LeavingTests {
     private static let shared: [any ExecutionContext] = [
@@ -12,7 +15,7 @@ struct LeavingTests {
     ]
 
     @Test(arguments: shared)
-    func `Law 33: work for the system's threads runs in the schedule, and the fault is found`(
+    func `Law 33: a job for a shared context runs in the schedule, and the fault is found`(
         context: any ExecutionContext
     ) throws {
         let report = search("two hops") { sim in
@@ -33,9 +36,9 @@ struct LeavingTests {
     }
 
     @Test(arguments: shared)
-    func `Law 4: such work is current on the context that it was given to`(context: any ExecutionContext)
-        throws
-    {
+    func `Law 4: a simulated job of a shared context is current on that context`(
+        context: any ExecutionContext
+    ) throws {
         try simulate("where", schedules: 50) { sim in
             let answers = Tracked<[Bool?]>([], "a word")
             sim.spawn("alice") { context.execute { answers.value.append(context.isCurrent) } }
@@ -44,8 +47,9 @@ struct LeavingTests {
     }
 
     @Test(arguments: shared)
-    func `Law 7: its delays are in simulated time, and can be cancelled`(context: any ExecutionContext) throws
-    {
+    func `Law 7: delays on a shared context pass in simulated time, and can be cancelled`(
+        context: any ExecutionContext
+    ) throws {
         try simulate("an hour's rest", schedules: 50, horizon: .seconds(10_000)) { sim in
             let moments = Tracked<[Duration]>([], "a word")
             sim.spawn("alice") {
@@ -59,7 +63,7 @@ struct LeavingTests {
         }
     }
 
-    @Test func `Law 33: a service that is given no context is simulated as it is`() throws {
+    @Test func `Law 33: a service without an injected context is simulated unchanged`() throws {
         try simulate("as it ships", schedules: 300) { sim in
             let stock = LockedResource(0, lockedBy: .coordinator)
             let orders = LockedResource(0, lockedBy: .section)
@@ -81,7 +85,7 @@ struct LeavingTests {
         }
     }
 
-    @Test func `Law 33: a time limit of theirs passes in simulated time`() throws {
+    @Test func `Law 33: a time limit on a shared context passes in simulated time`() throws {
         try simulate("limit", schedules: 50) { sim in
             let promise = Promise<Int>()
             sim.spawn("alice") {
@@ -103,13 +107,13 @@ struct LeavingTests {
 
     private static let outside: [any ExecutionContext] = [
         .serial(label: "own serial queue"), .barrier(label: "own barrier queue"),
-        DispatchQueue(label: "somebody's queue").context, OperationQueue().context, .main,
+        DispatchQueue(label: "a user's queue").context, OperationQueue().context, .main,
         .thread(name: "own thread"), .blocking, WorkerPool(name: "own pool"), Clerk().context,
         Others().context,
     ]
 
     @Test(arguments: outside)
-    func `Law 33: work that leaves the simulation is reported, with who gave it and to whom`(
+    func `Law 33: a job that leaves the simulation is reported, with its submitter and its context`(
         context: any ExecutionContext
     ) throws {
         let report = search("leaving", schedules: 2) { sim in
@@ -129,7 +133,7 @@ struct LeavingTests {
         #expect(report.failure?.kind == .foreign, "\(report)")
     }
 
-    @Test func `Law 33: what may leave is let go where the caller says so`() {
+    @Test func `Law 33: a job may leave the simulation if the caller ignores that kind of failure`() {
         let log = SerialQueueContext(label: "log")
         let report = search("log", schedules: 20, ignoring: [.foreign]) { sim in
             sim.spawn("alice") { log.execute {} }
@@ -137,7 +141,7 @@ struct LeavingTests {
         #expect(report.failure == nil, "\(report)")
     }
 
-    @Test func `Law 33: beside a simulation everybody else's work runs as ever`() throws {
+    @Test func `Law 33: jobs of threads outside the simulation run as usual beside it`() throws {
         let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let count = Box(0)
         DispatchQueue(label: "outside").async {

@@ -4,13 +4,15 @@ import Foundation
 import SeededBugs
 import Testing
 
-/// Simulations find faults that are known, and none where there is none.
+/// Simulations find each seeded bug, and find nothing in its twin without the bug.
 ///
-/// Samples of what `swift run -c release Corpus` does at length.
+/// These tests are a sample of what `swift run -c release Corpus` checks.
 @Suite(.timeLimit(.minutes(30)))
 struct SeededBugTests {
     @Test(arguments: SeededBug.all)
-    func `Law 33: a seeded bug is found soon, as what it is, from any seed`(bug: SeededBug) throws {
+    func `Law 33: a seeded bug is found from any seed, as one of its kinds, in few switches`(bug: SeededBug)
+        throws
+    {
         for seed in 0..<5 {
             let failure = try #require(bug.search(seed: UInt64(seed)).failure, "seed \(seed)")
             #expect(bug.kinds.contains(failure.kind), "\(failure)")
@@ -21,12 +23,12 @@ struct SeededBugTests {
     @Test(arguments: SeededBug.firstFour)
     func `Law 33: the best-known bugs are found in thirty schedules`(bug: SeededBug) throws {
         let needed = try (0..<20).map { try #require(bug.search(seed: UInt64($0)).failure).schedule }
-        // A sample of what is a 99th percentile over 200 seeds.
+        // A sample of 20 seeds; `Corpus` checks the 99th percentile of 200.
         #expect(needed.max()! <= 30, "\(needed.sorted())")
     }
 
     @Test(arguments: SeededBug.all)
-    func `Law 33: without the bug nothing is found`(bug: SeededBug) {
+    func `Law 33: nothing is found in a program without its bug`(bug: SeededBug) {
         #expect(bug.search(isMended: true, schedules: 300).failure == nil)
     }
 
@@ -44,12 +46,12 @@ struct SeededBugTests {
     }
 
     @Test(arguments: SeededBug.all.filter { $0.depth < 3 })
-    func `Law 33: no bug can be shown by fewer switches than it says`(bug: SeededBug) {
+    func `Law 33: the fewest switches that show a bug are its declared depth`(bug: SeededBug) {
         let shortest = bug.search(strategy: .exhaustive(switches: bug.depth)).failure
         #expect(shortest?.switches == bug.depth)
     }
 
-    @Test func `Law 33: a token in the environment replays the one simulation that it belongs to`() async {
+    @Test func `Law 33: a token in the environment replays only the simulation that it belongs to`() async {
         await #expect(processExitsWith: .success) {
             let token = try #require(SeededBug.crossedLocks.search().failure?.token)
             unsafe setenv("EXECUTION_CONTEXTS_REPLAY", token, 1)

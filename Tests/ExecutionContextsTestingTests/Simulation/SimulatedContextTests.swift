@@ -2,10 +2,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// The contexts of a simulation keep the laws of contexts, and views over them do.
+/// Simulated contexts keep the laws of contexts, and so do views over them.
 @Suite(.timeLimit(.minutes(30)))
 struct SimulatedContextTests {
-    /// How many are inside at a time.
+    /// Counts the threads that are inside at a time.
     private final class Room: Sendable {
         let inside = Box(0)
         let most = Box(0)
@@ -30,7 +30,7 @@ struct SimulatedContextTests {
         try simulate(name, schedules: schedules, time: time, body)
     }
 
-    @Test func `Law 2: a simulated serial context runs one piece at a time, in order`() throws {
+    @Test func `Law 2: a simulated serial context runs one job at a time, in order`() throws {
         try expectNothing("serial") { sim in
             let (context, order) = (sim.serial("db"), Tracked<[Int]>([], "a word"))
             let room = Room()
@@ -49,7 +49,7 @@ struct SimulatedContextTests {
         }
     }
 
-    @Test func `Law 33: a simulated global context has no order, and the simulation shows it`() {
+    @Test func `Law 33: the simulation shows that a global context keeps no order`() {
         let report = search("global") { sim in
             let (context, order) = (sim.global, Tracked<[Int]>([], "a word"))
             sim.spawn("a") { for index in 0..<3 { context.execute { order.value += [index] } } }
@@ -58,7 +58,7 @@ struct SimulatedContextTests {
         #expect(report.failure?.kind == .invariant)
     }
 
-    @Test func `Law 3: nothing runs beside a simulated barrier`() throws {
+    @Test func `Law 3: no job runs beside a simulated barrier`() throws {
         try expectNothing("barrier") { sim in
             let (context, isExclusive, readers) = (
                 sim.barrier("x"), Tracked(false, "a word"), Tracked(0, "a word")
@@ -85,7 +85,7 @@ struct SimulatedContextTests {
         }
     }
 
-    @Test func `Law 4: simulated contexts know where the caller is, through nested waits, too`() throws {
+    @Test func `Law 4: isCurrent of simulated contexts is right, also inside nested syncs`() throws {
         try expectNothing("where", schedules: 50) { sim in
             let (main, database, isWrong) = (sim.main, sim.serial("db"), Tracked(false, "a word"))
             sim.spawn("a") {
@@ -103,7 +103,7 @@ struct SimulatedContextTests {
         }
     }
 
-    @Test func `Law 8: views over simulated contexts keep their promises under every schedule`() throws {
+    @Test func `Law 8: views over simulated contexts keep order and limit under every schedule`() throws {
         try expectNothing("views") { sim in
             let (serial, limited) = (sim.global.serial("view"), sim.global.limited(to: 2))
             let (one, two) = (Room(), Room())
@@ -135,7 +135,7 @@ struct SimulatedContextTests {
         }
     }
 
-    @Test func `Law 7: virtual time goes on when all are idle, and delays come in order`() throws {
+    @Test func `Law 7: virtual time advances when all threads are idle, and delays fire in order`() throws {
         try expectNothing("time") { sim in
             let (context, order, clock) = (sim.serial("db"), Tracked<[Int]>([], "a word"), sim.time)
             sim.spawn("a") {
@@ -150,7 +150,7 @@ struct SimulatedContextTests {
         }
     }
 
-    @Test func `Law 33: on request time races with work`() {
+    @Test func `Law 33: with racing time, time limits race with work`() {
         func race(_ time: SimulationTime) -> SimulationReport {
             search("race", time: time) { sim in
                 let section = CriticalSection()
@@ -164,7 +164,7 @@ struct SimulatedContextTests {
         #expect(race(.racing).failure?.kind == .invariant)
     }
 
-    @Test func `Law 27: waiting for an Async is a wait of the simulation`() throws {
+    @Test func `Law 27: the simulation controls a blocking wait for an Async`() throws {
         try expectNothing("async") { sim in
             let (context, sum) = (sim.serial("db"), Tracked(0, "a word"))
             for name in ["a", "b"] {

@@ -2,7 +2,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Async code runs under the simulation's control; what escapes it is reported.
+/// The simulation controls async code, and reports tasks that escape it.
 @Suite(.timeLimit(.minutes(30)))
 struct SimulatedTaskTests {
     private actor Account {
@@ -19,7 +19,7 @@ struct SimulatedTaskTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 33: an actor that is re-entered between look and act is found`(isMended: Bool) {
+    func `Law 33: an actor that is re-entered between check and act is found`(isMended: Bool) {
         let report = search("actor", schedules: 200) { sim in
             let account = Account(isMended: isMended)
             let balance = Tracked(100, "a word")
@@ -34,7 +34,7 @@ struct SimulatedTaskTests {
         #expect(report.failure?.kind == (isMended ? nil : .invariant), "\(report)")
     }
 
-    @Test func `Law 33: groups, async let, continuations and sleeps are controlled`() {
+    @Test func `Law 33: task groups, async let, continuations and sleeps are controlled`() {
         let report = search("async", schedules: 200) { sim in
             let (context, sum) = (sim.serial("db"), Tracked(0, "a word"))
             sim.task("parent") {
@@ -55,7 +55,7 @@ struct SimulatedTaskTests {
         #expect(report.failure == nil, "\(report)")
     }
 
-    @Test func `Law 33: a task that nobody resumes is found`() {
+    @Test func `Law 33: a task that is never resumed is found`() {
         let report = search("stuck task") { sim in
             let promise = Promise<Int>()
             sim.task("waiter") { _ = try await promise.async.get() }
@@ -65,12 +65,12 @@ struct SimulatedTaskTests {
         #expect(report.failure?.happened.contains("'waiter'") == true)
     }
 
-    @Test func `Law 33: a task of its own is a stranger, or is named where it has not come back yet`() {
+    @Test func `Law 33: a detached task is reported as foreign, or its waiting parent is named`() {
         let report = search("escape") { sim in
             let context = sim.serial("db")
             sim.task("parent") { await Task.detached { context.execute {} }.value }
         }
-        // Which of the two depends on whether Swift's own threads have had the time.
+        // Which of the two depends on whether the cooperative pool has run the task yet.
         #expect(report.failure?.kind == .foreign || report.failure?.kind == .lostWakeUp, "\(report)")
         #expect(report.failure?.happened.contains("Task { }") == true)
     }
@@ -93,7 +93,7 @@ struct SimulatedTaskTests {
         #expect(report.failure == nil, "\(report)")
     }
 
-    @Test func `Law 33: a cancellation handler of the library's keeps its turn, as Swift's lock does`() {
+    @Test func `Law 33: a cancellation handler of the library contains no scheduling point`() {
         let report = search("cancelled tasks", schedules: 1_000) { sim in
             let (main, never, ends) = (sim.main, Promise<Void>(), Tracked(0, "a word"))
             sim.spawn("canceller") {

@@ -4,12 +4,12 @@ import ExecutionContextsTesting
 import SeededBugs
 import Testing
 
-/// Each kind of failure is found, told with names, and replayed.
+/// Each kind of failure is found, described with names, and replayed.
 @Suite(.timeLimit(.minutes(30)))
 struct SimulationFindsTests {
     private struct Wrong: Error {}
 
-    @Test func `Law 33: a broken invariant is thrown where the simulation is called`() {
+    @Test func `Law 33: a call of simulate throws if an invariant is broken`() {
         let error = #expect(throws: SimulationFailure.self) {
             try simulate("balance") { sim in
                 let balance = Tracked(100, "balance")
@@ -25,7 +25,7 @@ struct SimulationFindsTests {
         #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=2-") == true)
     }
 
-    @Test func `Law 33: a deadlock says who waits for whom, and for what`() throws {
+    @Test func `Law 33: a deadlock names each waiting thread, its lock and the lock's owner`() throws {
         let failure = try #require(SeededBug.crossedLocks.search().failure)
         #expect(failure.kind == .deadlock)
         #expect(failure.happened.contains("'alice' waits for 'right', which 'bob' holds"))
@@ -40,33 +40,35 @@ struct SimulationFindsTests {
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .deadlock)
-        #expect(failure.happened.contains("'left' waits for its turn on 'right', on which 'right' is busy"))
+        #expect(failure.happened.contains("'left' waits in the queue of 'right', on which 'right' is busy"))
     }
 
     @Test(arguments: [false, true])
-    func `Law 33: a deadlock over a coordinator says who writes, and who reads`(isAtWork: Bool) throws {
+    func `Law 33: a deadlock over a coordinator names its writer or its reader`(aliceWrites: Bool) throws {
         let report = search("crossed coordinator") { sim in
-            let seats = ReadWriteCoordinator(name: "seats", carrier: sim.serial("writes"))
+            let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
             let section = CriticalSection(name: "section")
             sim.spawn("alice") {
-                isAtWork
+                aliceWrites
                     ? seats.blockingWrite { section.execute {} } : seats.reading.sync { section.execute {} }
             }
             sim.spawn("bob") {
-                section.execute { isAtWork ? seats.reading.sync {} : seats.blockingWrite {} }
+                section.execute { aliceWrites ? seats.reading.sync {} : seats.blockingWrite {} }
             }
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .deadlock)
         #expect(failure.happened.contains("'alice' waits for 'section', which 'bob' holds"), "\(failure)")
-        let place = isAtWork ? "in which 'alice' writes" : "which 'alice' reads"
-        #expect(failure.happened.contains("'bob' waits for 'seats', \(place)"), "\(failure)")
+        let clause = aliceWrites ? "in which 'alice' writes" : "which 'alice' reads"
+        #expect(failure.happened.contains("'bob' waits for 'seats', \(clause)"), "\(failure)")
     }
 
-    @Test func `Law 33: a deadlock over a coordinator names the context that its writes wait for`() throws {
-        let report = search("busy carrier") { sim in
+    @Test func `Law 33: a deadlock over a coordinator names the write context that earlier writes wait for`()
+        throws
+    {
+        let report = search("busy write context") { sim in
             let writes = sim.serial("writes")
-            let seats = ReadWriteCoordinator(name: "seats", carrier: writes)
+            let seats = ReadWriteCoordinator(name: "seats", writesOn: writes)
             let section = CriticalSection(name: "section")
             sim.spawn("alice") {
                 section.execute {
@@ -80,17 +82,17 @@ struct SimulationFindsTests {
         #expect(failure.kind == .deadlock)
         #expect(
             failure.happened.contains(
-                "'alice' waits for 'seats', in which nobody is: writes before it wait for their turn on 'writes'"
+                "'alice' waits for 'seats', in which no thread is: earlier writes wait in the queue of 'writes'"
             ),
             "\(failure)")
         #expect(failure.happened.contains("'writes' waits for 'section', which 'alice' holds"), "\(failure)")
     }
 
-    @Test func `Law 33: a thread that nobody will wake is a lost wake-up`() throws {
+    @Test func `Law 33: a thread that no other thread will wake is a lost wake-up`() throws {
         let report = search("forgotten") { sim in
             let promise = Promise<Int>()
             sim.spawn("waiter") { _ = try? promise.async.wait() }
-            // Kept to the end, so that dropping it does not complete it.
+            // The promise lives to the end, because releasing it would complete it.
             sim.finally("kept") { withExtendedLifetime(promise) { true } }
         }
         let failure = try #require(report.failure)
@@ -98,7 +100,7 @@ struct SimulationFindsTests {
         #expect(failure.happened.contains("'waiter' waits to be woken"))
     }
 
-    @Test func `Law 33: what goes on for ever is found by its steps`() throws {
+    @Test func `Law 33: a program that never ends is found at the limit of steps`() throws {
         let report = search("spinner", steps: 2_000) { sim in
             let flag = Tracked(false, "flag")
             sim.spawn("spinner") { while !flag.value {} }
@@ -106,7 +108,7 @@ struct SimulationFindsTests {
         #expect(report.failure?.kind == .endless)
     }
 
-    @Test func `Law 33: two who look again and again let each other go on`() {
+    @Test func `Law 33: a thread that polls lets other threads run`() {
         let report = search("polite spinner", schedules: 50) { sim in
             let flag = Tracked(false, "flag")
             sim.spawn("spinner") { while !flag.value {} }
@@ -115,7 +117,7 @@ struct SimulationFindsTests {
         #expect(report.failure == nil)
     }
 
-    @Test func `Law 33: locks in opposite orders are found where no schedule can deadlock`() throws {
+    @Test func `Law 33: locks in opposite orders are found although no schedule can deadlock`() throws {
         func crossing(_ ignoring: Set<SimulationFailure.Kind> = []) -> SimulationReport {
             search("crossing with limits", schedules: 100, ignoring: ignoring) { sim in
                 let (left, right) = (CriticalSection(name: "left"), CriticalSection(name: "right"))
@@ -130,16 +132,18 @@ struct SimulationFindsTests {
         #expect(crossing([.lockOrder]).failure == nil)
     }
 
-    @Test func `Law 33: a lock around both makes opposite orders harmless`() {
+    @Test func `Law 33: opposite orders inside a common lock are no failure`() {
         let report = search("guarded crossing", schedules: 100) { sim in
-            let (left, right, gate) = (CriticalSection(name: "left"), CriticalSection(), CriticalSection())
-            sim.spawn("alice") { gate.execute { left.execute { right.execute {} } } }
-            sim.spawn("bob") { gate.execute { right.execute { left.execute {} } } }
+            let (left, right, outer) = (CriticalSection(name: "left"), CriticalSection(), CriticalSection())
+            sim.spawn("alice") { outer.execute { left.execute { right.execute {} } } }
+            sim.spawn("bob") { outer.execute { right.execute { left.execute {} } } }
         }
         #expect(report.failure == nil)
     }
 
-    @Test func `Law 33: a delay beyond the horizon is left over, and says where it was set`() throws {
+    @Test func `Law 33: a delay beyond the horizon is left over, and reported with its source location`()
+        throws
+    {
         let report = search("leftover", horizon: .seconds(60)) { sim in
             sim.serial("db").schedule(after: .seconds(61)) {}
         }
@@ -149,9 +153,9 @@ struct SimulationFindsTests {
     }
 
     @Test(arguments: ["body", "thread", "task", "invariant", "finally"])
-    func `Law 33: an error that is thrown is a failure`(place: String) throws {
+    func `Law 33: an error that a closure of the program throws is a failure`(closure: String) throws {
         let report = search("thrower") { sim in
-            switch place {
+            switch closure {
             case "body": throw Wrong()
             case "thread": sim.spawn("x") { throw Wrong() }
             case "task": sim.task("x") { throw Wrong() }
@@ -165,7 +169,7 @@ struct SimulationFindsTests {
         #expect(failure.happened.contains("threw Wrong()"))
     }
 
-    @Test func `Law 33: what a foreign thread does to simulated things is reported`() throws {
+    @Test func `Law 33: a foreign thread that uses a simulated context is reported`() throws {
         let report = search("stranger") { sim in
             let database = sim.serial("database")
             let isDone = DispatchSemaphore(value: 0)
@@ -183,8 +187,8 @@ struct SimulationFindsTests {
         #expect(failure.happened.contains("law 33"))
     }
 
-    @Test func `Law 33: a thread that blocks outside does not hang the test`() throws {
-        // On a busy machine the body itself may get no processor for as long as that.
+    @Test func `Law 33: a thread that blocks outside the simulation does not hang the test`() throws {
+        // On a busy machine the patience may end before the thread of 'alice' has run.
         for milliseconds in [100, 1_000, 10_000, 60_000] {
             let stuck = DispatchSemaphore(value: 0)
             let report = search("blocker", patience: .milliseconds(milliseconds)) { sim in
@@ -198,7 +202,7 @@ struct SimulationFindsTests {
         Issue.record("The blocked thread was never named.")
     }
 
-    @Test func `Law 33: what outlives a schedule is noticed`() throws {
+    @Test func `Law 33: state that outlives a schedule is found`() throws {
         let count = Tracked(0, "a word")
         let report = search("static state") { sim in
             count.value += 1
@@ -207,14 +211,14 @@ struct SimulationFindsTests {
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .nondeterminism)
-        // The step, and what each run did there.
+        // The message names the step, and what each run did there.
         #expect(
             failure.happened.contains(
                 "They go apart at step 3: in the first run there is nothing more, in the second 'alice' before "
                     + "its operation 2 goes on"))
     }
 
-    @Test func `Law 33: a failure that does not come again is no proof`() throws {
+    @Test func `Law 33: a failure that does not recur is reported as nondeterminism`() throws {
         let count = Tracked(0, "a word")
         let report = search("once only") { sim in
             count.value += 1
@@ -227,7 +231,7 @@ struct SimulationFindsTests {
         #expect(failure.happened.contains("'never wrong'"))
     }
 
-    @Test func `Law 33: a wake-up that comes from outside is no lost one`() throws {
+    @Test func `Law 33: a wake-up by a foreign thread is reported as foreign, not as lost`() throws {
         let report = search("woken from outside") { sim in
             let promise = Promise<Int>()
             let isDone = DispatchSemaphore(value: 0)
@@ -240,7 +244,7 @@ struct SimulationFindsTests {
                 isDone.wait()
             }
         }
-        // Where the stranger came before the wait, there was none.
+        // If the foreign thread precedes the wait there is no wake-up, and the schedule passes.
         let failure = try #require(report.failure)
         #expect(failure.kind == .foreign, "\(failure)")
         #expect(failure.happened.contains("'waiter' was woken by a thread"))

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import SeededBugs
 import Testing
 
-/// A simulation that is asked for what it cannot do says so in a sentence.
+/// A simulation that is asked for something that it cannot do reports misuse.
 @Suite(.timeLimit(.minutes(30)))
 struct SimulationMisuseTests {
     private func expectMisuse(_ report: SimulationReport, _ part: String) {
@@ -12,7 +12,7 @@ struct SimulationMisuseTests {
     }
 
     @Test(arguments: [0, -1])
-    func `Law 33: no schedules show nothing`(count: Int) {
+    func `Law 33: a search of no schedules is refused`(count: Int) {
         expectMisuse(search("none", schedules: count) { _ in }, "Ask for one at least")
     }
 
@@ -22,13 +22,13 @@ struct SimulationMisuseTests {
     }
 
     @Test(arguments: ["", "x", "-", "2", "2-", "2-a-b", "2-a-b-c-d"])
-    func `Law 33: a token that is none is refused`(wrong: String) {
+    func `Law 33: a malformed token is refused`(wrong: String) {
         expectMisuse(SeededBug.crossedLocks.search(replay: wrong), "cannot be read")
     }
 
-    @Test func `Law 33: a token that was mistyped is refused, whichever letter it is`() throws {
+    @Test func `Law 33: a token with one mistyped character is refused, whichever it is`() throws {
         let token = try #require(SeededBug.crossedLocks.search().failure?.token)
-        // Not the version, of which the next test is.
+        // Another test covers the version, which comes first.
         for index in token.indices.dropFirst(2) {
             var wrongs = "07az.-".map { token[..<index] + String($0) + token[index...].dropFirst() }
             wrongs.append(token[..<index] + token[index...].dropFirst())
@@ -38,7 +38,7 @@ struct SimulationMisuseTests {
         }
     }
 
-    @Test func `Law 33: a token that does not fit the program any more is no reason to be content`() throws {
+    @Test func `Law 33: a token that no longer fits the program is a failure`() throws {
         @Sendable func lostUpdate(_ sim: SimulatedWorld) {
             let word = Tracked(0, "word")
             for name in ["alice", "bob"] { sim.spawn(name) { word.value += 1 } }
@@ -46,7 +46,7 @@ struct SimulationMisuseTests {
         }
         let token = try #require(search("changing", lostUpdate).failure?.token)
         #expect(search("changing", replay: token, lostUpdate).failure?.kind == .invariant)
-        // What ends before the switch, and asks for nothing.
+        // A program that ends before the switch of the token.
         let report = search("changing", replay: token) { sim in sim.spawn("alice") {} }
         let failure = try #require(report.failure)
         #expect(failure.kind == .unfit)
@@ -66,7 +66,7 @@ struct SimulationMisuseTests {
         #expect(report.failure?.happened.contains("inside another simulation") == true)
     }
 
-    @Test func `Law 33: an invariant must not wait for a lock that somebody holds`() {
+    @Test func `Law 33: an invariant must not wait for a lock that a thread owns`() {
         let report = search("nosy") { sim in
             let section = CriticalSection()
             sim.spawn("alice") { section.execute { sim.step() } }
@@ -76,7 +76,7 @@ struct SimulationMisuseTests {
         expectMisuse(report, "read without a lock")
     }
 
-    @Test func `Law 33: more threads than there is room for are refused`() {
+    @Test func `Law 33: a program with too many threads is refused`() {
         let report = search("crowd") { sim in
             for index in 0..<100 { sim.spawn("thread \(index)") {} }
         }

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import SeededBugs
 import Testing
 
-/// Every way of choosing schedules finds faults; the exhaustive one knows when it has seen all.
+/// Every strategy finds faults, and the exhaustive one knows when it has tried all schedules.
 @Suite(.timeLimit(.minutes(30)))
 struct StrategyTests {
     @Test(
@@ -18,7 +18,7 @@ struct StrategyTests {
         #expect(failure.switches <= 3)
     }
 
-    @Test func `Law 33: the exhaustive strategy sees every order of a small program, and says so`() {
+    @Test func `Law 33: the exhaustive strategy tries every order of a small program, and reports that`() {
         let seen = Tracked<Set<[String]>>([], "a word")
         let report = search("orders", schedules: 5_000, strategy: .exhaustive(switches: 4)) { sim in
             let order = Tracked<[String]>([], "a word")
@@ -38,7 +38,7 @@ struct StrategyTests {
         #expect(seen.value.filter { $0.count == 3 }.count == 6)
     }
 
-    @Test func `Law 33: one seed gives one search, another one another`() throws {
+    @Test func `Law 33: a seed determines its search, and different seeds differ`() throws {
         func found(_ seed: UInt64) -> [Int] {
             SeededBug.firstFour.map { $0.search(seed: seed).failure?.schedule ?? 0 }
         }

@@ -3,20 +3,20 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Tasks that wait for an `Async` with `get()`.
+/// Tasks that await an `Async` with `get()` or `getOrCancel()`.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncAwaitingTests {
-    /// Runs a task that waits for it; returns when the task does.
+    /// Starts a task in `get()`, and returns once that task waits.
     private func waiting(_ async: Async<Int>) -> Task<Int, any Error> {
         startedTask { try await async.get() }
     }
 
-    /// Runs a task that waits for it as its owner; returns when the task does.
+    /// Starts a task in `getOrCancel()`, and returns once that task waits.
     private func owning(_ async: Async<Int>) -> Task<Int, any Error> {
         startedTask { try await async.getOrCancel() }
     }
 
-    @Test func `A value, an error and a cancellation come before and after the wait begins`() async throws {
+    @Test func `A task gets a value, an error or a cancellation, before or during its wait`() async throws {
         for startsEarly in [true, false] {
             let promises = (0..<3).map { _ in Promise<Int>() }
             var tasks: [Task<Int, any Error>] = []
@@ -33,20 +33,20 @@ struct AsyncAwaitingTests {
         }
     }
 
-    @Test func `Law 26: an owner that was cancelled before does not wait, and takes along what nobody wants`()
+    @Test func `Law 26: a task cancelled before getOrCancel does not wait, and cancels an unwanted source`()
         async
     {
         let isCancelled = Promise<Void>()
         let (wanted, unwanted) = (Promise<Int>(), Promise<Int>())
         wanted.async.onComplete { _ in }
         let task = Task {
-            // Uncancelled it would never get any further.
+            // A task that is not cancelled would wait here for ever.
             _ = try? await isCancelled.async.get()
             #expect(Task.isCancelled)
             for promise in [wanted, unwanted] {
                 await #expect(throws: CancellationError.self) { try await promise.async.getOrCancel() }
             }
-            // What has ended needs no waiting.
+            // A completed future needs no wait, so a cancelled task gets its value.
             return try await Async(.success(7)).get()
         }
         task.cancel()
@@ -56,7 +56,7 @@ struct AsyncAwaitingTests {
     }
 
     @Test
-    func `Law 26: cancelling one of two owners leaves the other one, the last one takes it along`()
+    func `Law 26: a promise outlives the first of two tasks in getOrCancel, not the second one`()
         async throws
     {
         let promise = Promise<Int>()
@@ -77,7 +77,7 @@ struct AsyncAwaitingTests {
         for task in others { await #expect(throws: CancellationError.self) { try await task.value } }
     }
 
-    @Test func `Law 26: a task that is cancelled after the end has the value`() async throws {
+    @Test func `Law 26: a task that is cancelled after the completion gets the value`() async throws {
         let promise = Promise<Int>()
         let task = waiting(promise.async)
         promise.succeed(1)
@@ -85,7 +85,7 @@ struct AsyncAwaitingTests {
         #expect(try await task.value == 1)
     }
 
-    @Test func `Law 26: a promise that is dropped ends the wait`() async throws {
+    @Test func `Law 26: releasing the promise ends the wait of a task`() async throws {
         let task: Task<Int, any Error>
         do {
             let promise = Promise<Int>()
@@ -94,11 +94,11 @@ struct AsyncAwaitingTests {
         await #expect(throws: AsyncError.self) { try await task.value }
     }
 
-    @Test func `Ten thousand tasks wait for one Async, and all have its value`() async throws {
+    @Test func `Ten thousand tasks that wait for one Async get its value`() async throws {
         let promise = Promise<Int>()
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<10_000 { group.addTask { try await promise.async.get() } }
-            // Some wait by now and some do not, unless all of them must.
+            // At least one task waits by now, and the others may not have started yet.
             while promise.async.waitingTasks == 0 { await Task.yield() }
             promise.succeed(3)
             return try await group.reduce(0, +)
@@ -106,9 +106,7 @@ struct AsyncAwaitingTests {
         #expect(sum == 30_000)
     }
 
-    @Test func `Law 26: ten thousand owners are cancelled, and the last one takes the promise along`()
-        async
-    {
+    @Test func `Law 26: the last of ten thousand tasks cancelled in getOrCancel cancels the promise`() async {
         let promise = Promise<Int>()
         let cancellations = Box(0)
         promise.onCancel { cancellations.withValue { $0 += 1 } }
@@ -129,7 +127,7 @@ struct AsyncAwaitingTests {
         #expect(cancellations.value == 1)
     }
 
-    @Test func `Law 24: a value and a cancellation that race are told apart once, and nobody hangs`() async {
+    @Test func `Law 24: when a value and a cancellation race, one of them wins and no task hangs`() async {
         var values = 0
         for round in 0..<rounds(debug: 500, release: 5000) {
             let promise = Promise<Int>()
@@ -140,7 +138,7 @@ struct AsyncAwaitingTests {
             let completed = await completer.value
             let value = try? await task.value
             if value != nil { values += 1 }
-            // A value that came was the promise's; a promise that was cancelled has no value.
+            // A task has a value only if the promise completed with it.
             #expect(value == nil || completed)
             #expect(promise.async.isCompleted)
             #expect((promise.async.value == 1) == completed)
@@ -148,7 +146,7 @@ struct AsyncAwaitingTests {
         _ = values
     }
 
-    @Test func `What an async function brings, and what it throws`() async throws {
+    @Test func `The Async of an async function ends with its value or its error`() async throws {
         #expect(try await Async { 1 }.get() == 1)
         #expect(try await Async { try await Async { 2 }.get() }.map { $0 + 1 }.get() == 3)
         await #expect(throws: Oops.self) { try await Async<Int> { throw Oops() }.get() }
@@ -162,12 +160,12 @@ struct AsyncAwaitingTests {
         await #expect(throws: Oops.self) { try await context.submitTask { throw Oops() }.get() }
     }
 
-    @Test func `Law 1: a task on a context that loses work brings its value all the same`() async throws {
+    @Test func `Law 1: a task on a context that drops jobs completes with its value`() async throws {
         #expect(try await ClosureContext { _ in }.submitTask { 1 }.get() == 1)
     }
 
     @Test(arguments: Subject.bases)
-    func `Law 1: submitted work brings its value or its error, on its context`(_ subject: Subject) async {
+    func `Law 1: a submitted job ends with its value or its error, on its context`(_ subject: Subject) async {
         await watched {
             let made = subject.make()
             let value = made.context.submit { made.context.isCurrent != false }
@@ -180,18 +178,16 @@ struct AsyncAwaitingTests {
     }
 
     @Test
-    func `Law 1: submitted work that is lost or refused ends with a refusal that says where it came from`()
-        throws
-    {
-        let lost = ClosureContext { _ in }.submit { 1 }
+    func `Law 1: a dropped or refused submission ends with a refusal that has its source location`() throws {
+        let dropped = ClosureContext { _ in }.submit { 1 }
         let view = ManualContext(name: "crowded").bounded(1, overflow: .refuse)
         view.execute {}
         let refused = view.submit { 1 }
-        for async in [lost, refused] {
+        for async in [dropped, refused] {
             let refusal = try #require(async.error as? Refusal)
             #expect(refusal.origin?.contains("AsyncAwaitingTests.swift") == true)
         }
-        #expect((lost.error as? Refusal)?.reason == .abandoned)
+        #expect((dropped.error as? Refusal)?.reason == .abandoned)
         #expect((refused.error as? Refusal)?.reason == .full(capacity: 1))
     }
 }

@@ -4,10 +4,10 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Threads that may block wait with `wait()` (law 27).
+/// Threads that may block wait for an `Async` with `wait()` (law 27).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncBlockingTests {
-    @Test func `Law 27: a thread waits for a value, an error, a cancellation and a dropped promise`() async {
+    @Test func `Law 27: a value, an error, a cancellation and a released promise end a wait`() async {
         await watched {
             for way in AsyncPromiseTests.Way.allCases {
                 let promise = Promise<Int>()
@@ -34,7 +34,7 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 27: sixteen threads wait for one Async, and all have its value`() async {
+    @Test func `Law 27: sixteen threads that wait for one Async get its value`() async {
         await watched {
             for timeout: Duration? in [nil, .seconds(1000), .seconds(Int64.max)] {
                 let promise = Promise<Int>()
@@ -53,7 +53,7 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 27: giving up throws and cancels nothing, and one may wait again`() async {
+    @Test func `Law 27: a wait that times out throws and cancels nothing, and may be repeated`() async {
         await watched {
             let promise = Promise<Int>()
             for _ in 0..<3 {
@@ -67,14 +67,14 @@ struct AsyncBlockingTests {
                 }
             }
             #expect(!promise.async.isCompleted)
-            #expect(promise.async.description.contains("nobody waits"))
+            #expect(promise.async.description.contains("no subscribers"))
             #expect(promise.succeed(1))
             #expect((try? promise.async.wait(timeout: .milliseconds(2))) == 1)
         }
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
-    func `Law 27: zero and negative limits mean what has ended already, on any thread`(_ limit: Duration)
+    func `Law 27: a wait with a zero or negative limit does not block, on any thread`(_ limit: Duration)
         throws
     {
         let promise = Promise<Int>()
@@ -85,7 +85,7 @@ struct AsyncBlockingTests {
         #expect(try promise.async.wait(timeout: -.infinity) == 1)
     }
 
-    @Test func `Law 27: infinity is no limit`() async {
+    @Test func `Law 27: an infinite time limit is no limit`() async {
         await watched {
             let promise = Promise<Int>()
             onThreads([
@@ -99,7 +99,7 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 24: a value and a time limit that race are told apart, and nobody hangs`() async {
+    @Test func `Law 24: when a value and a time limit race, one of them wins and no thread hangs`() async {
         await watched {
             for round in 0..<rounds(debug: 200, release: 2000) {
                 let promise = Promise<Int>()
@@ -114,8 +114,7 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 26: a waiting thread is a party: others that leave do not take the promise along`() async
-    {
+    @Test func `Law 26: a waiting thread keeps the promise when another subscriber leaves`() async {
         await watched {
             let promise = Promise<Int>()
             onThreads([
@@ -129,9 +128,9 @@ struct AsyncBlockingTests {
         }
     }
 
-    // MARK: - Not refused
+    // MARK: - Waits that do not trap
 
-    @Test func `Law 27: what has ended may be waited for everywhere`() async throws {
+    @Test func `Law 27: every thread may wait for a completed Async`() async throws {
         // On a thread that runs Swift tasks.
         #expect(try blocking { try Async(.success(1)).wait() } == 1)
         #expect(throws: Oops.self) { try blocking { try Async<Int>(error: Oops()).wait() } }
@@ -140,7 +139,7 @@ struct AsyncBlockingTests {
         let submitted = context.submit { 2 }
         #expect(try await submitted.get() == 2)
         #expect(try await context.run { try submitted.wait() } == 2)
-        // Inside a callback of it, and of what it came from.
+        // Inside a callback of the future, and inside a callback of its source.
         let promise = Promise<Int>()
         let mapped = promise.async.map { $0 + 1 }
         let values = Box<[Int]>([])
@@ -152,8 +151,7 @@ struct AsyncBlockingTests {
         #expect(values.value == [1, 2])
     }
 
-    @Test func `Law 27: a serial context may be waited for from another one and from a concurrent one`() async
-    {
+    @Test func `Law 27: a job of another context may wait for a job of a serial context`() async {
         await watched {
             let serial = SerialQueueContext(label: "s")
             for context: any SynchronousContext in [
@@ -164,15 +162,14 @@ struct AsyncBlockingTests {
                 let own = context.sync { try? Async(.success(1)).map(on: serial) { $0 + 2 }.wait() }
                 #expect(own == 3)
             }
-            // From its own work, where another thread of it is free.
+            // Inside a job of the same context, where the context has another free thread.
             let barrier = BarrierQueueContext(label: "b")
             #expect(barrier.sync { try? barrier.submit { 4 }.wait() } == 4)
             #expect((try? GlobalContext().submit { try GlobalContext().submit { 5 }.wait() }.wait()) == 5)
         }
     }
 
-    @Test func `Law 27: on a serial context one may wait for a promise that another thread completes`() async
-    {
+    @Test func `Law 27: a job on a serial context may wait for a promise of another thread`() async {
         await watched {
             let serial = SerialQueueContext(label: "s")
             let promise = Promise<Int>()
@@ -185,20 +182,17 @@ struct AsyncBlockingTests {
     }
 
     @Test
-    func
-        `Law 27: a function that has run on a serial context hinders nobody there from waiting for what it brought`()
-        async
-    {
+    func `Law 27: jobs of a serial context may wait for a future that a function there has returned`() async {
         await watched {
             let serial = SerialQueueContext(label: "s")
-            let brought = Promise<Int>()
-            let end = Async(.success(1)).flatMap(on: serial) { _ in brought.async }
-            let recovered = Async<Int>(error: Oops()).flatRecover(on: serial) { _ in brought.async }
-            // Behind the functions in the line of the context.
+            let returned = Promise<Int>()
+            let end = Async(.success(1)).flatMap(on: serial) { _ in returned.async }
+            let recovered = Async<Int>(error: Oops()).flatRecover(on: serial) { _ in returned.async }
+            // This job is queued behind the functions.
             let value = serial.sync {
                 DispatchQueue.global().async {
                     waitUntil { end.waitingThreads == 1 }
-                    brought.succeed(3)
+                    returned.succeed(3)
                 }
                 return try? end.wait()
             }
@@ -207,7 +201,7 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 27: a callback may wait for what was told before it and is on its way elsewhere`() async {
+    @Test func `Law 27: a callback may wait for a future whose function runs on another context`() async {
         await watched {
             let promise = Promise<Int>()
             let context = SerialQueueContext(label: "elsewhere")
@@ -231,8 +225,7 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 27: an attempt that is under way may be waited for on the context of the attempts`() async
-    {
+    @Test func `Law 27: a job on the context of a retry may wait for a started attempt`() async {
         await watched {
             let serial = SerialQueueContext(label: "s")
             let promise = Promise<Int>()
@@ -253,7 +246,7 @@ struct AsyncBlockingTests {
         }
     }
 
-    /// A function for errors, on a context.
+    /// Operators with an error function that runs on a context.
     static let handlers: [@Sendable (Async<Int>, SerialQueueContext) -> Async<Int>] = [
         { $0.recover(on: $1) { _ in 0 } },
         { $0.mapError(on: $1) { $0 } },
@@ -261,7 +254,7 @@ struct AsyncBlockingTests {
     ]
 
     @Test(arguments: handlers.indices)
-    func `Law 27: where a function for errors is not needed, its context may wait`(_ index: Int) async {
+    func `Law 27: a job may wait on the context of an error function that is not needed`(_ index: Int) async {
         await watched {
             let serial = SerialQueueContext(label: "ledger")
             let promise = Promise<Int>()

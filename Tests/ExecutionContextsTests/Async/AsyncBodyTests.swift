@@ -2,7 +2,9 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// A trailing closure is a body that runs, and never a value; the same in `SourceSnippetsTests`, in Swift 5 mode.
+/// A trailing closure is a body that runs, and never a value.
+///
+/// `SourceSnippetsTests` checks the same in Swift 5 mode.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncBodyTests {
     @globalActor actor Shelf { static let shared = Shelf() }
@@ -37,7 +39,7 @@ struct AsyncBodyTests {
         let void = Async { @MainActor in _ = count() }
         try await void.get()
         #expect(calls.value == 7)
-        // A function that is the value is asked for by name.
+        // A function as a value needs `.success`.
         let function = Async<@Sendable () -> Int>(.success(count))
         #expect(calls.value == 7)
         #expect(try await function.get()() == 8)

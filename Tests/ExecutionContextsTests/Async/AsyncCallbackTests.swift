@@ -4,16 +4,16 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Every callback is called once, where it was to be called, in the order of registration (law 25).
+/// Every callback is called once, on its context, in the order of registration (law 25).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncCallbackTests {
-    /// Those whose calls come in the order of submission.
+    /// Whether `context` runs jobs in the order of submission.
     static func keepsOrder(_ context: any ExecutionContext) -> Bool {
         context is any SerialContext || context is ImmediateContext
     }
 
     @Test(arguments: Subject.all)
-    func `Law 25: callbacks are called once each, on their context and in order, before and after the end`(
+    func `Law 25: callbacks registered before and after the end are called once, in order, on their context`(
         _ subject: Subject
     ) async {
         await watched {
@@ -24,8 +24,8 @@ struct AsyncCallbackTests {
                 for number in numbers { calls.register(number, of: promise.async, on: made.context) }
             }
             register(0..<20)
-            // The 15th registers more: from inside a callback, while others wait behind it.
-            calls.inside = (15, 40..<50)
+            // Callback 15 registers further callbacks while others are queued behind it.
+            calls.nested = (15, 40..<50)
             promise.succeed(7)
             register(20..<40)
             calls.wait(for: 50, drive: made.drive)
@@ -33,10 +33,10 @@ struct AsyncCallbackTests {
             calls.wait(for: 60, drive: made.drive)
 
             #expect(calls.numbers.sorted() == Array(0..<60))
-            #expect(calls.strays == 0, "called elsewhere")
-            #expect(calls.wrong == 0, "told something else")
+            #expect(calls.wrongContexts == 0, "called on another context")
+            #expect(calls.wrongOutcomes == 0, "called with another outcome")
             guard Self.keepsOrder(made.context) else { return }
-            // What was registered from inside comes when it was registered, relative to the others.
+            // The callbacks of the test keep their order, and so do those of callback 15.
             let outside = calls.numbers.filter { !(40..<50).contains($0) }
             #expect(outside == Array(0..<40) + Array(50..<60))
             #expect(calls.numbers.filter { (40..<50).contains($0) } == Array(40..<50))
@@ -44,7 +44,7 @@ struct AsyncCallbackTests {
     }
 
     @Test(arguments: Subject.bases)
-    func `Law 25: callbacks on two contexts keep the order of each of them`(_ subject: Subject) async {
+    func `Law 25: callbacks on two contexts keep the order of each context`(_ subject: Subject) async {
         await watched {
             let made = subject.make()
             let other = SerialQueueContext(label: "other")
@@ -63,7 +63,7 @@ struct AsyncCallbackTests {
     }
 
     @Test(arguments: [true, false])
-    func `Law 25: only the callbacks for the way it ended are called`(_ succeeds: Bool) {
+    func `Law 25: only the callbacks for the actual outcome are called`(_ succeeds: Bool) {
         let promise = Promise<Int>()
         let log = Box<[String]>([])
         func note(_ text: String) { log.withValue { $0.append(text) } }
@@ -83,7 +83,7 @@ struct AsyncCallbackTests {
         #expect(log.value == [ending, "complete", "complete", "complete", ending])
     }
 
-    @Test func `Law 25: closures of the main actor are called on it`() async throws {
+    @Test func `Law 25: closures isolated to the main actor are called on it`() async throws {
         let promise = Promise<Int>()
         let value: Int = try await withCheckedThrowingContinuation { continuation in
             promise.async
@@ -112,9 +112,9 @@ struct AsyncCallbackTests {
         #expect(value == 2)
     }
 
-    // MARK: - From inside
+    // MARK: - Inside a callback
 
-    @Test func `Law 25: order wins over immediacy while others wait to be told`() {
+    @Test func `Law 25: order wins over immediacy while subscribers are being notified`() {
         let promise = Promise<Int>()
         let log = Box<[String]>([])
         @Sendable func note(_ text: String) { log.withValue { $0.append(text) } }
@@ -132,7 +132,7 @@ struct AsyncCallbackTests {
         #expect(log.value == ["first in", "first out", "second", "third in", "third out", "fourth"])
     }
 
-    @Test func `Law 25: after the end a callback is called before the registering call returns`() {
+    @Test func `Law 25: after the completion a callback is called before its registration returns`() {
         let async = Async(.success(1))
         let log = Box<[Int]>([])
         async.onComplete { _ in log.withValue { $0.append(1) } }
@@ -140,7 +140,7 @@ struct AsyncCallbackTests {
         #expect(log.value == [1, 2])
     }
 
-    @Test func `Law 25: who registers while others are being told does not wait, and is told by who tells`()
+    @Test func `Law 25: registering during a notification does not wait, and the notifying thread calls it`()
         async
     {
         await watched {
@@ -148,10 +148,10 @@ struct AsyncCallbackTests {
             let isInside = DispatchSemaphore(value: 0)
             let mayGoOn = DispatchSemaphore(value: 0)
             let log = Box<[String]>([])
-            let teller = Box<ObjectIdentifier?>(nil)
+            let notifier = Box<ObjectIdentifier?>(nil)
             promise.async.onComplete { _ in
                 log.withValue { $0.append("first") }
-                teller.value = ObjectIdentifier(Thread.current)
+                notifier.value = ObjectIdentifier(Thread.current)
                 isInside.signal()
                 mayGoOn.wait()
             }
@@ -161,7 +161,7 @@ struct AsyncCallbackTests {
                     isInside.wait()
                     promise.async.onComplete { _ in
                         log.withValue { $0.append("second") }
-                        #expect(teller.value == ObjectIdentifier(Thread.current))
+                        #expect(notifier.value == ObjectIdentifier(Thread.current))
                     }
                     log.withValue { $0.append("registered") }
                     #expect(promise.async.value == 1)
@@ -187,7 +187,7 @@ struct AsyncCallbackTests {
         #expect(promises[19].async.value == 19)
     }
 
-    @Test func `Law 25: a callback may block on another Async that another thread completes`() async {
+    @Test func `Law 25: a callback may block on an Async that another thread completes`() async {
         await watched {
             let (promise, other) = (Promise<Int>(), Promise<Int>())
             let queue = DispatchQueue(label: "completes")
@@ -203,44 +203,44 @@ struct AsyncCallbackTests {
     }
 }
 
-/// Callbacks with numbers, and what has become of them.
+/// Registers numbered callbacks, and records their calls.
 private final class Calls: Sendable {
     private struct State {
         var numbers: [Int] = []
-        var strays = 0
-        var wrong = 0
-        var inside: (Int, Range<Int>)?
+        var wrongContexts = 0
+        var wrongOutcomes = 0
+        var nested: (Int, Range<Int>)?
     }
 
     private let state = Box(State())
     private let happened = DispatchSemaphore(value: 0)
 
     var numbers: [Int] { state.value.numbers }
-    var strays: Int { state.value.strays }
-    var wrong: Int { state.value.wrong }
+    var wrongContexts: Int { state.value.wrongContexts }
+    var wrongOutcomes: Int { state.value.wrongOutcomes }
 
-    /// The callback of this number registers those.
-    var inside: (Int, Range<Int>)? {
-        get { state.value.inside }
-        set { state.withValue { $0.inside = newValue } }
+    /// The number of a callback, and the numbers of the callbacks that it registers.
+    var nested: (Int, Range<Int>)? {
+        get { state.value.nested }
+        set { state.withValue { $0.nested = newValue } }
     }
 
     func register(_ number: Int, of async: Async<Int>, on context: any ExecutionContext) {
         async.onComplete(on: context) { [self] outcome in
-            // Never a false yes; where nothing is known the context may still be able to check.
-            if context.isCurrent == false { state.withValue { $0.strays += 1 } }
+            // Where `isCurrent` is unknown, the context may still be able to check.
+            if context.isCurrent == false { state.withValue { $0.wrongContexts += 1 } }
             context.preconditionIsCurrent()
-            if (try? outcome.get()) != 7 { state.withValue { $0.wrong += 1 } }
+            if (try? outcome.get()) != 7 { state.withValue { $0.wrongOutcomes += 1 } }
             let more = state.withValue { state -> Range<Int>? in
                 state.numbers.append(number)
-                return state.inside?.0 == number ? state.inside?.1 : nil
+                return state.nested?.0 == number ? state.nested?.1 : nil
             }
             for number in more ?? 0..<0 { register(number, of: async, on: context) }
             happened.signal()
         }
     }
 
-    /// Returns when so many have been called.
+    /// Returns when `count` callbacks have been called.
     func wait(for count: Int, drive: Work?) {
         if let drive {
             while state.value.numbers.count < count { drive() }

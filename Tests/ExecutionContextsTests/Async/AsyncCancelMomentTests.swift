@@ -3,36 +3,38 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Whenever a cancellation comes, everything ends, and what nobody wants is not begun (law 26).
+/// Whenever a cancellation comes, its future ends, and an unwanted job does not start (law 26).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncCancelMomentTests {
     // MARK: - Promises
 
-    @Test func `Law 26: a promise that is dropped ends with an error that names where it was made`() throws {
+    @Test func `Law 26: a released promise ends its Async with an error that names its source location`()
+        throws
+    {
         var async = Promise<Int>().async
         let line = #line - 1
         let error = try #require(async.error as? AsyncError)
         #expect(error == .abandoned(promise: "ExecutionContextsTests/AsyncCancelMomentTests.swift:\(line)"))
         #expect("\(error)".contains("AsyncCancelMomentTests.swift:\(line)"))
         #expect("\(error)".contains("law 26"))
-        // Whoever waits is told, also after a callback has been called.
-        let told = Box<[String]>([])
+        // Each subscriber is notified, also one behind a callback.
+        let notified = Box<[String]>([])
         do {
             let promise = Promise<Int>()
             async = promise.async
-            async.onComplete { _ in told.withValue { $0.append("callback") } }
-            _ = async.map { $0 }.onFailure { _ in told.withValue { $0.append("derived") } }
+            async.onComplete { _ in notified.withValue { $0.append("callback") } }
+            _ = async.map { $0 }.onFailure { _ in notified.withValue { $0.append("derived") } }
         }
-        #expect(told.value == ["callback", "derived"])
+        #expect(notified.value == ["callback", "derived"])
     }
 
-    @Test func `Law 26: a promise that lives on in a callback is not dropped`() {
+    @Test func `Law 26: a promise that a callback captures is not released`() {
         let async = Promise<Int>.undropped()
         #expect(!async.isCompleted)
         #expect(async.cancel())
     }
 
-    @Test func `Law 26: handlers are run once, in order, after everybody was told`() {
+    @Test func `Law 26: onCancel handlers run once, in order, after all subscribers are notified`() {
         let promise = Promise<Int>()
         let log = Box<[String]>([])
         @Sendable func note(_ text: String) { log.withValue { $0.append(text) } }
@@ -53,7 +55,7 @@ struct AsyncCancelMomentTests {
     }
 
     @Test(arguments: [AsyncPromiseTests.Way.succeed, .fail, .outcome, .body, .throwingBody, .followEnded])
-    func `Law 26: after another end no handler runs, and what it captured is freed`(
+    func `Law 26: after any other completion no onCancel handler runs, and its captures are freed`(
         _ way: AsyncPromiseTests.Way
     ) {
         let sentinels = Sentinels()
@@ -74,7 +76,7 @@ struct AsyncCancelMomentTests {
         #expect(calls.value == 0)
     }
 
-    @Test func `Law 26: a promise that fails with a cancellation of somebody else's is not cancelled`() {
+    @Test func `Law 26: failing a promise with a CancellationError does not cancel the promise`() {
         let promise = Promise<Int>()
         let calls = Box(0)
         promise.onCancel { calls.withValue { $0 += 1 } }
@@ -83,7 +85,7 @@ struct AsyncCancelMomentTests {
         #expect(calls.value == 0)
     }
 
-    @Test func `Law 26: a handler may complete, cancel and register whatever it likes`() {
+    @Test func `Law 26: an onCancel handler may complete promises, cancel futures and register callbacks`() {
         let (promise, other) = (Promise<Int>(), Promise<Int>())
         let log = Box<[String]>([])
         promise.onCancel {
@@ -98,12 +100,10 @@ struct AsyncCancelMomentTests {
 
     // MARK: - Functions on contexts
 
-    @Test
-    func `Law 26: a map that was cancelled before its turn does not run, and its captures are freed at once`()
-    {
+    @Test func `Law 26: the function of a cancelled map does not run, and its captures are freed at once`() {
         let sentinels = Sentinels()
         let context = ManualContext()
-        for moment in ["before the source", "in the line of the context"] {
+        for moment in ["before the source", "in the queue of the context"] {
             let promise = Promise<Int>()
             let runs = Box(0)
             let sentinel = sentinels.make()
@@ -124,7 +124,7 @@ struct AsyncCancelMomentTests {
         #expect(sentinels.living == 0)
     }
 
-    @Test func `Law 10: a map that is cancelled in its context's line frees its captures at once`() {
+    @Test func `Law 10: a map that is cancelled in the queue of its context frees its captures at once`() {
         let sentinels = Sentinels()
         let context = ManualContext()
         let promise = Promise<Int>()
@@ -145,52 +145,50 @@ struct AsyncCancelMomentTests {
     }
 
     @Test
-    func `Law 26: a flatMap that is cancelled while its function runs cancels what the function brings`() {
+    func `Law 26: a flatMap cancelled while its function runs cancels the future the function returns`() {
         for context: any ExecutionContext in [.immediate, SerialQueueContext(label: "s").inlineIfCurrent()] {
-            let (promise, brought) = (Promise<Int>(), Promise<Int>())
+            let (promise, returned) = (Promise<Int>(), Promise<Int>())
             let end = Box<Async<Int>?>(nil)
             let wasCancelled = DispatchSemaphore(value: 0)
-            brought.onCancel { wasCancelled.signal() }
+            returned.onCancel { wasCancelled.signal() }
             end.value = promise.async.flatMap(on: context) { _ in
                 #expect(end.value?.cancel() == true)
-                #expect(!brought.async.isCompleted)
-                return brought.async
+                #expect(!returned.async.isCompleted)
+                return returned.async
             }
             promise.succeed(1)
-            waitUntil { brought.async.isCompleted }
-            #expect(brought.async.error is CancellationError)
+            waitUntil { returned.async.isCompleted }
+            #expect(returned.async.error is CancellationError)
             #expect(end.value?.error is CancellationError)
         }
     }
 
-    @Test func `Law 26: what a cancelled flatMap's function brings is left to others who want it`() {
-        let (promise, brought) = (Promise<Int>(), Promise<Int>())
-        brought.async.onComplete { _ in }
+    @Test func `Law 26: a cancelled flatMap leaves a returned future to its other subscribers`() {
+        let (promise, returned) = (Promise<Int>(), Promise<Int>())
+        returned.async.onComplete { _ in }
         let end = Box<Async<Int>?>(nil)
         end.value = promise.async.flatMap { _ in
             end.value?.cancel()
-            return brought.async
+            return returned.async
         }
         promise.succeed(1)
         #expect(end.value?.error is CancellationError)
-        #expect(!brought.async.isCompleted)
+        #expect(!returned.async.isCompleted)
     }
 
     @Test
-    func
-        `Law 26: a flatMap that is cancelled after its function ran cancels what it brought, not the source`()
-    {
-        let (promise, brought) = (Promise<Int>(), Promise<Int>())
-        let end = promise.async.flatMap { _ in brought.async }
+    func `Law 26: a flatMap cancelled after its function ran cancels the returned future, not the source`() {
+        let (promise, returned) = (Promise<Int>(), Promise<Int>())
+        let end = promise.async.flatMap { _ in returned.async }
         promise.succeed(1)
         #expect(end.cancel())
-        #expect(brought.async.error is CancellationError)
+        #expect(returned.async.error is CancellationError)
         #expect(promise.async.value == 1)
     }
 
-    // MARK: - Work
+    // MARK: - Jobs
 
-    @Test func `Law 26: submitted work that nobody wants any more does not start, and frees its captures`() {
+    @Test func `Law 26: a submitted job whose last subscriber leaves does not start, and is freed`() {
         let sentinels = Sentinels()
         let context = ManualContext()
         let mapped: Async<Int>
@@ -208,21 +206,20 @@ struct AsyncCancelMomentTests {
         context.runReady()
     }
 
-    @Test func `Law 26: work that has started runs to its end, and cancelling it says that it did nothing`() {
+    @Test func `Law 26: a started job runs to its end, and cancelling it returns false`() {
         let context = ManualContext()
-        let work = Box<Async<Int>?>(nil)
-        work.value = context.submit {
-            #expect(work.value?.cancel() == false)
+        let submitted = Box<Async<Int>?>(nil)
+        submitted.value = context.submit {
+            #expect(submitted.value?.cancel() == false)
             return 1
         }
-        let mapped = work.value?.map { $0 }
+        let mapped = submitted.value?.map { $0 }
         context.execute { [mapped] in #expect(mapped?.cancel() == false) }
         context.runReady()
-        #expect(work.value?.value == 1)
+        #expect(submitted.value?.value == 1)
     }
 
-    @Test func `Law 26: an async function sees that its Async was cancelled, which has ended by then`() async
-    {
+    @Test func `Law 26: cancelling an Async ends it, and cancels the task of its async function`() async {
         let started = Promise<Void>()
         let seen = Promise<Bool>()
         let async = Async {
@@ -238,7 +235,7 @@ struct AsyncCancelMomentTests {
         #expect(async.error is CancellationError)
     }
 
-    @Test func `Law 26: what nobody ever wanted goes on`() {
+    @Test func `Law 26: a submitted job that never had a subscriber runs`() {
         let context = ManualContext()
         let ran = Box(false)
         do { _ = context.submit { ran.value = true } }

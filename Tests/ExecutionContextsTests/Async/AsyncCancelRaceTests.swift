@@ -4,36 +4,36 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Cancellations that come while everything else happens (law 26).
+/// Cancellations that race with completions and registrations (law 26).
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct AsyncCancelRaceTests {
-    /// How something comes to follow another `Async` while it may be cancelled.
+    /// A way in which a future begins to follow another one, and may be cancelled meanwhile.
     enum Follower: CaseIterable, Sendable {
         case flatMap, flatMapOnContext, flatRecover, retry, promise, all, traverse
 
-        /// Follows what `brought` returns, when `begin` is completed.
-        func follow(_ begin: Async<Int>, _ brought: @escaping @Sendable () -> Async<Int>) -> Async<Int> {
+        /// Follows the future of `inner`, once `begin` has completed.
+        func follow(_ begin: Async<Int>, _ inner: @escaping @Sendable () -> Async<Int>) -> Async<Int> {
             switch self {
-            case .flatMap: return begin.flatMap { _ in brought() }
+            case .flatMap: return begin.flatMap { _ in inner() }
             case .flatMapOnContext:
-                return begin.flatMap(on: ClosureContext { work in work() }) { _ in brought() }
+                return begin.flatMap(on: ClosureContext { work in work() }) { _ in inner() }
             case .flatRecover:
-                return begin.flatMap { _ in Async<Int>(error: Oops()) }.flatRecover { _ in brought() }
+                return begin.flatMap { _ in Async<Int>(error: Oops()) }.flatRecover { _ in inner() }
             case .retry:
                 return begin.flatMap { _ in
                     Async.retry(3, on: .immediate) { number in
                         if number < 3 { throw Oops() }
-                        return brought()
+                        return inner()
                     }
                 }
             case .promise:
                 let promise = Promise<Int>()
-                begin.onComplete { _ in promise.follow(brought()) }
+                begin.onComplete { _ in promise.follow(inner()) }
                 return promise.async
-            case .all: return begin.flatMap { _ in Async.all([Async(.success(1)), brought()]).map { $0[1] } }
+            case .all: return begin.flatMap { _ in Async.all([Async(.success(1)), inner()]).map { $0[1] } }
             case .traverse:
                 return begin.flatMap { _ in
-                    Async.traverse(0..<2, atMost: 1) { $0 == 0 ? Async(.success(1)) : brought() }.map {
+                    Async.traverse(0..<2, atMost: 1) { $0 == 0 ? Async(.success(1)) : inner() }.map {
                         $0[1]
                     }
                 }
@@ -42,15 +42,13 @@ struct AsyncCancelRaceTests {
     }
 
     @Test(arguments: Follower.allCases)
-    func
-        `Law 26: who is cancelled while it begins to follow another one leaves that one, and nobody else suffers`(
-            _ follower: Follower
-        ) async
-    {
+    func `Law 26: a future cancelled as it begins to follow another one leaves it, and others stay`(
+        _ follower: Follower
+    ) async {
         await watched {
             final class World: Sendable {
                 let begin = Promise<Int>()
-                let brought = Promise<Int>()
+                let inner = Promise<Int>()
                 let calls = Box(0)
                 let end: Box<Async<Int>?> = Box(nil)
                 let isShared: Bool
@@ -59,12 +57,12 @@ struct AsyncCancelRaceTests {
                     self.isShared = isShared
                     begin.async.onComplete { _ in }
                     if isShared { join(2) }
-                    end.value = follower.follow(begin.async) { [brought] in brought.async }
+                    end.value = follower.follow(begin.async) { [inner] in inner.async }
                 }
 
                 func join(_ count: Int) {
                     for _ in 0..<count {
-                        brought.async.onComplete { [self] _ in calls.withValue { $0 += 1 } }
+                        inner.async.onComplete { [self] _ in calls.withValue { $0 += 1 } }
                     }
                 }
             }
@@ -81,20 +79,20 @@ struct AsyncCancelRaceTests {
             for world in worlds {
                 #expect(world.end.value?.error is CancellationError)
                 if world.isShared {
-                    #expect(world.brought.succeed(1))
+                    #expect(world.inner.succeed(1))
                     #expect(world.calls.value == 4)
                 } else {
-                    // Either it was never followed, or it was left.
-                    let wasFollowed = world.brought.async.isCompleted
-                    #expect(!wasFollowed || world.brought.async.error is CancellationError)
-                    #expect(world.brought.async.description.contains("nobody waits") || wasFollowed)
+                    // Either it never had a follower, or its follower has left.
+                    let wasFollowed = world.inner.async.isCompleted
+                    #expect(!wasFollowed || world.inner.async.error is CancellationError)
+                    #expect(world.inner.async.description.contains("no subscribers") || wasFollowed)
                 }
             }
         }
     }
 
     @Test(arguments: [true, false], [true, false])
-    func `Law 26: a map on a context that is cancelled while its source ends frees its captures once`(
+    func `Law 26: a map that is cancelled while its source completes frees its captures once`(
         _ succeeds: Bool, _ isInline: Bool
     ) async {
         await watched {
@@ -137,9 +135,7 @@ struct AsyncCancelRaceTests {
     }
 
     @Test
-    func `Law 26: tokens that are invalidated while the value comes free their captures, called or not`()
-        async
-    {
+    func `Law 26: invalidating a token during the completion frees its callbacks, called or not`() async {
         await watched {
             struct World: Sendable {
                 let promise = Promise<Int>()

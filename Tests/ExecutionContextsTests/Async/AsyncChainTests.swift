@@ -38,7 +38,7 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 25: flatMap may recurse very deep, through values that are there already`() async {
+    @Test func `Law 25: flatMap may recurse very deep through futures that have completed`() async {
         @Sendable func count(_ left: Int) -> Async<Int> {
             left == 0 ? Async(.success(7)) : Async(.success(left)).flatMap { count($0 - 1) }
         }
@@ -48,7 +48,7 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 25: flatMap may recurse without end, through values that come later`() async {
+    @Test func `Law 25: flatMap may recurse very deep through futures that complete later`() async {
         let context = GlobalContext().serial("steps")
         @Sendable func count(_ left: Int) -> Async<Int> {
             left == 0 ? Async(.success(7)) : context.submit { left }.flatMap { count($0 - 1) }
@@ -57,7 +57,7 @@ struct AsyncChainTests {
         #expect(value == 7)
     }
 
-    @Test func `Law 25: a callback may register another one many times over`() async {
+    @Test func `Law 25: callbacks may register one another very many times over`() async {
         await offThePool {
             let value = Async(.success(1))
             let count = Box(0)
@@ -85,7 +85,7 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 26: a long chain whose promise is dropped ends with the error of that`() async {
+    @Test func `Law 26: a long chain whose promise is released ends with the error of the promise`() async {
         await offThePool {
             var end = Promise<Int>().async
             for _ in 0..<Self.length { end = end.map { $0 + 1 } }

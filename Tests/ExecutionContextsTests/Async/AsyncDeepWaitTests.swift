@@ -2,19 +2,17 @@ import Dispatch
 import ExecutionContexts
 import Testing
 
-/// Threads that wait deep inside callbacks, where telling is put off (laws 25 and 27).
+/// Threads that wait deep inside callbacks, where notifications are deferred (laws 25 and 27).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncDeepWaitTests {
-    /// Calls `body` from inside so many callbacks, beyond which telling is put off.
+    /// Calls `body` inside `depth` nested callbacks. Notifications nest 32 deep.
     private static func nest(_ depth: Int, _ body: @escaping @Sendable () -> Void) {
         guard depth > 0 else { return body() }
         Async(.success(1)).onComplete { _ in nest(depth - 1, body) }
     }
 
     @Test(arguments: [31, 32, 33, 100])
-    func `Law 27: a thread that waits deep inside callbacks is told of what ends meanwhile`(_ depth: Int)
-        async
-    {
+    func `Law 27: a thread that waits deep inside callbacks gets the value`(_ depth: Int) async {
         await watched {
             let queue = DispatchQueue(label: "completes")
             for round in 0..<rounds(debug: 300, release: 3000) {
@@ -30,7 +28,7 @@ struct AsyncDeepWaitTests {
     }
 
     @Test(arguments: [31, 32, 33, 100])
-    func `Law 25: what is put off while a callback waits that was put off itself is told all the same`(
+    func `Law 25: a notification that is deferred while a deferred callback waits is delivered`(
         _ depth: Int
     ) async {
         await watched {
@@ -51,7 +49,7 @@ struct AsyncDeepWaitTests {
         }
     }
 
-    @Test func `Law 27: a callback deep down may wait for what it has just put off`() async {
+    @Test func `Law 27: a deeply nested callback may wait for a notification that it has deferred`() async {
         await watched {
             let value = Box<Int?>(nil)
             Self.nest(40) {

@@ -2,18 +2,18 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// However many things lead from one to the next, a small stack is enough (laws 25 and 26).
+/// A chain of futures, of any length and kind, needs only a small stack (laws 25 and 26).
 ///
-/// Unbounded nesting overflows such a stack at a thousand or two, so most are tried at five thousand; with
-/// `EXECUTION_CONTEXTS_LONG=1` all are tried at a million.
+/// Unbounded nesting overflows such a stack after one or two thousand links. Most chains here have
+/// five thousand links. With `EXECUTION_CONTEXTS_LONG=1` they have a million.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncDepthTests {
     static let million = 1_000_000
     static let many = isLongRun ? million : 5_000
-    /// Swift Testing records each error that is thrown, and all of its tests wait meanwhile.
+    /// Swift Testing records each thrown error, and all of its tests wait meanwhile.
     static let fewThrows = isLongRun ? 100_000 : 2_000
 
-    /// How a chain of links comes to its end.
+    /// How the head of a chain ends.
     enum Ending: CaseIterable, Sendable {
         case succeeded, failed, dropped, cancelled
 
@@ -27,7 +27,7 @@ struct AsyncDepthTests {
             head = nil
         }
 
-        /// Whether this is how the last link ended.
+        /// Whether `async`, the last of the chain, has ended accordingly.
         func isEnd(of async: Async<Int>) -> Bool {
             switch self {
             case .succeeded: async.value != nil
@@ -38,10 +38,10 @@ struct AsyncDepthTests {
         }
     }
 
-    /// What leads from one future to the next.
+    /// A kind of link from one future to the next.
     struct Link: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Whether an error of the one is that of the next; otherwise the next is dropped.
+        /// Whether the next future fails with the same error. If not, its promise is released.
         let passesErrors: Bool
         let length: Int
         let next: @Sendable (Async<Int>) -> Async<Int>
@@ -105,7 +105,7 @@ struct AsyncDepthTests {
     }
 
     @Test(arguments: Link.all, Ending.allCases)
-    func `Law 25: a chain of any length and kind ends on a small stack, however it ends`(
+    func `Law 25: a chain of any length and kind ends on a small stack, however its head ends`(
         _ link: Link, _ ending: Ending
     ) async {
         await onSmallStack {
@@ -118,7 +118,7 @@ struct AsyncDepthTests {
     }
 
     @Test(arguments: isLongRun ? Ending.allCases : [.failed])
-    func `Law 25: a million promises that callbacks link end on a small stack, however they end`(
+    func `Law 25: a million promises that callbacks link end on a small stack, however the head ends`(
         _ ending: Ending
     ) async {
         await onSmallStack {
@@ -151,9 +151,10 @@ struct AsyncDepthTests {
         }
     }
 
-    /// But for a traversal: its sequence is the user's, has the source here, and is kept until it has been gone through.
+    /// Without `traverse`. It keeps the user's sequence until the sequence has ended. The sequence
+    /// has the source here.
     @Test(arguments: Link.all.filter { $0.testDescription != "traverse" })
-    func `Law 10: what waits for what never comes is freed on a small stack`(_ link: Link) async {
+    func `Law 10: a chain whose head never completes is freed on a small stack`(_ link: Link) async {
         await onSmallStack {
             let sentinels = Sentinels()
             do {

@@ -3,10 +3,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// What an `Async` says of itself: who waits for whom.
+/// The description of an `Async`: its outcome, or its sources and its subscribers.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncDescriptionTests {
-    @Test func `What has ended says how`() {
+    @Test func `A completed Async describes its outcome`() {
         #expect("\(Async(.success(42)))" == "Async(42)")
         #expect("\(Async<Int>(error: Oops(number: 3)))" == "Async(failed: Oops(number: 3))")
         #expect("\(Async<String?>(.success(nil)))" == "Async(nil)")
@@ -15,16 +15,16 @@ struct AsyncDescriptionTests {
         #expect("\(promise.async)" == "Async(failed: CancellationError())")
     }
 
-    @Test func `What has not ended names where its promise was made, and says that nobody waits`() {
+    @Test func `An open Async names the source location of its promise, and has no subscribers`() {
         let promise = Promise<Int>()
         let line = #line - 1
         #expect(
             "\(promise.async)"
                 == "Async(waits for promise made at ExecutionContextsTests/AsyncDescriptionTests.swift:\(line); "
-                + "nobody waits for it)")
+                + "no subscribers)")
     }
 
-    @Test func `It names those who wait, in order, with their contexts`() {
+    @Test func `An Async names its subscribers, in order, with their contexts`() {
         let context = ManualContext(name: "shelf")
         let promise = Promise<Int>()
         let keep: [Any] = [
@@ -36,14 +36,14 @@ struct AsyncDescriptionTests {
             promise.async.zip(promise.async, promise.async),
         ]
         let description = "\(promise.async)"
-        let waiting =
-            "for it wait a callback on 'immediate', a callback on 'shelf', a callback on 'shelf' with a token, "
+        let subscribers =
+            "subscribers: a callback on 'immediate', a callback on 'shelf', a callback on 'shelf' with a token, "
             + "map on 'immediate', flatMap on 'shelf', all of 3, all of 3, all of 3)"
-        #expect(description.hasSuffix(waiting), "\(description)")
+        #expect(description.hasSuffix(subscribers), "\(description)")
         withExtendedLifetime(keep) {}
     }
 
-    @Test func `It names what waits for what, to the promise or the work at the head`() {
+    @Test func `An Async names its sources, up to the promise or the submission at the head`() {
         let context = ManualContext(name: "shelf")
         let promise = Promise<Int>()
         let line = #line - 1
@@ -53,10 +53,10 @@ struct AsyncDescriptionTests {
             "\(end)"
                 == "Async(waits for a shielded value <- timeout <- delay <- recover on 'shelf' <- "
                 + "map on 'immediate' <- promise made at "
-                + "ExecutionContextsTests/AsyncDescriptionTests.swift:\(line); nobody waits for it)")
-        let work = "\(context.submit { 1 }.mapError { $0 })"
-        #expect(work.contains("mapError on 'immediate' <- submitted to 'shelf' at "), "\(work)")
-        #expect(work.contains("AsyncDescriptionTests.swift:"))
+                + "ExecutionContextsTests/AsyncDescriptionTests.swift:\(line); no subscribers)")
+        let submitted = "\(context.submit { 1 }.mapError { $0 })"
+        #expect(submitted.contains("mapError on 'immediate' <- submitted to 'shelf' at "), "\(submitted)")
+        #expect(submitted.contains("AsyncDescriptionTests.swift:"))
         let others = [
             "\(Async.first(of: [promise.async]))", "\(Async.firstSuccess(of: [promise.async]))",
             "\(Async.retry(2, on: context) { _ in Async(.success(1)) })",
@@ -69,19 +69,19 @@ struct AsyncDescriptionTests {
         }
     }
 
-    @Test func `What has ended is not waited for any more`() {
+    @Test func `An Async does not name a source that has completed`() {
         let context = ManualContext(name: "shelf")
         let promise = Promise<Int>()
-        let brought = Promise<Int>()
-        let end = promise.async.flatMap(on: context) { _ in brought.async }
+        let returned = Promise<Int>()
+        let end = promise.async.flatMap(on: context) { _ in returned.async }
         promise.succeed(1)
-        // On its way.
-        #expect("\(end)" == "Async(waits for flatMap on 'shelf'; nobody waits for it)")
+        // Its function is queued.
+        #expect("\(end)" == "Async(waits for flatMap on 'shelf'; no subscribers)")
         context.runReady()
         #expect("\(end)".contains("flatMap on 'shelf' <- promise made at "), "\(end)")
     }
 
-    @Test func `Many who wait and long chains are cut short`() async {
+    @Test func `Many subscribers and long chains are abbreviated`() async {
         await offThePool {
             let promise = Promise<Int>()
             for _ in 0..<100 { promise.async.onComplete { _ in } }
@@ -93,7 +93,7 @@ struct AsyncDescriptionTests {
         }
     }
 
-    @Test func `A task and a thread that wait are named`() async {
+    @Test func `A waiting task and a waiting thread are named`() async {
         let promise = Promise<Int>()
         let task = startedTask { try await promise.async.get() }
         await offThePool {
@@ -108,7 +108,7 @@ struct AsyncDescriptionTests {
         #expect((try? await task.value) == 1)
     }
 
-    @Test func `Those who wait for each other in a circle are named once, and it says so`() {
+    @Test func `Futures that wait for each other in a cycle are named once, and the cycle is named`() {
         let (first, second) = (Promise<Int>(), Promise<Int>())
         first.follow(second.async)
         second.follow(first.async)
@@ -118,7 +118,7 @@ struct AsyncDescriptionTests {
         #expect(second.async.error is CancellationError)
     }
 
-    @Test func `Law 9: a context may ask the Async that asks for its name`() async {
+    @Test func `Law 9: the name of a context may describe the Async that asks for it`() async {
         await watched {
             let promise = Promise<Int>()
             let isAsked = Box(false)
@@ -134,14 +134,14 @@ struct AsyncDescriptionTests {
         }
     }
 
-    /// Makes its name up.
+    /// A context that computes its name.
     private struct Chatty: ExecutionContext {
         let makeName: @Sendable () -> String
         var name: String { makeName() }
         func execute(_ work: @escaping Work) { work() }
     }
 
-    @Test func `It may be described while everything changes`() async {
+    @Test func `An Async may be described while other threads complete and cancel it`() async {
         await watched {
             struct World: Sendable {
                 let promise = Promise<Int>()

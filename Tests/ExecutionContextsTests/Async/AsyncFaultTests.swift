@@ -3,10 +3,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Callbacks and functions on contexts that do what they should not.
+/// Callbacks and functions on contexts that violate the laws.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncFaultTests {
-    @Test func `Law 25: a context that runs work twice calls a callback once`() {
+    @Test func `Law 25: a context that runs each job twice calls a callback once`() {
         let doubling = ClosureContext { work in
             work()
             work()
@@ -25,9 +25,9 @@ struct AsyncFaultTests {
         #expect(calls.value == ["callback", "with a token", "map"])
     }
 
-    @Test func `Law 25: a context that runs work twice at the same time calls a callback once`() async {
+    @Test func `Law 25: a context that runs each job twice at the same time calls a callback once`() async {
         await watched {
-            // Runs work on two threads that wait for each other.
+            // Runs each job on two threads that wait for each other.
             let doubling = ClosureContext { work in onThreads(2, work) }
             let calls = Box(0)
             let count = rounds(debug: 100, release: 1000)
@@ -45,25 +45,23 @@ struct AsyncFaultTests {
         }
     }
 
-    @Test func `Law 10: a context that loses a callback frees what it captured`() {
-        let losing = ClosureContext { _ in }
+    @Test func `Law 10: a context that drops a callback frees its captures`() {
+        let dropping = ClosureContext { _ in }
         let sentinels = Sentinels()
         let promise = Promise<Int>()
         let token = InvalidationToken()
         for _ in 0..<2 {
             let sentinel = sentinels.make()
-            promise.async.onComplete(on: losing) { _ in _ = sentinel }
-            promise.async.onComplete(on: losing, while: token) { _ in _ = sentinel }
-            // Registered before and after.
+            promise.async.onComplete(on: dropping) { _ in _ = sentinel }
+            promise.async.onComplete(on: dropping, while: token) { _ in _ = sentinel }
+            // Registered before the completion, and after it.
             promise.succeed(1)
         }
         #expect(sentinels.living == 0)
         token.invalidate()
     }
 
-    @Test func `Law 1: a callback on a context that has no room stops the program, it is not lost`()
-        async throws
-    {
+    @Test func `Law 1: a callback that a full context refuses traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let view = ManualContext(name: "crowded").bounded(1, overflow: .refuse)
             let promise = Promise<Int>()
@@ -71,6 +69,6 @@ struct AsyncFaultTests {
             promise.async.onComplete(on: view) { _ in }
             promise.succeed(1)
         }
-        try expectSentence(result, "refused by 'crowded'", "law 1")
+        try expectTrap(result, "refused by 'crowded'", "law 1")
     }
 }

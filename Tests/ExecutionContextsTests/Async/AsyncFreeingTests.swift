@@ -3,22 +3,22 @@ import ExecutionContextsTesting
 import Synchronization
 import Testing
 
-/// What is freed or called by an end may end the next future: nested to any depth (laws 10, 25 and 26).
+/// The end of a future frees captures and calls callbacks that end the next one (laws 10, 25, 26).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncFreeingTests {
     static let many = AsyncDepthTests.many
 
-    /// Calls a closure when its last reference goes.
+    /// Calls a closure when its last reference is released.
     final class OnFree: Sendable {
         let body: Work
         init(_ body: @escaping Work) { self.body = body }
         deinit { body() }
     }
 
-    /// Something that keeps a closure until it is cancelled.
+    /// An operation that keeps a closure until it is cancelled.
     struct Keeper: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Makes one that keeps `link`; what is returned cancels it.
+        /// Makes an operation that keeps `link`, and returns a closure that cancels it.
         let make: @Sendable (_ link: OnFree, _ manual: ManualContext) -> Work
 
         init(_ name: String, _ make: @escaping @Sendable (OnFree, ManualContext) -> Work) {
@@ -43,7 +43,7 @@ struct AsyncFreeingTests {
                 return cancelling(
                     source.async.map(on: manual) { value in withExtendedLifetime(link) { value } }, source)
             },
-            Keeper("map on a context that has been asked") { link, manual in
+            Keeper("map that is queued on its context") { link, manual in
                 cancelling(
                     Async(.success(1)).map(on: manual) { value in withExtendedLifetime(link) { value } })
             },
@@ -99,9 +99,7 @@ struct AsyncFreeingTests {
     }
 
     @Test(arguments: Keeper.all)
-    func `Law 10: captures whose freeing cancels the next one are freed on a small stack`(_ keeper: Keeper)
-        async
-    {
+    func `Law 10: captures whose deinit cancels the next operation use little stack`(_ keeper: Keeper) async {
         await onSmallStack {
             let manual = ManualContext()
             let freed = Atomic<Int>(0)
@@ -127,7 +125,7 @@ struct AsyncFreeingTests {
         cancelNext()
     }
 
-    @Test func `Law 26: functions whose cancelling cancels the next one end on a small stack`() async {
+    @Test func `Law 26: async functions that cancel one another end on a small stack`() async {
         await onSmallStack {
             let first = Promise<Int>()
             var last = first.async
@@ -148,9 +146,9 @@ struct AsyncFreeingTests {
         }
     }
 
-    // MARK: - Callbacks of what has ended
+    // MARK: - Callbacks of completed futures
 
-    /// Contexts that run a job on the caller, now or where it is safe.
+    /// Contexts that run a job on the calling thread, at once or where it is safe.
     static let inline: [@Sendable () -> any ExecutionContext] = [
         { ImmediateContext().named("inline") },
         { CriticalSection() },
@@ -159,7 +157,7 @@ struct AsyncFreeingTests {
     ]
 
     @Test(arguments: inline.indices, [true, false])
-    func `Law 25: callbacks that each register the next one need no stack`(_ kind: Int, _ isTap: Bool) async {
+    func `Law 25: callbacks that register the next one use little stack`(_ kind: Int, _ isTap: Bool) async {
         await onSmallStack {
             let context = Self.inline[kind]()
             let done = Promise<Void>()
@@ -177,9 +175,9 @@ struct AsyncFreeingTests {
         }
     }
 
-    // MARK: - Cancelled while it is moved
+    // MARK: - Cancelling during a change of source
 
-    @Test func `Law 10: a follower that is cancelled while it is moved frees its function`() async {
+    @Test func `Law 10: a follower that is cancelled while it changes its source frees its function`() async {
         await underEverySchedule("move") { sim, onlooker in
             let (first, second) = (Promise<Int>(), Promise<Int>())
             let sentinels = Sentinels()

@@ -1,15 +1,15 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-// What is made of futures, in the library and in the model.
+// Derives futures, in the library and in the model.
 extension AsyncGraph {
-    func join() {
-        let sources = (0...dice.roll(3)).compactMap { _ in held() }
+    func combine() {
+        let sources = (0...rng.roll(3)).compactMap { _ in held() }
         guard !sources.isEmpty else { return }
         let nodes = sources.map { model.nodes[$0] }
         let asyncs = sources.compactMap { handles[$0] }
         let sentinel = sentinels.make()
-        switch dice.roll(3) {
+        switch rng.roll(3) {
         case 0:
             let node = model.joined(nodes) { outcomes, last in
                 guard case .value = last else { return last }
@@ -20,7 +20,7 @@ extension AsyncGraph {
                 }
                 return .value(sum % 20)
             }
-            // Two cells here and one in the model: the other one is its own and nobody else's.
+            // Two futures here, but one in the model: only the `map` subscribes to the `all`.
             let all = Async.all(asyncs).map { values in
                 _ = sentinel; return values.reduce(0, +) % 20
             }
@@ -40,8 +40,8 @@ extension AsyncGraph {
     func wait() {
         guard let number = held(), let source = handles[number] else { return }
         let node = model.nodes[number]
-        let time = dice.roll(15) + 1
-        switch dice.roll(4) {
+        let time = rng.roll(15) + 1
+        switch rng.roll(4) {
         case 0 where node.outcome == nil:
             add(
                 source.timeout(after: .milliseconds(time), on: context), model.timeout(node, after: time),
@@ -63,7 +63,7 @@ extension AsyncGraph {
         else { return }
         let (node, otherNode) = (model.nodes[number], model.nodes[otherNumber])
         let sentinel = sentinels.make()
-        switch dice.roll(6) {
+        switch rng.roll(6) {
         case 0:
             let mapped = source.map { value in
                 _ = sentinel; return try Self.next(value)

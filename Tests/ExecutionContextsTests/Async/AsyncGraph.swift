@@ -1,21 +1,21 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// One graph, in the library and in the model.
+/// One random graph of futures, in the library and in the model.
 final class AsyncGraph {
-    var dice: Dice
+    var rng: SeededRNG
     let sentinels: Sentinels
     let context = ManualContext()
     let model = AsyncModel()
     let log = Box<[String]>([])
-    /// The same as the nodes of the model; nil where the handle has been dropped.
+    /// One for each node of the model; nil where the handle has been released.
     var handles: [Async<Int>?] = []
     var promises: [Int: Promise<Int>] = [:]
     var tokens: [(InvalidationToken, () -> Void)] = []
     var steps: [String] = []
 
     init(_ seed: UInt64, _ sentinels: Sentinels) {
-        dice = Dice(seed: seed)
+        rng = SeededRNG(seed: seed)
         self.sentinels = sentinels
     }
 
@@ -72,20 +72,20 @@ final class AsyncGraph {
     // MARK: - Steps
 
     private func step() {
-        // Few enough that nothing nests deeper than the model allows.
+        // With so few futures, nesting stays below the limit of the model.
         let mayGrow = handles.count < 13
-        switch dice.roll(mayGrow ? 20 : 10) {
+        switch rng.roll(mayGrow ? 20 : 10) {
         case 0: finish()
         case 1: if let number = held() { cancel(number) }
-        case 2: advance(by: dice.roll(12))
+        case 2: advance(by: rng.roll(12))
         case 3, 4: if let number = held() { observe(number) }
         case 5: if let number = held() { observe(number, whileValid: true) }
         case 6: if !tokens.isEmpty { invalidate() }
         case 7: if let number = held() { release(number) }
-        case 8: if let number = openPromise(), dice.roll(2) == 0 { drop(number) }
+        case 8: if let number = openPromise(), rng.roll(2) == 0 { drop(number) }
         case 9: follow()
         case 10, 11, 12: makePromise()
-        case 13: join()
+        case 13: combine()
         case 14: wait()
         default: derive()
         }
@@ -93,12 +93,12 @@ final class AsyncGraph {
 
     func held() -> Int? {
         let all = handles.indices.filter { handles[$0] != nil }
-        return all.isEmpty ? nil : all[dice.roll(all.count)]
+        return all.isEmpty ? nil : all[rng.roll(all.count)]
     }
 
     private func openPromise() -> Int? {
         let all = promises.keys.sorted()
-        return all.isEmpty ? nil : all[dice.roll(all.count)]
+        return all.isEmpty ? nil : all[rng.roll(all.count)]
     }
 
     func add(_ async: Async<Int>, _ node: AsyncModel.Node, _ what: String) {
@@ -111,7 +111,7 @@ final class AsyncGraph {
         let node = model.make(.promise)
         promises[node.number] = promise
         add(promise.async, node, "promise")
-        let victim = dice.roll(2) == 0 ? held() : nil
+        let victim = rng.roll(2) == 0 ? held() : nil
         let other = victim.flatMap { $0 == node.number ? nil : handles[$0] }
         let otherNode = other == nil ? nil : victim.map { model.nodes[$0] }
         let name = "handler of \(node.number)"
@@ -129,8 +129,8 @@ final class AsyncGraph {
 
     private func finish() {
         guard let number = openPromise() else { return }
-        let value = dice.roll(20)
-        if dice.roll(2) == 0 {
+        let value = rng.roll(20)
+        if rng.roll(2) == 0 {
             steps.append("\(number) succeeds with \(value)")
             promises[number]?.succeed(value)
             model.end(model.nodes[number], .value(value))
@@ -142,7 +142,7 @@ final class AsyncGraph {
     }
 
     private func drop(_ number: Int) {
-        steps.append("the promise of \(number) is dropped")
+        steps.append("the promise of \(number) is released")
         promises[number] = nil
         model.drop(model.nodes[number])
     }
@@ -154,7 +154,7 @@ final class AsyncGraph {
     }
 
     private func release(_ number: Int) {
-        steps.append("the handle of \(number) is dropped")
+        steps.append("the handle of \(number) is released")
         handles[number] = nil
     }
 
@@ -182,19 +182,19 @@ final class AsyncGraph {
             log.withValue { $0.append("\(name): \(Self.translated(outcome))") }
         }
         let node = model.nodes[number]
-        let party = AsyncModel.Party { [unowned model] in model.log.append("\(name): \($0)") }
+        let subscriber = AsyncModel.FutureSubscriber { [unowned model] in model.log.append("\(name): \($0)") }
         if whileValid {
             let token = InvalidationToken()
             handles[number]?.onComplete(while: token, body)
-            tokens.append((token, { [unowned model] in model.leave(node, party) }))
+            tokens.append((token, { [unowned model] in model.leave(node, subscriber) }))
         } else {
             handles[number]?.onComplete(body)
         }
-        model.join(node, party, isCallback: !whileValid)
+        model.join(node, subscriber, isCallback: !whileValid)
     }
 
     private func invalidate() {
-        let (token, leave) = tokens.remove(at: dice.roll(tokens.count))
+        let (token, leave) = tokens.remove(at: rng.roll(tokens.count))
         steps.append("a token is invalidated")
         token.invalidate()
         leave()

@@ -3,30 +3,28 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Who keeps an `Async` from being cancelled, and who does not (law 26).
+/// Which subscribers keep an `Async` from being cancelled, and which do not (law 26).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncInterestTests {
-    typealias Visitor = AsyncCancelTests.Visitor
+    typealias Subscriber = AsyncCancelTests.Subscriber
 
-    /// Runs a task that awaits it; returns when the task does.
+    /// Starts a task in `get()`, and returns once that task waits.
     private func awaiting(_ async: Async<Int>) -> Task<Int, any Error> {
         startedTask { try await async.get() }
     }
 
     // MARK: - Awaiting
 
-    @Test func `Law 26: a cancelled task that awaits gets its error, and what it awaited goes on`()
-        async throws
-    {
+    @Test func `Law 26: a task cancelled in get throws, and the awaited future continues`() async throws {
         let promise = Promise<Int>()
-        promise.onCancel { Issue.record("Nothing was cancelled but a task that waited.") }
+        promise.onCancel { Issue.record("Only a waiting task was cancelled, not the promise.") }
         let tasks = [awaiting(promise.async), awaiting(promise.async)]
         for task in tasks {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(!promise.async.isCompleted)
         }
-        // Cancelled before it asks, it does not wait, and cancels nothing either.
+        // A task that is cancelled before `get()` does not wait, and cancels nothing either.
         let late = Task {
             while !Task.isCancelled { await Task.yield() }
             return try await promise.async.get()
@@ -38,22 +36,20 @@ struct AsyncInterestTests {
         #expect(try await next.value == 7)
     }
 
-    @Test(arguments: Visitor.all)
-    func `Law 26: a task that awaits keeps the promise, and when it leaves last the promise goes on`(
-        _ visitor: Visitor
+    @Test(arguments: Subscriber.all)
+    func `Law 26: a task in get keeps the promise, also when that task is the last to leave`(
+        _ subscriber: Subscriber
     ) async {
         let promise = Promise<Int>()
         let task = awaiting(promise.async)
-        await watched { visitor.visit(promise.async)() }
+        await watched { subscriber.subscribe(promise.async)() }
         #expect(!promise.async.isCompleted)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!promise.async.isCompleted)
     }
 
-    @Test func `Law 26: a cache of requests is safe when its callers are cancelled while they await`()
-        async throws
-    {
+    @Test func `Law 26: a cached request continues when callers that await it are cancelled`() async throws {
         let cache = LockedResource([String: Async<Int>](), lockedBy: .section)
         let requests = Box<[Promise<Int>]>([])
         let load: @Sendable (String) -> Async<Int> = { key in
@@ -65,8 +61,8 @@ struct AsyncInterestTests {
                 return request.async
             }
         }
-        var dice = Dice(seed: 26)
-        let callers = (0..<100).map { _ in (startedTask { try await load("wren").get() }, dice.roll(2) == 0) }
+        var rng = SeededRNG(seed: 26)
+        let callers = (0..<100).map { _ in (startedTask { try await load("wren").get() }, rng.roll(2) == 0) }
         for (task, isCancelled) in callers where isCancelled { task.cancel() }
         for (task, isCancelled) in callers where isCancelled {
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -78,9 +74,9 @@ struct AsyncInterestTests {
 
     // MARK: - Sharing
 
-    @Test(arguments: Visitor.all)
-    func `Law 26: nothing that is derived from a shared Async ends it, and its own cancel does`(
-        _ visitor: Visitor
+    @Test(arguments: Subscriber.all)
+    func `Law 26: a shared Async is cancelled by its own cancel, not by its subscribers`(
+        _ subscriber: Subscriber
     ) async {
         await watched {
             for endsItself in [true, false] {
@@ -88,8 +84,8 @@ struct AsyncInterestTests {
                 let cancellations = Box(0)
                 promise.onCancel { cancellations.withValue { $0 += 1 } }
                 let shared = promise.async.shared()
-                visitor.visit(shared)()
-                visitor.visit(shared.map { $0 })()
+                subscriber.subscribe(shared)()
+                subscriber.subscribe(shared.map { $0 })()
                 #expect(!shared.isCompleted)
                 #expect(!promise.async.isCompleted)
                 if endsItself {
@@ -104,7 +100,7 @@ struct AsyncInterestTests {
         }
     }
 
-    @Test func `Law 26: a time limit and a look at what has ended leave a shared Async alone`() {
+    @Test func `Law 26: neither a timeout nor a combinator cancels a shared Async`() {
         let context = ManualContext()
         let promise = Promise<Int>()
         let shared = promise.async.shared()
@@ -118,28 +114,28 @@ struct AsyncInterestTests {
         #expect(shared.value == 2)
     }
 
-    // MARK: - Side effects
+    // MARK: - Taps
 
-    @Test(arguments: Visitor.all)
-    func `Law 26: a side effect does not keep a promise whose only party leaves, and is told of it`(
-        _ visitor: Visitor
+    @Test(arguments: Subscriber.all)
+    func `Law 26: a tap does not keep a promise whose last subscriber leaves, and is notified`(
+        _ subscriber: Subscriber
     ) async {
         await watched {
             let promise = Promise<Int>()
-            let told = Box<[String]>([])
+            let notified = Box<[String]>([])
             promise.async.tap { outcome in
-                told.withValue { $0.append((try? outcome.get()) == nil ? "cancelled" : "value") }
+                notified.withValue { $0.append((try? outcome.get()) == nil ? "cancelled" : "value") }
             }
-            let leave = visitor.visit(promise.async)
-            promise.async.tap(on: .global) { _ in told.withValue { $0.append("elsewhere") } }
+            let leave = subscriber.subscribe(promise.async)
+            promise.async.tap(on: .global) { _ in notified.withValue { $0.append("elsewhere") } }
             leave()
-            waitUntil { promise.async.isCompleted && told.value.count == 2 }
+            waitUntil { promise.async.isCompleted && notified.value.count == 2 }
             #expect(promise.async.error is CancellationError)
-            #expect(told.value.sorted() == ["cancelled", "elsewhere"])
+            #expect(notified.value.sorted() == ["cancelled", "elsewhere"])
         }
     }
 
-    @Test func `Law 26: a side effect has nothing cancelled, and sees the outcome of every end`() {
+    @Test func `Law 26: a tap cancels nothing, and is notified of every outcome`() {
         for outcome in [Result<Int, any Error>.success(1), .failure(Oops())] {
             let promise = Promise<Int>()
             let calls = Box(0)
@@ -151,12 +147,12 @@ struct AsyncInterestTests {
         }
     }
 
-    @Test func `Law 25: side effects and callbacks are called in the order of registration`() {
-        var dice = Dice(seed: 25)
+    @Test func `Law 25: taps and callbacks are called in the order of registration`() {
+        var rng = SeededRNG(seed: 25)
         for _ in 0..<200 {
             let promise = Promise<Int>()
             let log = Box<[Int]>([])
-            let count = dice.roll(8) + 1
+            let count = rng.roll(8) + 1
             for number in 0..<count {
                 let note: @Sendable (Result<Int, any Error>) -> Void = { _ in
                     log.withValue { $0.append(number) }
@@ -164,15 +160,14 @@ struct AsyncInterestTests {
                     promise.async.tap { _ in log.withValue { $0.append(count) } }
                     promise.async.onComplete { _ in log.withValue { $0.append(count + 1) } }
                 }
-                if dice.roll(2) == 0 { promise.async.tap(note) } else { promise.async.onComplete(note) }
+                if rng.roll(2) == 0 { promise.async.tap(note) } else { promise.async.onComplete(note) }
             }
             promise.succeed(1)
             #expect(log.value == Array(0...(count + 1)))
         }
     }
 
-    @Test
-    func `Law 25: a side effect runs where it is told to, once, also on a context that runs work twice`() {
+    @Test func `Law 25: a tap runs once, on its context, also if that context runs each job twice`() {
         let manual = ManualContext()
         let twice = ClosureContext { work in
             work()
@@ -188,7 +183,7 @@ struct AsyncInterestTests {
         #expect(calls.value == ["twice", "manual"])
     }
 
-    @Test func `Law 26: what was cancelled twice, shared twice or looked at twice is what it was`() {
+    @Test func `Law 26: an Async that is shared twice is cancelled once, by its own cancel`() {
         let promise = Promise<Int>()
         let inner = promise.async.shared()
         let shared = inner.shared()
@@ -196,7 +191,7 @@ struct AsyncInterestTests {
         #expect(!shared.isCompleted)
         #expect(shared.cancel())
         #expect(!shared.cancel())
-        // What is derived from a shared one does not cancel it, and the outer one is derived from the inner one.
+        // No subscriber cancels a shared one, and the outer one is a subscriber of the inner one.
         #expect(!inner.isCompleted && !promise.async.isCompleted)
         #expect(inner.cancel())
         #expect(promise.async.error is CancellationError)

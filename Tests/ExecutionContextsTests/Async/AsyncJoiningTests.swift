@@ -2,7 +2,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Waiting for all of many, or for the first of them.
+/// Combinators: all of several futures, or the first of them.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncJoiningTests {
     static let many = rounds(debug: 20_000, release: 100_000)
@@ -12,34 +12,33 @@ struct AsyncJoiningTests {
     // MARK: - All
 
     @Test(arguments: [0, 1, 2, 10, 1000])
-    func `All the values come in the order of the arguments, whatever the order in which they came`(
+    func `All has the values in the order of the arguments, whatever the order of completion`(
         _ count: Int
     ) {
         let promises = promises(count)
         let all = Async.all(promises.map(\.async))
-        var dice = Dice(seed: UInt64(count))
+        var rng = SeededRNG(seed: UInt64(count))
         var left = Array(0..<count)
         while !left.isEmpty {
             #expect(!all.isCompleted)
-            let index = left.remove(at: dice.roll(left.count))
+            let index = left.remove(at: rng.roll(left.count))
             promises[index].succeed(index)
         }
         #expect(all.value == Array(0..<count))
     }
 
     @Test(arguments: 1...20)
-    func `All mixes what has ended, what has not and one and the same Async in several places`(_ seed: UInt64)
-    {
-        var dice = Dice(seed: seed)
+    func `All takes completed futures, open futures and one future several times`(_ seed: UInt64) {
+        var rng = SeededRNG(seed: seed)
         let promises = promises(8)
-        for index in 0..<8 where dice.roll(2) == 0 { promises[index].succeed(index) }
-        let places = (0..<20).map { _ in dice.roll(8) }
-        let all = Async.all(places.map { promises[$0].async })
+        for index in 0..<8 where rng.roll(2) == 0 { promises[index].succeed(index) }
+        let indices = (0..<20).map { _ in rng.roll(8) }
+        let all = Async.all(indices.map { promises[$0].async })
         for index in 0..<8 { promises[index].succeed(index) }
-        #expect(all.value == places)
+        #expect(all.value == indices)
     }
 
-    @Test func `All ends with the first error that comes, and leaves the others`() {
+    @Test func `All ends with the first error, and leaves the other futures`() {
         let promises = promises(4)
         promises[3].async.onComplete { _ in }
         let all = Async.all(promises.map(\.async))
@@ -48,13 +47,13 @@ struct AsyncJoiningTests {
         #expect(all.error as? Oops == Oops(number: 2))
         #expect(promises[0].async.error is CancellationError)
         #expect(promises[1].async.value == 1)
-        // Somebody else wants this one.
+        // This one has another subscriber.
         #expect(!promises[3].async.isCompleted)
         promises[3].fail(Oops(number: 3))
         #expect(all.error as? Oops == Oops(number: 2))
     }
 
-    @Test func `All leaves those that come after one that has failed already`() {
+    @Test func `All leaves its other futures if one has failed already`() {
         let (before, after) = (Promise<Int>(), Promise<Int>())
         let all = Async.all([before.async, Async(error: Oops()), after.async])
         #expect(all.error is Oops)
@@ -62,7 +61,7 @@ struct AsyncJoiningTests {
         #expect(after.async.error is CancellationError)
     }
 
-    @Test func `Law 10: all that failed keeps none of the values that came`() {
+    @Test func `Law 10: an all that has failed keeps no value`() {
         let sentinels = Sentinels()
         let last = Promise<Sentinel>()
         let all = Async.all([Async(.success(sentinels.make())), last.async])
@@ -72,7 +71,7 @@ struct AsyncJoiningTests {
         #expect(sentinels.living == 0)
     }
 
-    @Test func `Law 10: all that was cancelled keeps none of the values that came`() {
+    @Test func `Law 10: an all that has been cancelled keeps no value`() {
         let sentinels = Sentinels()
         let last = Promise<Sentinel>()
         let all = Async.all([Async(.success(sentinels.make())), last.async])
@@ -84,7 +83,7 @@ struct AsyncJoiningTests {
     // MARK: - First
 
     @Test(arguments: [1, 2, 50], [true, false])
-    func `The first to end decides, be it with a value or an error`(_ count: Int, _ succeeds: Bool) {
+    func `The first future to end decides, with a value or with an error`(_ count: Int, _ succeeds: Bool) {
         for winner in 0..<count {
             let promises = promises(count)
             let first = Async.first(of: promises.map(\.async))
@@ -102,7 +101,7 @@ struct AsyncJoiningTests {
         }
     }
 
-    @Test func `Of several that have ended the first in the order of the arguments is the first`() {
+    @Test func `Of several completed futures, the first argument is the first`() {
         let pending = Promise<Int>()
         #expect(Async.first(of: [pending.async, Async(.success(1)), Async(error: Oops())]).value == 1)
         #expect(pending.async.error is CancellationError)
@@ -111,7 +110,7 @@ struct AsyncJoiningTests {
     }
 
     @Test(arguments: [1, 2, 50])
-    func `The first success passes over errors, and leaves the others`(_ count: Int) {
+    func `The first success ignores errors, and leaves the other futures`(_ count: Int) {
         for winner in 0..<count {
             let promises = promises(count + 1)
             let first = Async.firstSuccess(of: promises.map(\.async))
@@ -123,14 +122,14 @@ struct AsyncJoiningTests {
         }
     }
 
-    @Test func `The first success of none is the last error that came`() {
+    @Test func `Without a success, the first success fails with the last error`() {
         let promises = promises(3)
         let first = Async.firstSuccess(of: promises.map(\.async))
         for index in [1, 2, 0] { promises[index].fail(Oops(number: index)) }
         #expect(first.error as? Oops == Oops(number: 0))
     }
 
-    @Test func `Law 24: the first of nothing is an error at once, all of nothing an empty array`() {
+    @Test func `Law 24: the first of no futures is an error at once, all of no futures an empty array`() {
         #expect(Async<Int>.first(of: []).error as? AsyncError == .nothingToWaitFor)
         #expect(Async<Int>.firstSuccess(of: []).error as? AsyncError == .nothingToWaitFor)
         #expect(Async<Int>.all([]).value == [])
@@ -139,7 +138,7 @@ struct AsyncJoiningTests {
     // MARK: - Zip
 
     @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
-    func `Zip has values of several types, whatever the order in which they came`(_ order: [Int]) {
+    func `Zip has values of several types, whatever the order of completion`(_ order: [Int]) {
         let (number, text, flag) = (Promise<Int>(), Promise<String>(), Promise<Bool>())
         let two = number.async.zip(text.async)
         let three = number.async.zip(text.async, flag.async)
@@ -155,7 +154,7 @@ struct AsyncJoiningTests {
         #expect(three.value.map { $0 == (1, "two", true) } == true)
     }
 
-    @Test func `Zip ends with the first error, and leaves the others`() {
+    @Test func `Zip ends with the first error, and leaves the other futures`() {
         let (number, text, flag) = (Promise<Int>(), Promise<String>(), Promise<Bool>())
         let three = number.async.zip(text.async, flag.async)
         text.fail(Oops())
@@ -173,7 +172,7 @@ struct AsyncJoiningTests {
 
     // MARK: - Many
 
-    @Test func `Law 25: joints may be nested very deep`() async {
+    @Test func `Law 25: combinators may be nested very deep`() async {
         await offThePool {
             let promise = Promise<Int>()
             var end = promise.async
@@ -185,7 +184,7 @@ struct AsyncJoiningTests {
         }
     }
 
-    @Test func `Law 26: cancelling reaches the head of joints nested very deep`() async {
+    @Test func `Law 26: cancelling reaches the head of combinators nested very deep`() async {
         await offThePool {
             let promise = Promise<Int>()
             var end = promise.async
@@ -197,7 +196,7 @@ struct AsyncJoiningTests {
         }
     }
 
-    @Test func `Very many at a time`() async {
+    @Test func `A combinator takes very many futures`() async {
         await offThePool {
             let promises = promises(Self.many)
             let all = Async.all(promises.map(\.async))

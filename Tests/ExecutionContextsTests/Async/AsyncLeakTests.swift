@@ -4,12 +4,12 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Whatever is made of an `Async` and however it ends, nothing stays behind (law 10).
+/// Whatever is derived from an `Async` and however it ends, nothing leaks (law 10).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncLeakTests {
     typealias Source = Async<Sentinel>
 
-    /// What can be made of one; whatever closure there is captures a sentinel and returns another one.
+    /// A way to derive a future. Its closures capture a sentinel, and most of them return it.
     struct Recipe: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let make: @Sendable (Source, Sentinels, ManualContext) -> Source
@@ -123,17 +123,15 @@ struct AsyncLeakTests {
         ]
     }
 
-    /// How it all ends.
+    /// How the source or the derived future ends.
     enum Ending: CaseIterable, Sendable {
         case value, error, dropped, cancelledSource, cancelledEnd, cancelledOnTheWay
     }
 
     @Test(arguments: Recipe.all, Ending.allCases)
-    func
-        `Law 10: when it has ended and nobody keeps it, all it captured and brought is gone, and the context as well`(
-            _ recipe: Recipe, _ ending: Ending
-        )
-    {
+    func `Law 10: an ended future without a handle frees its captures, its outcome and its context`(
+        _ recipe: Recipe, _ ending: Ending
+    ) {
         let sentinels = Sentinels()
         weak var kept: ManualContext?
         do {
@@ -145,7 +143,7 @@ struct AsyncLeakTests {
             let captured = sentinels.make()
             end.onComplete { _ in _ = captured }
             end.onComplete(on: context) { _ in _ = captured }
-            // Some are on their way then, and some are not.
+            // Some recipes have submitted jobs or delays by now, and some have not.
             context.advance(by: .milliseconds(1))
             switch ending {
             case .value: promise?.succeed(sentinels.make())
@@ -168,7 +166,7 @@ struct AsyncLeakTests {
     }
 
     @Test(arguments: Recipe.all)
-    func `Law 10: what an ended Async keeps is its outcome, and nothing else`(_ recipe: Recipe) {
+    func `Law 10: an ended Async keeps its outcome, and nothing else`(_ recipe: Recipe) {
         let sentinels = Sentinels()
         for ending in Ending.allCases {
             let end: Source
@@ -194,7 +192,7 @@ struct AsyncLeakTests {
     }
 
     @Test(arguments: Recipe.all)
-    func `Law 10: cancelling frees what waits for a turn before the turn comes`(_ recipe: Recipe) {
+    func `Law 10: cancelling frees the captures of a queued job at once`(_ recipe: Recipe) {
         let sentinels = Sentinels()
         let context = ManualContext()
         let promise = Promise<Sentinel>()
@@ -208,10 +206,7 @@ struct AsyncLeakTests {
         context.advance(by: .seconds(20))
     }
 
-    @Test
-    func `Law 10: work that was submitted and its context are gone when it has run, whoever keeps the Async`()
-        async
-    {
+    @Test func `Law 10: a kept Async keeps neither its submitted job nor its context after the job`() async {
         await withCheckedContinuation { continuation in
             let end = Farewell { continuation.resume() }
             let value = Box<[Async<Int>]>([])
@@ -226,7 +221,7 @@ struct AsyncLeakTests {
                     submitted.flatMap(on: context) { Async(.success($0)) },
                 ]
             }
-            // Kept until the context has gone.
+            // Kept until the context has been freed.
             Self.keep(value)
         }
         Self.kept.value = nil
@@ -235,7 +230,7 @@ struct AsyncLeakTests {
     private static let kept = Box<Box<[Async<Int>]>?>(nil)
     private static func keep(_ box: Box<[Async<Int>]>) { kept.value = box }
 
-    @Test func `Law 10: a million callbacks, chains and promises leave no memory behind`() async {
+    @Test func `Law 10: very many callbacks, chains and promises leak nothing`() async {
         await offThePool {
             let sentinels = Sentinels()
             let count = rounds(debug: 10_000, release: 200_000)

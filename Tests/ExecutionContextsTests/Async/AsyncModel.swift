@@ -1,6 +1,6 @@
-/// What a graph of futures should do, written down as simply as can be: everything at once, on one thread.
+/// A reference model of a graph of futures: it does everything at once, on one thread.
 ///
-/// Nothing is put off here, so graphs that are compared with it must not nest deeper than 32.
+/// It defers nothing, so graphs that are compared with it must not nest deeper than 32.
 final class AsyncModel {
     enum Outcome: Equatable {
         case value(Int), failed(Int), cancelled, dropped, timedOut
@@ -13,13 +13,13 @@ final class AsyncModel {
         let number: Int
         let kind: Kind
         fileprivate(set) var outcome: Outcome?
-        fileprivate var line: [Party] = []
-        fileprivate var isTelling = false
-        /// What it waits for: one source, or those of a joined one.
-        fileprivate var waits: [(source: Node, party: Party)] = []
+        fileprivate var queue: [FutureSubscriber] = []
+        fileprivate var isNotifying = false
+        /// What it waits for: its source, or the sources of a combinator.
+        fileprivate var waits: [(source: Node, subscriber: FutureSubscriber)] = []
         fileprivate var follows = false
         fileprivate var handlers: [() -> Void] = []
-        /// The futures that its closures refer to, as long as it has these closures.
+        /// The futures that its closures captured, while it has these closures.
         fileprivate var captured: [Node] = []
 
         init(_ number: Int, _ kind: Kind) {
@@ -28,24 +28,24 @@ final class AsyncModel {
         }
     }
 
-    final class Party {
-        fileprivate let tell: (Outcome) -> Void
-        /// The future that this is, unless it is a callback.
+    final class FutureSubscriber {
+        fileprivate let notify: (Outcome) -> Void
+        /// The future that subscribes; nil for a callback.
         fileprivate let node: Node?
-        /// Whether it was the first to come, and a callback.
+        /// Whether it is a callback and was the first subscriber.
         fileprivate var isFirst = false
 
-        init(of node: Node? = nil, _ tell: @escaping (Outcome) -> Void) {
+        init(of node: Node? = nil, _ notify: @escaping (Outcome) -> Void) {
             self.node = node
-            self.tell = tell
+            self.notify = notify
         }
     }
 
     private(set) var nodes: [Node] = []
-    /// What was called, in order.
+    /// The callbacks and handlers that were called, in order.
     var log: [String] = []
     private(set) var now = 0
-    /// Who is told right now and may leave it to its teller to tell its own line.
+    /// The node being notified, which may leave the notifying of its own queue to its notifier.
     private var tail: Node?
     private var ready: [() -> Void] = []
     private var timers: [(at: Int, order: Int, fire: () -> Void)] = []
@@ -62,24 +62,28 @@ final class AsyncModel {
         guard node.outcome == nil else { return }
         node.outcome = outcome
         node.captured = []
-        if asTail, tail === node, !node.line.isEmpty, !node.line[0].isFirst { tail = nil } else { tell(node) }
+        if asTail, tail === node, !node.queue.isEmpty, !node.queue[0].isFirst {
+            tail = nil
+        } else {
+            notify(node)
+        }
         node.handlers = []
         let waits = node.waits
         node.waits = []
-        // A joined one leaves the others, and a promise that is completed by hand what it followed.
+        // A combinator leaves its other sources. A promise completed by hand leaves its source.
         if node.kind == .joined || node.kind == .promise {
-            for wait in waits { leave(wait.source, wait.party) }
+            for wait in waits { leave(wait.source, wait.subscriber) }
         }
     }
 
-    /// Ends it with an outcome that did not come from its source, and leaves that.
+    /// Completes it with an outcome that did not come from its source, and leaves its source.
     private func giveUp(_ node: Node, _ outcome: Outcome) {
         guard node.outcome == nil else { return }
         let waits = node.waits
         if node.kind != .joined { node.waits = [] }
         let handlers = node.handlers
         end(node, outcome, asTail: false)
-        for wait in waits where node.kind != .joined { leave(wait.source, wait.party) }
+        for wait in waits where node.kind != .joined { leave(wait.source, wait.subscriber) }
         for handler in handlers { handler() }
     }
 
@@ -97,17 +101,17 @@ final class AsyncModel {
         node.captured += captured.map { [$0] } ?? []
     }
 
-    /// Whether a closure of some future that has not ended keeps a future that keeps this one.
+    /// Whether a closure of a pending future keeps a future that keeps this one.
     ///
-    /// A future keeps what waits for it, and a closure keeps what it captured. Whoever writes
-    /// `never.map { $0 }.flatMap { _ in never }` has made a reference cycle, and no library can free it.
+    /// A future keeps its subscribers, and a closure keeps its captures. So
+    /// `never.map { $0 }.flatMap { _ in never }` is a reference cycle, and no library can free it.
     var hasCycle: Bool {
         var open: Set<Int> = []
         var done: Set<Int> = []
         func leadsBack(_ node: Node) -> Bool {
             guard node.outcome == nil, !done.contains(node.number) else { return false }
             guard open.insert(node.number).inserted else { return true }
-            if (node.line.compactMap(\.node) + node.captured).contains(where: leadsBack) { return true }
+            if (node.queue.compactMap(\.node) + node.captured).contains(where: leadsBack) { return true }
             open.remove(node.number)
             done.insert(node.number)
             return false
@@ -115,64 +119,64 @@ final class AsyncModel {
         return nodes.contains(where: leadsBack)
     }
 
-    // MARK: - Waiting
+    // MARK: - Notifying
 
-    private func tell(_ node: Node) {
-        guard !node.isTelling, !node.line.isEmpty else { return }
+    private func notify(_ node: Node) {
+        guard !node.isNotifying, !node.queue.isEmpty else { return }
         let outer = tail
-        var next = tellLine(node)
-        while let last = next { next = tellLine(last) }
+        var next = notifyQueue(node)
+        while let last = next { next = notifyQueue(last) }
         tail = outer
     }
 
-    /// Tells a line; returns its last one if that has ended by it, and now tells its own line, after this one.
-    private func tellLine(_ node: Node) -> Node? {
+    /// Notifies a queue; returns its last node if that completed, to notify the queue of that next.
+    private func notifyQueue(_ node: Node) -> Node? {
         guard let outcome = node.outcome else { return nil }
         var last: Node?
-        node.isTelling = true
-        while !node.line.isEmpty {
-            let party = node.line.removeFirst()
-            // Not the last one after all.
-            if let node = last { tell(node) }
-            // What stands in the line for a joined one is not that itself.
-            let candidate = party.node.flatMap { $0.kind == .joined ? nil : $0 }
+        node.isNotifying = true
+        while !node.queue.isEmpty {
+            let subscriber = node.queue.removeFirst()
+            // It was not the last one after all.
+            if let node = last { notify(node) }
+            // A combinator subscribes by an object of its own for each source.
+            let candidate = subscriber.node.flatMap { $0.kind == .joined ? nil : $0 }
             tail = candidate
-            party.tell(outcome)
+            subscriber.notify(outcome)
             last = tail == nil ? candidate : nil
         }
-        node.isTelling = false
+        node.isNotifying = false
         return last
     }
 
-    func join(_ node: Node, _ party: Party, isCallback: Bool = false) {
-        party.isFirst = isCallback && node.outcome == nil && node.line.isEmpty
-        node.line.append(party)
-        tell(node)
+    func join(_ node: Node, _ subscriber: FutureSubscriber, isCallback: Bool = false) {
+        subscriber.isFirst = isCallback && node.outcome == nil && node.queue.isEmpty
+        node.queue.append(subscriber)
+        notify(node)
     }
 
-    func leave(_ node: Node, _ party: Party) {
-        guard let index = node.line.firstIndex(where: { $0 === party }) else { return }
-        node.line.remove(at: index)
+    func leave(_ node: Node, _ subscriber: FutureSubscriber) {
+        guard let index = node.queue.firstIndex(where: { $0 === subscriber }) else { return }
+        node.queue.remove(at: index)
         cancelIfUnwanted(node)
     }
 
     func cancelIfUnwanted(_ node: Node) {
-        if node.outcome == nil, node.line.isEmpty { _ = cancel(node) }
+        if node.outcome == nil, node.queue.isEmpty { _ = cancel(node) }
     }
 
     private func wait(_ node: Node, for source: Node, _ step: @escaping (Outcome) -> Void) {
-        let party = Party(of: node) { outcome in
+        let subscriber = FutureSubscriber(of: node) { outcome in
             guard node.outcome == nil else { return }
             node.waits = []
             step(outcome)
         }
-        node.waits = [(source, party)]
-        join(source, party)
+        node.waits = [(source, subscriber)]
+        join(source, subscriber)
     }
 
-    // MARK: - What can be made of one
+    // MARK: - Derived futures
 
-    /// A future that `step` makes of another one's outcome: an outcome, or another future to end like.
+    /// A future for which `step` turns its source's outcome into an outcome or a future to follow.
     func derive(
         _ kind: Node.Kind = .derived, from source: Node, capturing captured: Node? = nil,
         hops: @escaping (Outcome) -> Bool = { _ in false },
@@ -181,7 +185,7 @@ final class AsyncModel {
         let node = make(kind)
         node.captured = captured.map { [$0] } ?? []
         wait(node, for: source) { [unowned self] outcome in
-            let goOn = { [unowned self] in
+            let proceed = { [unowned self] in
                 guard node.outcome == nil else { return }
                 node.captured = []
                 switch step(outcome) {
@@ -190,7 +194,7 @@ final class AsyncModel {
                 case (nil, nil): break
                 }
             }
-            if hops(outcome) { ready.append(goOn) } else { goOn() }
+            if hops(outcome) { ready.append(proceed) } else { proceed() }
         }
         return node
     }
@@ -205,28 +209,28 @@ final class AsyncModel {
         return true
     }
 
-    /// A future that `decide` ends, which is told of each source that has ended, and how many have not.
+    /// A combinator that calls `decide` when a source ends, and ends when that returns an outcome.
     func joined(_ sources: [Node], _ decide: @escaping (_ outcomes: [Outcome?], _ last: Outcome) -> Outcome?)
         -> Node
     {
         let node = make(.joined)
         var outcomes = [Outcome?](repeating: nil, count: sources.count)
-        let parties = sources.indices.map { index in
-            Party(of: node) { [unowned self] outcome in
+        let subscribers = sources.indices.map { index in
+            FutureSubscriber(of: node) { [unowned self] outcome in
                 outcomes[index] = outcome
                 if let result = decide(outcomes, outcome) { end(node, result) }
             }
         }
-        node.waits = Array(zip(sources, parties)).map { (source: $0, party: $1) }
-        for (source, party) in zip(sources, parties) {
+        node.waits = Array(zip(sources, subscribers)).map { (source: $0, subscriber: $1) }
+        for (source, subscriber) in zip(sources, subscribers) {
             guard node.outcome == nil else { cancelIfUnwanted(source); continue }
-            join(source, party)
-            if node.outcome != nil { leave(source, party) }
+            join(source, subscriber)
+            if node.outcome != nil { leave(source, subscriber) }
         }
         return node
     }
 
-    /// A future that ends like its source, `delay` later; never, if that is nil.
+    /// A future that ends like its source, `delay` later; with a nil delay it never ends.
     func delayed(_ source: Node, by delay: Int?) -> Node {
         let node = make(.derived)
         wait(node, for: source) { [unowned self] outcome in
@@ -259,7 +263,7 @@ final class AsyncModel {
                 break
             }
             now = next.at
-            // All that are due now have their turns, in order, before what they bring about.
+            // All timers that are due now fire, in order, before anything that they cause.
             let due = timers.filter { $0.at == now }.sorted { $0.order < $1.order }
             timers.removeAll { $0.at == now }
             ready += due.map(\.fire)

@@ -2,14 +2,14 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Handlers that cancel, captures and values that refer to the next one: nested to any depth (laws 10, 25 and 26).
+/// Handlers, captures and values that each refer to the next one, at any depth (laws 10, 25, 26).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncNestingTests {
     static let million = AsyncDepthTests.million
     static let many = AsyncDepthTests.many
 
     @Test
-    func `Law 26: a million completion handlers whose cancelling cancels the next end on a small stack`()
+    func `Law 26: a million handlers that each cancel the next future need a small stack only`()
         async
     {
         await onSmallStack {
@@ -30,7 +30,7 @@ struct AsyncNestingTests {
         }
     }
 
-    @Test func `Law 26: nested handlers run on the spot 32 deep, then after the call that cancelled`() {
+    @Test func `Law 26: handlers nest 32 deep; deeper ones run after the call that cancelled`() {
         let log = Box<[Int]>([])
         let promises = (0..<40).map { _ in Promise<Int>() }
         for (number, promise) in promises.enumerated() {
@@ -44,12 +44,13 @@ struct AsyncNestingTests {
             }
         }
         promises[0].async.cancel()
-        // The innermost of the nested ones has returned before the next one is called; then they take turns.
-        let turns = (32..<40).flatMap { [$0, -$0] }
-        #expect(log.value == Array(0..<32) + [-31] + turns + (0..<31).reversed().map { -$0 })
+        // The innermost nested handler has returned before the next handler is called. The deferred
+        // handlers then run one after the other.
+        let deferred = (32..<40).flatMap { [$0, -$0] }
+        #expect(log.value == Array(0..<32) + [-31] + deferred + (0..<31).reversed().map { -$0 })
     }
 
-    @Test func `Law 26: a handler that is given to a cancelled promise inside another one needs no stack`()
+    @Test func `Law 26: a handler that registers a handler on a cancelled promise needs no stack`()
         async
     {
         await onSmallStack {
@@ -89,7 +90,7 @@ struct AsyncNestingTests {
         }
     }
 
-    /// A list whose tail comes later.
+    /// A list whose tail is a future.
     private enum List: Sendable {
         case end(Sentinel)
         case element(Async<List>)
@@ -112,7 +113,7 @@ struct AsyncNestingTests {
             let sentinels = Sentinels()
             do {
                 let sentinel = sentinels.make()
-                // What each one keeps until it ends is the next one, whose source never comes.
+                // Until it ends, each future keeps the next one, whose source never completes.
                 var end = Async(.success(1)).delay(.nanoseconds(Int64.max), on: .global).map { _ in
                     _ = sentinel; return 1
                 }
@@ -127,12 +128,12 @@ struct AsyncNestingTests {
         }
     }
 
-    @Test func `Law 10: delays that each keep the one before are freed on a small stack`() async {
+    @Test func `Law 10: delays that each keep the delay before are freed on a small stack`() async {
         await onSmallStack {
             let sentinels = Sentinels()
             do {
                 let sentinel = sentinels.make(), context = GlobalContext()
-                // What never comes is kept by nothing but its handle.
+                // Only its handle keeps a delay that is never due.
                 var last = context.schedule(after: .nanoseconds(Int64.max)) { _ = sentinel }
                 for _ in 0..<Self.many {
                     last = context.schedule(after: .nanoseconds(Int64.max)) { [last] in _ = last }
@@ -162,7 +163,7 @@ struct AsyncNestingTests {
     }
 
     @Test
-    func `Law 26: completion handlers of futures that each keep the next one are dropped on a small stack`()
+    func `Law 26: completion handlers that each keep the next one are dropped on a small stack`()
         async
     {
         await onSmallStack {

@@ -3,23 +3,24 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// In a function that ends in `Never` the optimizer may drop a promise without its `deinit`, and what it refers to early.
+/// Promises that the optimizer drops without their `deinit`.
 ///
-/// In release, and best under the address sanitizer: a link to what has been freed shows there and nowhere else.
+/// It does so in a function that ends in `Never`, and frees early what the promise refers to. A
+/// dangling link shows in release only, and best under the address sanitizer.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncNeverTests {
     @Test func `A time limit runs out on a promise that the optimizer has dropped`() async {
         await #expect(processExitsWith: .exitCode(3)) {
             let manual = ManualContext(), promise = Promise<Int>()
-            let isTold = Box(false)
-            promise.async.timeout(after: .seconds(3), on: manual).onFailure { _ in isTold.value = true }
+            let isNotified = Box(false)
+            promise.async.timeout(after: .seconds(3), on: manual).onFailure { _ in isNotified.value = true }
             manual.advance(by: .seconds(4))
             withExtendedLifetime(promise) {}
-            exit(isTold.value ? 3 : 1)
+            exit(isNotified.value ? 3 : 1)
         }
     }
 
-    @Test func `What waits for a promise that the optimizer has dropped can be cancelled`() async {
+    @Test func `Subscribers of a promise that the optimizer has dropped can be cancelled`() async {
         await #expect(processExitsWith: .exitCode(3)) {
             let promise = Promise<Int>(), followed = Promise<Int>(), token = InvalidationToken()
             let mapped = promise.async.map { $0 }.map { $0 }
@@ -34,7 +35,7 @@ struct AsyncNeverTests {
         }
     }
 
-    @Test func `What waits for a promise that the optimizer has dropped can be described and waited for`()
+    @Test func `A future of a promise that the optimizer has dropped can be described and waited for`()
         async
     {
         await #expect(processExitsWith: .exitCode(3)) {

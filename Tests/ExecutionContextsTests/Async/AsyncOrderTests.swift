@@ -13,7 +13,9 @@ struct AsyncOrderTests {
         #expect(disorder == 0)
     }
 
-    /// Registers callbacks on one thread while another completes; returns how often one overtook another.
+    /// Registers callbacks on one thread while another thread completes the future.
+    ///
+    /// Returns in how many rounds a callback overtook another one.
     private func race(rounds: Int) -> Int {
         let completer = DispatchQueue(label: "completer")
         let hasCompleted = DispatchSemaphore(value: 0)

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import Foundation
 
-// What tests ask of an `Async`.
+// What tests read from an `Async`.
 extension Async {
     var value: Value? { try? outcome?.get() }
 
@@ -10,18 +10,18 @@ extension Async {
         return nil
     }
 
-    /// How many tasks wait for it with `get()`, as far as its description names its subscribers.
+    /// How many tasks wait for it with `get()`, by the subscribers that its description names.
     var waitingTasks: Int { description.components(separatedBy: "a task").count - 1 }
 
-    /// How many threads wait for it, as far as its description goes.
+    /// How many threads wait for it, by the subscribers that its description names.
     var waitingThreads: Int { description.components(separatedBy: "a thread").count - 1 }
 }
 
-/// Runs a synchronous body where it stands: in async code, which cannot call `wait()` itself.
+/// Runs a synchronous body inline, for async code, which cannot call `wait()` itself.
 func blocking<Value>(_ body: () throws -> Value) rethrows -> Value { try body() }
 
 extension Promise {
-    /// The `Async` of a promise that nobody completes or drops.
+    /// The `Async` of a promise that is neither completed nor dropped.
     static func undropped() -> Async<Value> {
         let promise = Promise()
         let async = promise.async
@@ -30,7 +30,7 @@ extension Promise {
     }
 }
 
-/// Waits, on a thread that may block, until something is so that another thread brings about.
+/// Blocks the calling thread until another thread has made the condition true.
 func waitUntil(_ isSo: () -> Bool) {
     while !isSo() { sched_yield() }
 }

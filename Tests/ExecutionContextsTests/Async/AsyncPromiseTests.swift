@@ -5,7 +5,7 @@ import Testing
 /// A promise completes its `Async` once; the first completion wins and says so (law 24).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncPromiseTests {
-    /// A way to end a promise, with the outcome it brings.
+    /// A way to end a promise, with its outcome.
     enum Way: CaseIterable, Sendable {
         case succeed, fail, outcome, body, throwingBody, followEnded, cancel
 
@@ -36,7 +36,7 @@ struct AsyncPromiseTests {
     }
 
     @Test(arguments: Way.allCases, Way.allCases)
-    func `Law 24: the first completion wins and says so, and the second is refused without harm`(
+    func `Law 24: the first completion wins, and the second is refused without harm`(
         _ first: Way, _ second: Way
     ) {
         let promise = Promise<Int>()
@@ -63,7 +63,7 @@ struct AsyncPromiseTests {
         #expect(promise.async.value == 7)
     }
 
-    @Test func `Law 24: the body of a completion that comes too late is run all the same`() {
+    @Test func `Law 24: complete runs its body even if the promise has ended already`() {
         let promise = Promise<Int>()
         promise.succeed(1)
         let ran = Box(false)
@@ -75,7 +75,7 @@ struct AsyncPromiseTests {
         #expect(ran.value)
     }
 
-    @Test func `A body that ends its own promise comes too late itself`() {
+    @Test func `A body that ends its own promise does not complete it again`() {
         let promise = Promise<Int>()
         #expect(
             !promise.complete {
@@ -85,7 +85,7 @@ struct AsyncPromiseTests {
         #expect(promise.async.value == 1)
     }
 
-    @Test func `Law 24: what has ended from the start can be neither completed nor cancelled`() {
+    @Test func `Law 24: a future that was made with its outcome cannot be cancelled`() {
         for async in [Async(.success(1)), Async(error: Oops()), Async(.success(1))] {
             #expect(async.isCompleted)
             #expect(!async.cancel())
@@ -110,11 +110,11 @@ struct AsyncPromiseTests {
         #expect(followers[0].async.value == 1)
         #expect(followers[1].async.error is Oops)
         #expect(followers[2].async.error is CancellationError)
-        // Kept: the optimizer lets go of a promise after its last use, and this one before it is cancelled.
+        // The optimizer releases a promise after its last use, here before it is cancelled.
         withExtendedLifetime(sources) {}
     }
 
-    @Test func `Law 24: a promise that follows one Async does not follow another one, and says so`() {
+    @Test func `Law 24: a promise that follows one Async refuses to follow another one`() {
         let (first, second, promise) = (Promise<Int>(), Promise<Int>(), Promise<Int>())
         let log = Box<[String]>([])
         for (name, source) in [("first", first), ("second", second)] {
@@ -133,7 +133,7 @@ struct AsyncPromiseTests {
         #expect(log.value == ["second before", "second after", "first before", "promise", "first after"])
     }
 
-    @Test func `Law 24: a promise that follows may still be completed by hand, which wins`() {
+    @Test func `Law 24: a promise that follows may be completed by hand before its source is`() {
         let (source, promise) = (Promise<Int>(), Promise<Int>())
         source.async.onComplete { _ in }
         promise.follow(source.async)
@@ -142,7 +142,7 @@ struct AsyncPromiseTests {
         #expect(promise.async.value == 1)
     }
 
-    @Test func `Law 26: a promise that was completed by hand wants nothing of the one it followed`() {
+    @Test func `Law 26: a promise that was completed by hand has no interest in the Async it followed`() {
         let (source, promise) = (Promise<Int>(), Promise<Int>())
         promise.follow(source.async)
         let branch = source.async.map { $0 }
@@ -152,14 +152,14 @@ struct AsyncPromiseTests {
         #expect(source.async.error is CancellationError)
     }
 
-    @Test func `Law 26: a follower that ended by hand leaves the one it followed, which nobody wants then`() {
+    @Test func `Law 26: completing a follower by hand cancels the Async that it alone followed`() {
         let (source, promise) = (Promise<Int>(), Promise<Int>())
         promise.follow(source.async)
         promise.fail(Oops())
         #expect(source.async.error is CancellationError)
     }
 
-    @Test func `Law 26: what an ended promise is to follow is cancelled if nobody else wants it`() {
+    @Test func `Law 26: an Async that an ended promise is to follow is cancelled if it has no subscriber`() {
         let (wanted, unwanted, promise) = (Promise<Int>(), Promise<Int>(), Promise<Int>())
         promise.succeed(1)
         wanted.async.onComplete { _ in }
@@ -169,13 +169,13 @@ struct AsyncPromiseTests {
         #expect(unwanted.async.error is CancellationError)
     }
 
-    @Test func `Law 24: a promise that is to follow itself ends with an error that says so`() {
+    @Test func `Law 24: a promise that is to follow itself ends with the error waitsForItself`() {
         let promise = Promise<Int>()
         promise.follow(promise.async)
         #expect(promise.async.error as? AsyncError == .waitsForItself)
     }
 
-    @Test func `Law 26: a promise may be let go of while it follows`() {
+    @Test func `Law 26: a promise may be released while it follows`() {
         let source = Promise<Int>()
         let async: Async<Int>
         do {
@@ -188,7 +188,7 @@ struct AsyncPromiseTests {
         #expect(async.value == 1)
     }
 
-    @Test func `Law 26: a chain of followers whose first promise is dropped ends with the error of that`()
+    @Test func `Law 26: a chain of followers ends with the error of its first promise, which is dropped`()
         throws
     {
         var head: Promise<Int>? = Promise()

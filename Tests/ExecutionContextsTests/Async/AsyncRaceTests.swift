@@ -4,29 +4,29 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Several things that end at the same time (laws 24 and 26).
+/// Completions, cancellations and time limits that race (laws 24 and 26).
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct AsyncRaceTests {
     @Test(arguments: 0..<3)
-    func `Law 24: joints whose members end and that are cancelled at the same time end once`(_ goal: Int)
+    func `Law 24: a combinator whose sources end while it is cancelled ends once`(_ goal: Int)
         async
     {
         await watched {
             struct World: Sendable {
                 let promises = (0..<4).map { _ in Promise<Int>() }
-                let joint = Box<Async<Int>?>(nil)
+                let combined = Box<Async<Int>?>(nil)
                 let calls = Box(0)
 
                 init(_ goal: Int) {
                     let asyncs = promises.map(\.async)
                     let calls = calls
-                    joint.value =
+                    combined.value =
                         switch goal {
                         case 0: Async.all(asyncs).map { $0.reduce(0, +) }
                         case 1: Async.first(of: asyncs)
                         default: Async.firstSuccess(of: asyncs)
                         }
-                    joint.value?.onComplete { _ in calls.withValue { $0 += 1 } }
+                    combined.value?.onComplete { _ in calls.withValue { $0 += 1 } }
                 }
             }
             let worlds = (0..<rounds(debug: 200, release: 5000)).map { _ in World(goal) }
@@ -38,11 +38,11 @@ struct AsyncRaceTests {
                         $0.promises[2].fail(Oops())
                         $0.promises[3].succeed(1)
                     },
-                    { if $0.calls.value == 0 { $0.joint.value?.cancel() } },
+                    { if $0.calls.value == 0 { $0.combined.value?.cancel() } },
                 ])
             for world in worlds {
                 #expect(world.calls.value == 1)
-                // Those that had not ended by then have been left.
+                // Sources that were still pending have been cancelled.
                 for promise in world.promises { #expect(promise.async.isCompleted) }
             }
         }
@@ -50,7 +50,7 @@ struct AsyncRaceTests {
 
     @Test
     func
-        `Law 24: a traversal on the global context that is cancelled somewhere ends once, and forgets everything`()
+        `Law 24: a traversal on the global context, cancelled at any point, ends once and keeps nothing`()
         async
     {
         await watched {
@@ -71,12 +71,12 @@ struct AsyncRaceTests {
                 if round % 5 != 0 { DispatchQueue.global().async { if round % 5 < 4 { values.cancel() } } }
             }
             for _ in 0..<count { ended.wait() }
-            // What was on its way may still be.
+            // Bodies that were running may still hold theirs.
             waitUntil { sentinels.living == 0 }
         }
     }
 
-    @Test func `Law 24: limits, values and cancellations that race end a timed Async once`() async {
+    @Test func `Law 24: a timed Async ends once, though its value and its limit race`() async {
         await watched {
             let ended = DispatchSemaphore(value: 0)
             let count = rounds(debug: 200, release: 4000)
@@ -93,7 +93,8 @@ struct AsyncRaceTests {
         }
     }
 
-    @Test func `Law 26: tasks, threads and tokens come and go at one promise, and nobody is forgotten`() async
+    @Test func `Law 26: tasks, threads and tokens subscribe and leave concurrently, and every wait ends`()
+        async
     {
         await watched {
             let worlds = (0..<rounds(debug: 60, release: 1000)).map { _ in Promise<Int>() }

@@ -4,14 +4,15 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Waits that could never end, or must not be, stop the program with a sentence (law 27).
+/// Waits that could never end, or are not allowed, trap with a message (law 27).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncRefusedWaitTests {
     private func expectRefusal(_ result: ExitTest.Result?, _ part: String) throws {
-        try expectSentence(result, "wait()", "law 27", part)
+        try expectTrap(result, "wait()", "law 27", part)
     }
 
-    @Test func `Law 27: work on the serial context that the caller keeps busy`() async throws {
+    @Test func `Law 27: wait traps for a job of the serial context that the caller keeps busy`() async throws
+    {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = SerialQueueContext(label: "ledger")
             _ = try context.sync { try context.submit { 1 }.map { $0 }.wait() }
@@ -20,14 +21,14 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "AsyncRefusedWaitTests.swift")
     }
 
-    @Test func `Law 27: work that waits for itself`() async throws {
+    @Test func `Law 27: a job that waits for its own future traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = GlobalContext().serial("ledger")
-            let work = Box<Async<Int>?>(nil)
+            let future = Box<Async<Int>?>(nil)
             let isKept = DispatchSemaphore(value: 0)
-            work.value = context.submit {
+            future.value = context.submit {
                 isKept.wait()
-                return try work.value?.wait() ?? 0
+                return try future.value?.wait() ?? 0
             }
             isKept.signal()
             DispatchSemaphore(value: 0).wait()
@@ -35,7 +36,8 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "'ledger'")
     }
 
-    @Test func `Law 27: a function on the serial context that the caller keeps busy`() async throws {
+    @Test func `Law 27: wait traps for a map on the serial context that the caller keeps busy`() async throws
+    {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = SerialQueueContext(label: "ledger").named("book")
             let promise = Promise<Int>()
@@ -48,7 +50,9 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "its map must run on 'book', which the caller keeps busy")
     }
 
-    @Test func `Law 27: a function for errors, once there is one`() async throws {
+    @Test func `Law 27: wait traps for a recover on the caller's context once there is an error`()
+        async throws
+    {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = SerialQueueContext(label: "ledger")
             let promise = Promise<Int>()
@@ -62,7 +66,7 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "its recover must run on 'ledger', which the caller keeps busy")
     }
 
-    @Test func `Law 27: a function that waits for what it is to bring`() async throws {
+    @Test func `Law 27: a map function that waits for its own future traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = SerialQueueContext(label: "ledger")
             let promise = Promise<Int>()
@@ -75,11 +79,11 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test(arguments: ["delay", "retry", "traverse"])
-    func `Law 27: what must go on on the serial context that the caller keeps busy`(_ what: String)
+    func `Law 27: wait traps for an operator on the serial context that the caller keeps busy`(_ name: String)
         async throws
     {
         let result =
-            switch what {
+            switch name {
             case "delay":
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                     let context = SerialQueueContext(label: "ledger")
@@ -100,10 +104,10 @@ struct AsyncRefusedWaitTests {
                     }
                 }
             }
-        try expectRefusal(result, "its \(what) must go on on 'ledger'")
+        try expectRefusal(result, "its \(name) must continue on 'ledger'")
     }
 
-    @Test func `Law 27: main, when main must complete it`() async throws {
+    @Test func `Law 27: wait on main traps for a job of main`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             MainContext().execute { _ = try? MainContext().submit { 1 }.wait() }
             DispatchSemaphore(value: 0).wait()
@@ -111,7 +115,7 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "submitted to 'main', which the caller keeps busy")
     }
 
-    @Test func `Law 27: a manual context, from its own work`() async throws {
+    @Test func `Law 27: a job of a manual context that waits for that context traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = ManualContext(name: "by hand")
             context.execute { _ = try? Async(.success(1)).map(on: context) { $0 }.wait() }
@@ -120,7 +124,7 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "'by hand'")
     }
 
-    @Test func `Law 27: what takes its turn behind the callback that waits`() async throws {
+    @Test func `Law 27: a callback that waits for a future of its own source traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let promise = Promise<Int>()
             promise.async.onComplete { _ in _ = try? promise.async.map { $0 }.map { $0 }.wait() }
@@ -129,7 +133,7 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "inside a callback of what it waits for")
     }
 
-    @Test func `Law 27: what takes its turn behind the callback that waits, among others`() async throws {
+    @Test func `Law 27: a callback that waits for a combinator of its own source traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let promise = Promise<Int>()
             promise.async.onComplete { _ in
@@ -140,7 +144,7 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "inside a callback of what it waits for")
     }
 
-    @Test func `Law 27: a thread that runs Swift tasks`() async throws {
+    @Test func `Law 27: wait traps on a thread that runs Swift tasks`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let wait: @Sendable () throws -> Int = {
                 try GlobalContext().submit { 1 }.delay(.seconds(1000), on: .global).wait()
@@ -150,7 +154,7 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "runs Swift tasks")
     }
 
-    @Test func `Law 27: those who wait for each other in a circle`() async throws {
+    @Test func `Law 27: wait traps for a promise that follows itself in a cycle`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (first, second) = (Promise<Int>(), Promise<Int>())
             first.follow(second.async)
@@ -160,10 +164,10 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "it waits for itself")
     }
 
-    @Test func `Law 27: a limit of not-a-number seconds`() async throws {
+    @Test func `Law 27: a time limit of NaN seconds traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try blocking { try Async(.success(1)).wait(timeout: .nan) }
         }
-        try expectSentence(result, "not-a-number", "AsyncRefusedWaitTests.swift")
+        try expectTrap(result, "NaN", "AsyncRefusedWaitTests.swift")
     }
 }

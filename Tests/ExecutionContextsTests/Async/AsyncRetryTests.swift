@@ -3,21 +3,21 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Attempts one after the other, with waits between them that pass in the time of the context (law 7).
+/// Attempts, one after the other, with delays in the time of the context (law 7).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncRetryTests {
     private let context = ManualContext()
 
     private func at(_ milliseconds: Int64) -> Moment { Moment(nanoseconds: milliseconds * 1_000_000) }
 
-    /// What was attempted, and when.
+    /// One attempt, and when it was made.
     private struct Attempt: Equatable, Sendable {
         let number: Int
         let moment: Moment
         let isOnContext: Bool
     }
 
-    /// Fails so often, then succeeds with the number of the attempt.
+    /// Fails `failures` times, then succeeds with the number of the attempt.
     private func retry(
         _ attempts: Int, failing failures: Int, backoff: Backoff = .none, log: Box<[Attempt]> = Box([])
     ) -> Async<Int> {
@@ -26,19 +26,19 @@ struct AsyncRetryTests {
                 number: number, moment: context.now, isOnContext: context.isCurrent == true)
             log.withValue { $0.append(attempt) }
             if number > failures { return Async(.success(number)) }
-            // As a thrown error and as the error of an Async.
+            // Even attempts throw; odd ones return a failed Async.
             if number % 2 == 0 { throw Oops(number: number) }
             return Async(error: Oops(number: number))
         }
     }
 
     @Test(arguments: 1...6, 0...6)
-    func `The outcome is that of the first attempt that succeeds, or of the last one`(
+    func `A retry ends like its first attempt that succeeds, or like its last attempt`(
         _ attempts: Int, _ failures: Int
     ) {
         let log = Box<[Attempt]>([])
         let retried = retry(attempts, failing: failures, log: log)
-        #expect(log.value.isEmpty, "the first attempt waits for its turn as well")
+        #expect(log.value.isEmpty, "the first attempt is queued, too")
         context.runReady()
         #expect(log.value.map(\.number) == Array(1...min(attempts, failures + 1)))
         #expect(log.value.allSatisfy { $0.isOnContext && $0.moment == at(0) })
@@ -49,7 +49,7 @@ struct AsyncRetryTests {
         }
     }
 
-    @Test func `Law 7: attempts are made at the exact moments that the back-off says`() {
+    @Test func `Law 7: attempts start at exactly the moments that the back-off gives`() {
         let log = Box<[Attempt]>([])
         let backoff = Backoff.exponential(from: .milliseconds(100), factor: 3, limit: .seconds(2))
         let retried = retry(6, failing: 5, backoff: backoff, log: log)
@@ -60,21 +60,21 @@ struct AsyncRetryTests {
         #expect(context.delayedCount == 0)
     }
 
-    @Test func `Law 7: a wait begins when the attempt has failed`() {
+    @Test func `Law 7: the delay begins when the attempt has failed`() {
         let promises = [Promise<Int>(), Promise<Int>()]
         let retried = Async.retry(2, backoff: .constant(.seconds(1)), on: context) { promises[$0 - 1].async }
         context.advance(by: .seconds(10))
         promises[0].fail(Oops())
         #expect(context.delayedCount == 1)
         context.advance(by: .milliseconds(999))
-        #expect(promises[1].async.description.contains("nobody waits"))
+        #expect(promises[1].async.description.contains("no subscribers"))
         context.advance(by: .milliseconds(1))
         #expect(promises[1].async.description.contains("retry"))
         promises[1].succeed(2)
         #expect(retried.value == 2)
     }
 
-    @Test func `An error that is not worth another attempt ends it`() {
+    @Test func `An error that the condition rejects ends the retry`() {
         let log = Box<[Int]>([])
         let retried = Async<Int>.retry(
             9, on: context, while: { ($0 as? Oops)?.number != 3 }
@@ -88,7 +88,7 @@ struct AsyncRetryTests {
     }
 
     @Test(arguments: [0, -1])
-    func `No attempt at all stops the program`(_ attempts: Int) async throws {
+    func `A retry with fewer than one attempt traps`(_ attempts: Int) async throws {
         let result =
             attempts == 0
             ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -97,12 +97,12 @@ struct AsyncRetryTests {
             : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Async<Int>.retry(-1, on: .global) { _ in throw Oops() }
             }
-        try expectSentence(result, "\(attempts) attempts", "at least 1")
+        try expectTrap(result, "\(attempts) attempts", "at least 1")
     }
 
     // MARK: - Cancelling
 
-    @Test func `Law 26: cancelling before the first attempt makes none`() {
+    @Test func `Law 26: a retry that is cancelled before its first attempt makes no attempt`() {
         let log = Box<[Attempt]>([])
         let retried = retry(3, failing: 3, log: log)
         #expect(retried.cancel())
@@ -111,7 +111,7 @@ struct AsyncRetryTests {
         #expect(retried.error is CancellationError)
     }
 
-    @Test func `Law 26: cancelling cancels the attempt that is under way, and makes no other`() {
+    @Test func `Law 26: cancelling a retry cancels the running attempt and makes no other`() {
         let promise = Promise<Int>()
         let numbers = Box<[Int]>([])
         let retried = Async.retry(3, on: context) { number in
@@ -125,54 +125,55 @@ struct AsyncRetryTests {
         #expect(numbers.value == [1])
     }
 
-    @Test func `Law 26: cancelling from inside an attempt cancels what the attempt brings`() {
+    @Test func `Law 26: cancelling inside an attempt cancels the future that the attempt returns`() {
         for attempt in 1...3 {
-            let brought = Promise<Int>()
+            let returned = Promise<Int>()
             let retried = Box<Async<Int>?>(nil)
             retried.value = Async.retry(5, on: context) { number in
                 if number < attempt { throw Oops() }
                 #expect(retried.value?.cancel() == true)
-                return brought.async
+                return returned.async
             }
             context.runReady()
-            #expect(brought.async.error is CancellationError)
+            #expect(returned.async.error is CancellationError)
             retried.value = nil
         }
     }
 
     @Test
-    func `Law 26: cancelling while the attempt before is still being told leaves the one that is under way`()
+    func `Law 26: cancelling while an earlier attempt still notifies cancels the running one`()
         async
     {
         await watched {
             let (first, last) = (Promise<Int>(), Promise<Int>())
-            let (isHeld, mayGoOn, hasGoneOn) = (
+            let (isHeld, mayContinue, hasContinued) = (
                 DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
             )
-            let turns = Box(0)
-            // Inline, and holds the thread when the third attempt is under way: deep inside the second one's end.
+            let jobs = Box(0)
+            // Inline. It blocks the thread after it has started the third attempt, which happens
+            // inside the completion of the second one.
             let context = ClosureContext { work in
-                let turn = turns.withValue { turns in
-                    turns += 1
-                    return turns
+                let job = jobs.withValue { jobs in
+                    jobs += 1
+                    return jobs
                 }
                 work()
-                if turn != 3 { return }
+                if job != 3 { return }
                 isHeld.signal()
-                mayGoOn.wait()
+                mayContinue.wait()
             }
             let retried = Async.retry(5, on: context) { number in
                 number == 1 ? first.async : number == 2 ? Async(error: Oops()) : last.async
             }
             retried.onComplete { _ in
-                // It has ended, and has left nothing yet.
-                mayGoOn.signal()
-                hasGoneOn.wait()
+                // It has ended, and has not left its source yet.
+                mayContinue.signal()
+                hasContinued.wait()
             }
             onThreads([
                 {
                     first.fail(Oops())
-                    hasGoneOn.signal()
+                    hasContinued.signal()
                 },
                 {
                     isHeld.wait()
@@ -184,7 +185,7 @@ struct AsyncRetryTests {
         }
     }
 
-    @Test func `Law 26: cancelling ends the wait, and frees everything at once`() {
+    @Test func `Law 26: cancelling a retry withdraws its delay and frees its captures at once`() {
         let sentinels = Sentinels()
         let retried: Async<Int>
         do {
@@ -201,32 +202,32 @@ struct AsyncRetryTests {
 
     // MARK: - Length
 
-    @Test func `Law 25: any number of attempts needs no more stack than a few`() async {
+    @Test func `Law 25: thousands of attempts need a small stack only`() async {
         await onSmallStack {
             let few = AsyncDepthTests.fewThrows
             let thrown = Async<Int>.retry(few, on: .immediate) { throw Oops(number: $0) }
             #expect(thrown.error as? Oops == Oops(number: few))
             let many = AsyncDepthTests.many
-            let brought = Async<Int>.retry(many, on: .immediate) { Async(error: Oops(number: $0)) }
-            #expect(brought.error as? Oops == Oops(number: many))
+            let returned = Async<Int>.retry(many, on: .immediate) { Async(error: Oops(number: $0)) }
+            #expect(returned.error as? Oops == Oops(number: many))
         }
     }
 
-    // MARK: - Contexts that lose work
+    // MARK: - Contexts that drop jobs
 
-    @Test func `Law 1: on a context that loses work it ends with a refusal`() {
+    @Test func `Law 1: a retry on a context that drops jobs ends with a refusal`() {
         let retried = Async.retry(3, on: ClosureContext { _ in }) { _ in Async(.success(1)) }
         #expect((retried.error as? Refusal)?.reason == .abandoned)
     }
 
-    @Test func `Law 1: on a context that has no room it ends with the refusal`() {
+    @Test func `Law 1: a retry on a full context ends with the refusal`() {
         let view = context.bounded(1, overflow: .refuse)
         view.execute {}
         let retried = Async.retry(3, on: view) { _ in Async(.success(1)) }
         #expect((retried.error as? Refusal)?.reason == .full(capacity: 1))
     }
 
-    @Test func `A context that runs work twice makes each attempt once`() {
+    @Test func `On a context that runs jobs twice a retry makes each attempt once`() {
         let doubling = ClosureContext { work in
             work()
             work()
@@ -240,7 +241,7 @@ struct AsyncRetryTests {
         #expect(retried.error is Oops)
     }
 
-    /// A time that fires inside `add` what is due already.
+    /// A time source whose `add` fires a delay that is due already.
     private final class Hasty: TimeSource {
         let pending = Box<[DelayedWork]>([])
         var now: Moment { Moment(nanoseconds: 1_000) }
@@ -259,7 +260,7 @@ struct AsyncRetryTests {
         var time: any TimeSource { hasty }
     }
 
-    @Test func `Laws 7, 26: a wait that ends while it is set leaves the next one to be cancelled`() {
+    @Test func `Laws 7, 26: cancelling reaches the second delay, though the first ends while it is set`() {
         let context = HastyContext()
         let backoff = Backoff { $0 == 1 ? .nanoseconds(1) : .seconds(3600) }
         let retried = Async<Int>.retry(3, backoff: backoff, on: context) { _ in Async(error: Oops()) }

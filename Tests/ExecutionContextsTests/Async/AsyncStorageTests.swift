@@ -1,7 +1,7 @@
 import ExecutionContexts
 import Testing
 
-/// Values of any shape come out as they went in, as often as one asks, and are freed once.
+/// Values of any layout: each read returns what was stored, and each value is freed once.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncStorageTests {
     private struct Wide: Equatable, Sendable {
@@ -9,7 +9,7 @@ struct AsyncStorageTests {
         static func == (a: Self, b: Self) -> Bool { a.words == b.words }
     }
     private struct WideOwner: Sendable { var words = (1, 2, 3, 4); let sentinel: Sentinel }
-    private struct Aligned: Sendable { var lanes = SIMD2<Double>(1, 2) }
+    private struct Aligned: Sendable { var vector = SIMD2<Double>(1, 2) }
     private enum Shape: Equatable, Sendable { case none, circle(Double), text(String), box(Int, Int, Int) }
     private protocol Animal: Sendable { var legs: Int { get } }
     private struct Bird: Animal { let legs = 2 }
@@ -17,33 +17,33 @@ struct AsyncStorageTests {
         let legs = 8; let padding = (1, 2, 3, 4, 5); let name = "spider with a long name"
     }
 
-    /// Ends one in each way and reads it twice in each way.
+    /// Makes a future of the value in each way, and reads each future twice in each way.
     private func check<Value: Sendable>(
         _ value: Value, sourceLocation: SourceLocation = #_sourceLocation, _ isSame: (Value) -> Bool
     ) async throws {
         let promise = Promise<Value>()
         promise.succeed(value)
-        let fulfilled = Box<[Value]>([])
+        let received = Box<[Value]>([])
         let mapped = promise.async.map { $0 }
-        promise.async.onSuccess { value in fulfilled.withValue { $0.append(value) } }
+        promise.async.onSuccess { value in received.withValue { $0.append(value) } }
         promise.async.onComplete { outcome in
-            if case .success(let value) = outcome { fulfilled.withValue { $0.append(value) } }
+            if case .success(let value) = outcome { received.withValue { $0.append(value) } }
         }
         for async in [promise.async, mapped, Async(.success(value)), Async(.success(value))] {
             for _ in 0..<2 {
-                fulfilled.withValue { $0.append(try! async.outcome!.get()) }
+                received.withValue { $0.append(try! async.outcome!.get()) }
             }
-            fulfilled.value.append(try await async.get())
-            fulfilled.value.append(try blocking { try async.wait() })
+            received.value.append(try await async.get())
+            received.value.append(try blocking { try async.wait() })
         }
         let zipped = promise.async.zip(mapped)
-        if let (left, right) = zipped.value { fulfilled.value += [left, right] }
-        fulfilled.value += Async.all([promise.async, mapped]).value ?? []
-        #expect(fulfilled.value.count == 22, sourceLocation: sourceLocation)
-        for value in fulfilled.value { #expect(isSame(value), sourceLocation: sourceLocation) }
+        if let (left, right) = zipped.value { received.value += [left, right] }
+        received.value += Async.all([promise.async, mapped]).value ?? []
+        #expect(received.value.count == 22, sourceLocation: sourceLocation)
+        for value in received.value { #expect(isSame(value), sourceLocation: sourceLocation) }
     }
 
-    @Test func `Law 24: a value of any shape is the same for everybody, however often it is read`()
+    @Test func `Law 24: every read of a value of any layout returns the same value`()
         async throws
     {
         try await check(()) { _ in true }
@@ -54,7 +54,7 @@ struct AsyncStorageTests {
         try await check("a text that does not fit into fifteen bytes") { $0.count == 43 }
         try await check([1, 2, 3]) { $0 == [1, 2, 3] }
         try await check(Wide()) { $0 == Wide() }
-        try await check(Aligned()) { $0.lanes == SIMD2(1, 2) }
+        try await check(Aligned()) { $0.vector == SIMD2(1, 2) }
         try await check((1, "two", 3.0)) { $0 == (1, "two", 3.0) }
         try await check(Optional(5)) { $0 == 5 }
         try await check(Int?.none) { $0 == nil }
@@ -73,7 +73,7 @@ struct AsyncStorageTests {
         }
     }
 
-    @Test func `Law 24: an error as a value is a value, of whatever type it is known by`() async throws {
+    @Test func `Law 24: an error that is a value is no failure, whatever its static type`() async throws {
         try await check(Oops(number: 3) as any Error) { $0 as? Oops == Oops(number: 3) }
         try await check(Oops(number: 3)) { $0 == Oops(number: 3) }
         try await check(AsyncError.waitsForItself) { $0 == .waitsForItself }
@@ -84,7 +84,7 @@ struct AsyncStorageTests {
         #expect(Async<any Error>(error: Oops()).error is Oops)
     }
 
-    @Test func `Law 24: an Async is a value as well`() async throws {
+    @Test func `Law 24: an Async may be the value of an Async`() async throws {
         let inner = Promise<Int>()
         let outer = Async(.success(inner.async))
         inner.succeed(1)
@@ -93,7 +93,7 @@ struct AsyncStorageTests {
 
     @Test func `Law 10: the outcome lives as long as the Async, and is freed once`() {
         let sentinels = Sentinels()
-        /// Reads it twice, and says how many live in between: one, or none if reading freed it.
+        /// Reads the outcome twice; the sentinel then lives until the future is released.
         func check<Value: Sendable>(
             _ make: () -> Async<Value>, sourceLocation: SourceLocation = #_sourceLocation
         ) {
@@ -122,7 +122,7 @@ struct AsyncStorageTests {
         check { Async(.success(Async(.success(sentinels.make())))) }
     }
 
-    @Test func `Law 10: a value that comes too late is freed on the spot`() {
+    @Test func `Law 10: the value of a refused completion is freed at once`() {
         let sentinels = Sentinels()
         let promise = Promise<WideOwner>()
         promise.succeed(WideOwner(sentinel: sentinels.make()))
@@ -133,13 +133,13 @@ struct AsyncStorageTests {
         #expect(sentinels.living == 1)
     }
 
-    /// One that nobody keeps but whoever asks it next.
+    /// A future to which only the caller's next expression refers.
     @inline(never)
     private func ended<Value: Sendable>(with outcome: Result<Value, any Error>) -> Async<Value> {
         Async(outcome)
     }
 
-    @Test func `Law 24: what was read from an Async stays when that is freed at once`() {
+    @Test func `Law 24: a value that was read from an Async outlives the Async`() {
         let sentinels = Sentinels()
         for _ in 0..<100 {
             let error = ended(with: Result<Int, any Error>.failure(sentinels.make())).error

@@ -4,22 +4,23 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Many threads at one `Async`: it ends once, and everybody is told once and the same (laws 24 and 25).
+/// Many threads use one `Async`: it ends once, and each callback is called once (laws 24, 25).
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct AsyncStressTests {
-    /// One promise and everything that becomes of it.
+    /// One promise and what is recorded of it.
     private final class World: Sendable {
         let promise = Promise<Sentinel>()
         let sentinels = Sentinels()
         let context = SerialQueueContext(label: "stress")
         let isWanted: Bool
-        /// Who completed it, as far as that was said.
+        /// How many completions were accepted.
         let wins = Box(0)
-        /// What was registered, and how often each was called.
+        /// For each callback, how often it was called.
         let calls = Box<[Int]>([])
-        /// The outcomes that were seen, by identity.
+        /// The identities of the outcomes that callbacks received.
         let seen = Box<Set<ObjectIdentifier?>>([])
         let tokenCalls = Box<[Int]>([])
+        /// How many calls came after their token was invalidated.
         let late = Box(0)
 
         init(isWanted: Bool) {
@@ -69,7 +70,8 @@ struct AsyncStressTests {
         }
     }
 
-    @Test func `Law 24, 25: threads complete, register, cancel and invalidate, and all see the one outcome`()
+    @Test
+    func `Law 24, 25: all callbacks get one outcome while threads complete, register, cancel, invalidate`()
         async
     {
         await watched {
@@ -98,7 +100,7 @@ struct AsyncStressTests {
                     cancelBranches, cancelAll,
                 ])
             for world in worlds {
-                // What was submitted runs before this.
+                // The jobs submitted so far run before this.
                 world.context.sync {}
                 let isCancelled = world.promise.async.error is CancellationError
                 #expect(world.wins.value == (isCancelled ? 0 : 1))
@@ -106,13 +108,14 @@ struct AsyncStressTests {
                 #expect(world.calls.value.allSatisfy { $0 == 1 }, "\(world.calls.value)")
                 #expect(world.tokenCalls.value.allSatisfy { $0 <= 1 })
                 #expect(world.late.value == 0, "called after the token was invalidated")
-                #expect(world.seen.value.count <= 1, "told different outcomes")
+                #expect(world.seen.value.count <= 1, "callbacks got different outcomes")
                 #expect(world.sentinels.living == (isCancelled ? 0 : 1))
             }
         }
     }
 
-    @Test func `Law 25: callbacks that one thread registers while others complete keep their order`() async {
+    @Test func `Law 25: callbacks that one thread registers while another completes keep their order`() async
+    {
         await watched {
             struct World: Sendable {
                 let promise = Promise<Int>()

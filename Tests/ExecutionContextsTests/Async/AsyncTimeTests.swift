@@ -7,7 +7,7 @@ import Testing
 struct AsyncTimeTests {
     private let context = ManualContext()
 
-    /// When it ended, in the context's time.
+    /// The moment at which it ends, in the context's time.
     private func moment(of async: Async<Int>) -> Box<Moment?> {
         let moment = Box<Moment?>(nil)
         async.onComplete { [context] _ in moment.value = context.now }
@@ -36,7 +36,7 @@ struct AsyncTimeTests {
         #expect(context.delayedCount == 0)
     }
 
-    @Test func `Law 7: errors are delayed as values are`() {
+    @Test func `Law 7: a delay applies to errors, too`() {
         let delayed = Async<Int>(error: Oops()).delay(.milliseconds(5), on: context)
         context.advance(to: at(4))
         #expect(!delayed.isCompleted)
@@ -67,14 +67,14 @@ struct AsyncTimeTests {
         for async in endless { #expect(async.cancel()) }
     }
 
-    @Test func `Law 7: a delay of not-a-number seconds stops the program`() async throws {
+    @Test func `Law 7: a delay of NaN seconds traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = Async(.success(1)).delay(.nan, on: .global)
         }
-        try expectSentence(result, "not-a-number", "law 7", "AsyncTimeTests.swift")
+        try expectTrap(result, "NaN", "law 7", "AsyncTimeTests.swift")
     }
 
-    @Test func `Law 7: delays that are due together end in the order in which they began`() {
+    @Test func `Law 7: delays of one deadline end in the order in which they began`() {
         let log = Box<[Int]>([])
         let promises = (0..<100).map { _ in Promise<Int>() }
         for (number, promise) in promises.enumerated() {
@@ -87,7 +87,7 @@ struct AsyncTimeTests {
         #expect(log.value == (0..<100).reversed())
     }
 
-    @Test func `Law 7: a delay that is cancelled frees what it holds at once, and withdraws its alarm`() {
+    @Test func `Law 7: cancelling a delay frees its captures at once and removes its timer`() {
         let sentinels = Sentinels()
         let promise = Promise<Sentinel>()
         let before = promise.async.delay(.seconds(1), on: context)
@@ -101,7 +101,7 @@ struct AsyncTimeTests {
         #expect(sentinels.living == 0)
     }
 
-    @Test func `Law 10: a delay that nobody keeps ends all the same, and one that never comes is not kept`() {
+    @Test func `Law 10: a delay without a handle ends all the same, and an infinite one is freed`() {
         let sentinels = Sentinels()
         let calls = Box(0)
         do {
@@ -118,7 +118,7 @@ struct AsyncTimeTests {
 
     // MARK: - Timeout
 
-    @Test func `Law 7: what ends within the limit ends as it did, and the alarm is withdrawn`() {
+    @Test func `Law 7: a source that ends in time decides the outcome, and the timer is removed`() {
         let promises = [Promise<Int>(), Promise<Int>()]
         let timed = promises.map { $0.async.timeout(after: .seconds(1), on: context) }
         #expect(context.delayedCount == 2)
@@ -130,7 +130,7 @@ struct AsyncTimeTests {
         #expect(context.delayedCount == 0)
     }
 
-    @Test func `Law 7: when the limit is reached there is an error that says so, and the source is left`() {
+    @Test func `Law 7: at the time limit the timeout ends with an error and leaves its source`() {
         let (wanted, unwanted) = (Promise<Int>(), Promise<Int>())
         wanted.async.onComplete { _ in }
         let timed = [wanted, unwanted].map { $0.async.timeout(after: .seconds(1), on: context) }
@@ -145,7 +145,7 @@ struct AsyncTimeTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
-    func `Law 7: a zero or negative limit means what has ended already`(_ limit: Duration) {
+    func `Law 7: with a zero or negative time limit only a completed source is in time`(_ limit: Duration) {
         let (wanted, unwanted) = (Promise<Int>(), Promise<Int>())
         wanted.async.onComplete { _ in }
         #expect(Async(.success(1)).timeout(after: limit, on: context).value == 1)
@@ -160,7 +160,7 @@ struct AsyncTimeTests {
         #expect(context.delayedCount == 0)
     }
 
-    @Test func `Law 7: infinity and what lies beyond the clock is no limit`() {
+    @Test func `Law 7: an infinite time limit, or one beyond the clock, is no limit`() {
         let promise = Promise<Int>()
         let timed = [Double.infinity, 1e300].map { promise.async.timeout(after: $0, on: context) }
         let long = promise.async.timeout(after: .seconds(Int64.max), on: context)
@@ -170,16 +170,16 @@ struct AsyncTimeTests {
         for async in timed + [long] { #expect(async.value == 1) }
     }
 
-    @Test func `Law 7: a limit of not-a-number seconds stops the program, also where it would not matter`()
+    @Test func `Law 7: a time limit of NaN seconds traps, even for a completed source`()
         async throws
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = Async(.success(1)).timeout(after: .nan, on: .global)
         }
-        try expectSentence(result, "not-a-number", "AsyncTimeTests.swift")
+        try expectTrap(result, "NaN", "AsyncTimeTests.swift")
     }
 
-    @Test func `Law 26: cancelling a timed Async withdraws its alarm and leaves the source`() {
+    @Test func `Law 26: cancelling a timeout removes its timer and leaves the source`() {
         let promise = Promise<Int>()
         let timed = promise.async.timeout(after: .seconds(1), on: context)
         #expect(timed.cancel())
@@ -187,7 +187,7 @@ struct AsyncTimeTests {
         #expect(context.delayedCount == 0)
     }
 
-    @Test func `Law 7: limits within limits end at the shortest`() {
+    @Test func `Law 7: of nested time limits the shortest counts`() {
         let promise = Promise<Int>()
         let timed = promise.async
             .timeout(after: .seconds(3), on: context)
@@ -202,7 +202,7 @@ struct AsyncTimeTests {
         #expect(context.delayedCount == 0)
     }
 
-    @Test func `Law 7: a value and the limit that come at the same moment are told apart by order`() {
+    @Test func `Law 7: if a value and a time limit are due together, the one scheduled first wins`() {
         let early = Promise<Int>()
         context.schedule(after: .seconds(1)) { early.succeed(1) }
         let timed = early.async.timeout(after: .seconds(1), on: context)
@@ -216,25 +216,25 @@ struct AsyncTimeTests {
         #expect(late.async.value == 1)
     }
 
-    // MARK: - Contexts that lose work
+    // MARK: - Contexts that drop jobs
 
-    @Test func `Law 1: a delay or a limit on a context that loses its turn ends with a refusal`() async {
-        let losing = Losing(time: context.time)
+    @Test func `Law 1: a delay or a timeout on a context that drops its job ends with a refusal`() async {
+        let dropping = DroppingContext(time: context.time)
         let promise = Promise<Int>()
-        let delayed = Async(.success(1)).delay(.seconds(1), on: losing)
-        let timed = promise.async.timeout(after: .seconds(1), on: losing)
+        let delayed = Async(.success(1)).delay(.seconds(1), on: dropping)
+        let timed = promise.async.timeout(after: .seconds(1), on: dropping)
         context.advance(by: .seconds(1))
         for async in [delayed, timed] {
             #expect((async.error as? Refusal)?.reason == .abandoned)
-            #expect((async.error as? Refusal)?.context == "losing")
+            #expect((async.error as? Refusal)?.context == "dropping")
         }
         #expect(promise.async.error is CancellationError)
     }
 
-    /// Has a time, and loses everything.
-    private struct Losing: ExecutionContext {
+    /// A context with a time source that drops every job.
+    private struct DroppingContext: ExecutionContext {
         let time: any TimeSource
-        var name: String { "losing" }
+        var name: String { "dropping" }
         func execute(_ work: @escaping Work) {}
     }
 }

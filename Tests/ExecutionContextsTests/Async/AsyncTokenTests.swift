@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// A callback with a token is called at most once, and not after the token was invalidated (law 25).
+/// A callback with a token is called once at most, and never after its invalidation (law 25).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncTokenTests {
     @Test(arguments: Subject.bases)
@@ -33,15 +33,14 @@ struct AsyncTokenTests {
         }
     }
 
-    @Test func `Law 25: after the token was invalidated on the context, its callbacks are not called there`()
-    {
+    @Test func `Law 25: once the context has invalidated a token, no callback with it is called`() {
         let context = ManualContext()
         let (promise, token) = (Promise<Int>(), InvalidationToken())
         let calls = Box(0)
         for _ in 0..<3 {
             promise.async.onComplete(on: context, while: token) { _ in calls.withValue { $0 += 1 } }
         }
-        // Submitted to the context already when the token goes.
+        // The callbacks are queued on the context already when the token is invalidated.
         context.execute { token.invalidate() }
         promise.succeed(1)
         context.runReady()
@@ -51,7 +50,7 @@ struct AsyncTokenTests {
         #expect(calls.value == 0)
     }
 
-    @Test func `Law 25: a callback that invalidates the token is the last one that is called`() {
+    @Test func `Law 25: a callback that invalidates its token is the last one with it that is called`() {
         let (promise, token) = (Promise<Int>(), InvalidationToken())
         let log = Box<[Int]>([])
         for number in 0..<5 {
@@ -66,7 +65,7 @@ struct AsyncTokenTests {
     }
 
     @Test
-    func `Law 25: what a callback captured is freed when the token is invalidated, wherever it is by then`() {
+    func `Law 25: invalidating a token frees the captures of its callbacks, in whichever queue they are`() {
         let sentinels = Sentinels()
         let context = ManualContext()
         let (pending, ended, token) = (Promise<Int>(), Promise<Int>(), InvalidationToken())
@@ -75,7 +74,7 @@ struct AsyncTokenTests {
             promise.async.onComplete(on: context, while: token) { _ in _ = sentinel }
             promise.async.onComplete { _ in }
         }
-        // One waits in its promise's line, the other one in the context's.
+        // One callback is in the queue of its promise, the other one in the queue of the context.
         ended.succeed(1)
         #expect(sentinels.living == 2)
         token.invalidate()
@@ -84,7 +83,7 @@ struct AsyncTokenTests {
         context.runReady()
     }
 
-    @Test func `Law 25: with a token that is invalid already nothing is called, and nothing kept`() {
+    @Test func `Law 25: a callback registered with an invalid token is neither called nor kept`() {
         let sentinels = Sentinels()
         let token = InvalidationToken()
         token.invalidate()
@@ -101,7 +100,7 @@ struct AsyncTokenTests {
         #expect(sentinels.living == 0)
     }
 
-    @Test func `Law 10: a token is kept by none of the callbacks that were called, and keeps none of them`() {
+    @Test func `Law 10: a called callback does not keep its token, nor the token the callback`() {
         let sentinels = Sentinels()
         weak var kept: InvalidationToken?
         let promise = Promise<Int>()
@@ -117,8 +116,7 @@ struct AsyncTokenTests {
         #expect(kept == nil)
     }
 
-    @Test func `Law 26: the Async is cancelled when the last token that somebody waits with is invalidated`()
-    {
+    @Test func `Law 26: invalidating the token of the last subscriber cancels the Async`() {
         let (promise, first, second) = (Promise<Int>(), InvalidationToken(), InvalidationToken())
         let log = Box<[String]>([])
         promise.onCancel { log.withValue { $0.append("cancelled") } }
@@ -132,7 +130,7 @@ struct AsyncTokenTests {
         #expect(log.value == ["cancelled"])
     }
 
-    @Test func `Law 26: a token that goes does not cancel what somebody else wants`() {
+    @Test func `Law 26: invalidating a token cancels no Async that has another subscriber`() {
         let (promise, token) = (Promise<Int>(), InvalidationToken())
         promise.async.onComplete(while: token) { _ in }
         promise.async.onComplete { _ in }
@@ -140,7 +138,7 @@ struct AsyncTokenTests {
         #expect(!promise.async.isCompleted)
     }
 
-    @Test func `Law 26: invalidating cancels up a chain`() {
+    @Test func `Law 26: invalidating a token cancels a chain up to its promise`() {
         let (promise, token) = (Promise<Int>(), InvalidationToken())
         promise.async.map { $0 }.flatMap { Async(.success($0)) }.zip(Async(.success(1)))
             .onComplete(while: token) { _ in }
@@ -148,7 +146,7 @@ struct AsyncTokenTests {
         #expect(promise.async.error is CancellationError)
     }
 
-    @Test func `Law 9: a token may be invalidated again from whatever its invalidation calls`() {
+    @Test func `Law 9: a token may be invalidated again by any code that its invalidation calls`() {
         let (promise, token) = (Promise<Int>(), InvalidationToken())
         let calls = Box(0)
         promise.onCancel {
@@ -165,7 +163,7 @@ struct AsyncTokenTests {
         #expect(calls.value <= 10)
     }
 
-    @Test func `Law 25: ten thousand callbacks wait with one token, and go with it`() {
+    @Test func `Law 25: invalidating one token frees its ten thousand callbacks`() {
         let sentinels = Sentinels()
         let token = InvalidationToken()
         let promises = (0..<100).map { _ in Promise<Int>() }

@@ -3,10 +3,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Work for one element after the other, never more than so much at a time.
+/// One `Async` for each element of a sequence, a limited number of them at a time.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncTraverseTests {
-    /// Promises that bodies hand out, and what is known of them.
+    /// Makes the promises that bodies return, and records them.
     private final class Workshop: Sendable {
         private struct State {
             var promises: [Int: Promise<Int>] = [:]
@@ -16,7 +16,7 @@ struct AsyncTraverseTests {
 
         private let state = Box(State())
 
-        /// Starts work, which ends when the test says so.
+        /// Starts the source of an element, which the test ends.
         func start(_ number: Int) -> Async<Int> {
             let promise = Promise<Int>()
             state.withValue { state in
@@ -32,9 +32,9 @@ struct AsyncTraverseTests {
         }
 
         var underWay: [Int] { state.value.promises.keys.sorted() }
-        /// In which order work was started.
+        /// The elements, in the order in which their sources were started.
         var order: [Int] { state.value.order }
-        /// How much was under way at most.
+        /// The largest number of pending sources.
         var most: Int { state.value.most }
         func isCancelled(_ number: Int) -> Bool {
             state.value.promises[number]?.async.error is CancellationError
@@ -42,18 +42,18 @@ struct AsyncTraverseTests {
     }
 
     @Test(arguments: [1, 2, 3, 8, 100], [0, 1, 2, 3, 50])
-    func `Never more than the limit is under way, always as much as it allows, and the values come in order`(
+    func `A traversal keeps as many sources pending as its limit allows, and its values are in order`(
         _ limit: Int, _ count: Int
     ) {
         let workshop = Workshop()
         let values = Async.traverse(0..<count, atMost: limit) { workshop.start($0) }
-        var dice = Dice(seed: UInt64(limit * 1000 + count))
+        var rng = SeededRNG(seed: UInt64(limit * 1000 + count))
         var left = count
         while left > 0 {
             #expect(!values.isCompleted)
             let underWay = workshop.underWay
             #expect(underWay.count == min(limit, left))
-            let number = underWay[dice.roll(underWay.count)]
+            let number = underWay[rng.roll(underWay.count)]
             workshop.end(number) { $0.succeed(number * number) }
             left -= 1
         }
@@ -63,7 +63,7 @@ struct AsyncTraverseTests {
     }
 
     @Test(arguments: [1, 3, 200])
-    func `Elements are started and continued on the context, one at a time`(_ limit: Int) {
+    func `A traversal starts its sources on its context, one at a time`(_ limit: Int) {
         let context = ManualContext()
         let workshop = Workshop()
         let strays = Box(0)
@@ -81,7 +81,7 @@ struct AsyncTraverseTests {
         #expect(strays.value == 0)
     }
 
-    @Test func `Of no elements it is an empty array, and the body is never called`() {
+    @Test func `A traversal of no elements returns an empty array and never calls its body`() {
         let values = Async<Int>.traverse([Int](), atMost: 1) { _ in
             Issue.record("called")
             return Async(.success(1))
@@ -90,8 +90,9 @@ struct AsyncTraverseTests {
     }
 
     @Test(arguments: [0, 1, 5])
-    func `The first error ends it: nothing is started any more, and what is under way is left`(_ failing: Int)
-    {
+    func `The first error ends a traversal, which leaves its pending sources and starts no more`(
+        _ failing: Int
+    ) {
         let workshop = Workshop()
         let kept = Promise<Int>()
         kept.async.onComplete { _ in }
@@ -105,7 +106,7 @@ struct AsyncTraverseTests {
         #expect(workshop.order == Array(0..<6))
     }
 
-    @Test func `A body that throws ends it`() {
+    @Test func `A body that throws ends the traversal`() {
         let workshop = Workshop()
         let values = Async<Int>.traverse(0..<100, atMost: 4) { number in
             if number == 2 { throw Oops() }
@@ -116,7 +117,7 @@ struct AsyncTraverseTests {
         #expect(workshop.isCancelled(0) && workshop.isCancelled(1))
     }
 
-    @Test func `Law 26: cancelling cancels what is under way, and starts nothing more`() {
+    @Test func `Law 26: cancelling a traversal cancels its pending sources and starts no more`() {
         let workshop = Workshop()
         let values = Async.traverse(0..<100, atMost: 3) { workshop.start($0) }
         workshop.end(1) { $0.succeed(1) }
@@ -126,9 +127,10 @@ struct AsyncTraverseTests {
         #expect(values.error is CancellationError)
     }
 
-    @Test func `Law 26: cancelling from inside the body cancels what the body brings, and keeps nothing`() {
+    @Test func `Law 26: cancelling inside the body cancels the future that the body returns, and frees all`()
+    {
         let sentinels = Sentinels()
-        let brought = Promise<Int>()
+        let returned = Promise<Int>()
         let context = ManualContext()
         do {
             let sentinel = sentinels.make()
@@ -137,16 +139,16 @@ struct AsyncTraverseTests {
                 _ = sentinel
                 #expect(values.value?.cancel() == true)
                 values.value = nil
-                return brought.async
+                return returned.async
             }
             context.runReady()
         }
-        #expect(brought.async.error is CancellationError)
+        #expect(returned.async.error is CancellationError)
         #expect(sentinels.living == 0)
     }
 
     @Test(arguments: [0, -1])
-    func `A limit below one stops the program`(_ limit: Int) async throws {
+    func `A limit below one traps`(_ limit: Int) async throws {
         let result =
             limit == 0
             ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -155,13 +157,13 @@ struct AsyncTraverseTests {
             : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Async.traverse(0..<3, atMost: -1) { Async(.success($0)) }
             }
-        try expectSentence(result, "traversal with \(limit)", "at least 1")
+        try expectTrap(result, "traversal allows \(limit) at a time", "at least 1")
     }
 
     // MARK: - Many
 
     @Test(arguments: [1, 1000, 1_000_000])
-    func `Law 25: a hundred thousand bodies that end at once overflow nothing, and do not overlap`(
+    func `Law 25: a hundred thousand bodies that end at once neither overflow the stack nor overlap`(
         _ limit: Int
     ) async {
         await offThePool {
@@ -180,7 +182,7 @@ struct AsyncTraverseTests {
         }
     }
 
-    @Test func `The sequence may be endless, if an error ends it`() {
+    @Test func `A traversal of an endless sequence ends at its first error`() {
         let values = Async<Int>.traverse(Naturals(), atMost: 10) { number in
             if number == 1000 { throw Oops() }
             return Async(.success(number))
@@ -188,13 +190,15 @@ struct AsyncTraverseTests {
         #expect(values.error is Oops)
     }
 
-    /// All of them.
+    /// The natural numbers.
     private struct Naturals: Sequence, Sendable {
         func makeIterator() -> some IteratorProtocol<Int> { (0...).makeIterator() }
     }
 
     @Test(arguments: [1, 4])
-    func `Law 25: bodies on a concurrent context keep the limit and the order`(_ limit: Int) async throws {
+    func `Law 25: a traversal on a concurrent context keeps its limit and its order`(_ limit: Int)
+        async throws
+    {
         let counts = Box((now: 0, most: 0))
         let values = try await Async.traverse(0..<2000, atMost: limit, on: .global) { number in
             counts.withValue { counts in
@@ -211,9 +215,10 @@ struct AsyncTraverseTests {
         #expect(counts.value.now == 0)
     }
 
-    // MARK: - Contexts that lose work
+    // MARK: - Contexts that drop jobs
 
-    @Test func `Law 1: on a context that loses work it ends with a refusal, and leaves what is under way`() {
+    @Test func `Law 1: a traversal on a context that drops jobs ends with a refusal and leaves its sources`()
+    {
         let context = ManualContext()
         let workshop = Workshop()
         let isFaulty = Box(false)
@@ -226,7 +231,7 @@ struct AsyncTraverseTests {
         #expect(workshop.isCancelled(1))
     }
 
-    @Test func `A context that runs work twice starts each element once`() {
+    @Test func `On a context that runs jobs twice a traversal starts each element once`() {
         let doubling = ClosureContext { work in
             work()
             work()

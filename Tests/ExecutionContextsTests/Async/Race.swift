@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// Runs each body on a thread of its own; for each of the worlds all of them begin at the same time.
+/// Runs each body on a thread of its own, once for each world; for a world all begin together.
 ///
-/// Blocks the caller until all have been through all worlds.
+/// Blocks the calling thread until each body has run for each world.
 func race<World: Sendable>(_ worlds: [World], _ bodies: [@Sendable (World) -> Void]) {
-    let gates = worlds.map { _ in Gate() }
+    let barriers = worlds.map { _ in SpinBarrier() }
     let done = DispatchGroup()
     for body in bodies {
         done.enter()
         Thread.detachNewThread {
-            for (world, gate) in zip(worlds, gates) {
-                gate.pass(with: bodies.count)
+            for (world, barrier) in zip(worlds, barriers) {
+                barrier.arriveAndWait(for: bodies.count)
                 body(world)
             }
             done.leave()
@@ -20,17 +20,18 @@ func race<World: Sendable>(_ worlds: [World], _ bodies: [@Sendable (World) -> Vo
     done.wait()
 }
 
-/// Where threads wait for each other.
-private final class Gate: Sendable {
+/// A barrier at which threads wait until all of them have arrived.
+private final class SpinBarrier: Sendable {
     private let arrived = Atomic<Int>(0)
 
-    func pass(with count: Int) {
-        // Sequentially consistent: nothing is gained by less. Spins first, so that those who arrive leave together.
-        var looks = 0
+    func arriveAndWait(for count: Int) {
+        // Sequentially consistent: a weaker order gains nothing. It spins first, so that the
+        // threads leave together.
+        var spins = 0
         arrived.add(1, ordering: .sequentiallyConsistent)
         while arrived.load(ordering: .sequentiallyConsistent) < count {
-            looks += 1
-            if looks > 100 { sched_yield() }
+            spins += 1
+            if spins > 100 { sched_yield() }
         }
     }
 }

@@ -1,4 +1,4 @@
-/// An object that is counted as long as it lives; as a value, as an error or as what a closure captures.
+/// An object that is counted while it lives: a value, an error or a capture of a closure.
 final class Sentinel: Error, Sendable {
     private let count: Box<Int>
 
@@ -10,7 +10,7 @@ final class Sentinel: Error, Sendable {
     deinit { count.withValue { $0 -= 1 } }
 }
 
-/// Makes sentinels, and knows how many of them live.
+/// Makes sentinels and counts the living ones.
 final class Sentinels: Sendable {
     private let count = Box(0)
 

@@ -6,13 +6,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The jobs of tasks and actors on contexts that refuse, drop or lose work (law 13).
+/// The jobs of tasks and actors on contexts that refuse or drop jobs (law 13).
 @Suite(.timeLimit(.minutes(30)))
 struct AcceptedJobTests {
-    /// Views that lose what they are given from the moment at which the token is invalidated, or
-    /// from the beginning.
+    /// Contexts that drop or refuse jobs after the token is invalidated, or from the beginning.
     enum Loss: CaseIterable {
-        case invalidated, invalidatedBelowALimit, full, dropping, shutDown, losing
+        case invalidated, invalidatedBelowALimit, full, dropping, shutDown, dropsAll
 
         func base(_ token: InvalidationToken) -> any ExecutionContext {
             switch self {
@@ -27,13 +26,13 @@ struct AcceptedJobTests {
                 let pool = WorkerPool(width: 1)
                 pool.shutDown()
                 return pool
-            case .losing: return ClosureContext("losing") { _ in }
+            case .dropsAll: return ClosureContext("dropping") { _ in }
             }
         }
     }
 
     @Test(arguments: Loss.allCases)
-    func `Law 13: an actor on a serial view runs each job, one at a time, also when the base loses its turns`(
+    func `Law 13: an actor on a serial view runs each job, one at a time, also if the base drops its drains`(
         _ loss: Loss
     ) async {
         let token = InvalidationToken()
@@ -43,8 +42,7 @@ struct AcceptedJobTests {
             for index in 0..<200 {
                 group.addTask { await ledger.add() }
                 if index == 100 { token.invalidate() }
-                // Work of the view itself, which the view may lose, never runs beside a job of the
-                // actor.
+                // The view may drop its own jobs, but never runs one beside a job of the actor.
                 view.execute { ledger.assumeIsolated { $0.visit() } }
             }
         }
@@ -53,7 +51,7 @@ struct AcceptedJobTests {
     }
 
     @Test(arguments: Loss.allCases)
-    func `Law 13: a task that prefers a view which refuses or loses work comes to its end`(
+    func `Law 13: a task that prefers a view which refuses or drops jobs ends`(
         _ loss: Loss
     ) async {
         let token = InvalidationToken()
@@ -142,7 +140,7 @@ private actor Ledger {
     }
 
     func visit() {
-        // Acquiring and releasing, as a lock would be.
+        // Acquiring and releasing, like a lock.
         if isInside.exchange(true, ordering: .acquiring) { wasAlwaysOnItsContext = false }
         if context.isCurrent != true { wasAlwaysOnItsContext = false }
         isInside.store(false, ordering: .releasing)

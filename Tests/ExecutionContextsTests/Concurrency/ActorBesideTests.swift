@@ -4,8 +4,8 @@ import ExecutionContextsTesting
 import TestSupport
 import Testing
 
-/// Actors on contexts, and contexts on actors, beside the platform's own: the same script, the same
-/// log.
+/// Compares actors on contexts, and contexts on actors, with the platform's own: the same script
+/// gives the same log.
 @Suite(.timeLimit(.minutes(30)))
 struct ActorBesideTests {
     private static let subjects: [Subject] =
@@ -15,7 +15,7 @@ struct ActorBesideTests {
         }
 
     @Test(arguments: ActorScript.all, subjects)
-    func `An actor does on a context what it does on a plain serial executor`(
+    func `An actor behaves on a context as it does on a plain serial executor`(
         _ script: ActorScript, _ subject: Subject
     ) async throws {
         let context = try #require(subject.make().context as? any ActorBackingContext)
@@ -25,12 +25,12 @@ struct ActorBesideTests {
     }
 
     @Test(arguments: [true, false])
-    func `Work for an actor's context is between the actor's jobs, as a call of a method is`(_ isOurs: Bool)
+    func `A job of an actor's context runs between the actor's jobs, as a method call does`(_ isOurs: Bool)
         async throws
     {
         let room = Room(on: PlainSerialExecutor())
         let context = room.context
-        // The actor suspends inside; other work of it goes on meanwhile, and never beside it.
+        // While the call is suspended, the actor runs other jobs, one at a time.
         let gate = Promise<Void>()
         let suspended = Task { await room.visit("guest", until: gate.async) }
         while await room.lines.isEmpty { await Task.yield() }
@@ -46,7 +46,7 @@ struct ActorBesideTests {
     }
 }
 
-/// Something that is done with an actor, and what it sees of it.
+/// A program that uses an actor, and logs what the actor sees.
 struct ActorScript: Sendable, CustomTestStringConvertible {
     let name: String
     private let body: @Sendable (_ room: Room) async -> Void
@@ -77,7 +77,7 @@ struct ActorScript: Sendable, CustomTestStringConvertible {
         await room.note("\(count)")
     }
 
-    static let reentrant = ActorScript("Another call while it is suspended") { room in
+    static let reentrant = ActorScript("A call while another one is suspended") { room in
         let gate = Promise<Void>()
         let visit = Task { await room.visit("first", until: gate.async) }
         while await room.lines.isEmpty { await Task.yield() }
@@ -97,7 +97,7 @@ struct ActorScript: Sendable, CustomTestStringConvertible {
         await task.value
     }
 
-    static let children = ActorScript("Children of its own") { room in await room.gather() }
+    static let children = ActorScript("Child tasks") { room in await room.gather() }
 
     static let nested = ActorScript("A call to another actor and back") { room in
         let other = Room(on: PlainSerialExecutor())
@@ -107,7 +107,7 @@ struct ActorScript: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// An actor that notes what happens, and whether it is alone.
+/// An actor that logs what happens, and whether two jobs ran inside at a time.
 actor Room {
     private let executor: any SerialExecutor
     private(set) var lines: [String] = []
@@ -163,7 +163,7 @@ actor Room {
     }
 }
 
-/// The least that a serial executor over a queue can be.
+/// A minimal serial executor over a dispatch queue.
 final class PlainSerialExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "plain")
 

@@ -4,20 +4,21 @@ import ExecutionContextsTesting
 import Synchronization
 import Testing
 
-/// Async calls begin on their caller: calls of one actor keep their order, and what has ended suspends nobody.
+/// Async calls begin on their caller: calls of one actor keep their order, and awaiting a completed
+/// future does not suspend.
 @Suite(.timeLimit(.minutes(30)))
 struct CallerOrderTests {
-    /// What can be called in order, and notes when it begins.
+    /// An async call whose body logs its number.
     enum Call: String, CaseIterable, CustomTestStringConvertible {
         case run, runTask, writeAsync
         var testDescription: String { rawValue }
     }
 
-    /// Notes the order in which calls arrive.
+    /// Logs the order in which calls arrive.
     struct Room: Sendable {
         let log = Box<[Int]>([])
         let serial = SerialQueueContext(label: "order")
-        let coordinator = ReadWriteCoordinator(name: "order", carrier: SerialQueueContext(label: "carrier"))
+        let coordinator = ReadWriteCoordinator(name: "order", writesOn: SerialQueueContext(label: "writes"))
 
         nonisolated(nonsending) func call(_ call: Call, _ number: Int) async throws {
             let note: @Sendable () -> Void = { log.withValue { $0.append(number) } }
@@ -35,7 +36,7 @@ struct CallerOrderTests {
         func start(_ room: Room, _ call: Call) -> [Task<Void, any Error>] {
             (0..<count).map { number in
                 Task {
-                    // Kept on this actor, in whose queue the tasks stand in order.
+                    // The task runs on this actor, whose queue holds the tasks in order.
                     assertIsolated()
                     try await room.call(call, number)
                 }
@@ -51,7 +52,7 @@ struct CallerOrderTests {
     }
 
     @Test(arguments: Call.allCases, [true, false])
-    func `Calls of one actor arrive in the order in which it makes them`(_ call: Call, _ isMain: Bool)
+    func `Calls of one actor arrive in the order in which the actor makes them`(_ call: Call, _ isMain: Bool)
         async throws
     {
         let room = Room()
@@ -66,19 +67,19 @@ struct CallerOrderTests {
 
     // MARK: - Before a call is made
 
-    /// Calls that wait for something, so that a test can look at them when they have arrived.
+    /// Calls that wait until the test ends the wait, so that it can see that they have arrived.
     enum Waiting: String, CaseIterable, CustomTestStringConvertible {
         case run, runTask, get, getOrCancel, sleep, writeAsync
         var testDescription: String { rawValue }
     }
 
-    /// Where calls arrive, and nothing runs until the test says so.
+    /// Receives the calls, and runs no job until the test says so.
     struct WaitingRoom: Sendable {
         let manual = ManualContext()
         let promise = Promise<Void>()
         let coordinator: ReadWriteCoordinator
 
-        init() { coordinator = ReadWriteCoordinator(name: "order", carrier: manual) }
+        init() { coordinator = ReadWriteCoordinator(name: "order", writesOn: manual) }
 
         nonisolated(nonsending) func call(_ call: Waiting) async throws {
             switch call {
@@ -94,7 +95,7 @@ struct CallerOrderTests {
         var hasArrived: Bool { !manual.pending.isEmpty || promise.async.waitingTasks > 0 }
     }
 
-    actor Making {
+    actor OtherCaller {
         func make(_ call: Waiting, in room: WaitingRoom, _ executor: CountingExecutor) async throws {
             executor.jobs.store(0, ordering: .relaxed)
             try await room.call(call)
@@ -108,16 +109,16 @@ struct CallerOrderTests {
     }
 
     @Test(arguments: Waiting.allCases, [true, false])
-    func `A task stays on its actor until the call has been made`(_ call: Waiting, _ isMain: Bool)
+    func `A task stays on its actor until its call has arrived`(_ call: Waiting, _ isMain: Bool)
         async throws
     {
         let room = WaitingRoom()
-        // Whatever is not an actor's runs here.
+        // Runs every job that does not belong to an actor.
         let executor = CountingExecutor()
         executor.jobs.store(.max / 2, ordering: .relaxed)
         let task = Task.detached(executorPreference: executor) {
             if isMain { return try await Self.make(call, in: room, executor) }
-            try await Making().make(call, in: room, executor)
+            try await OtherCaller().make(call, in: room, executor)
         }
         while !room.hasArrived { await Task.yield() }
         #expect(executor.jobs.load(ordering: .relaxed) == 0)
@@ -126,14 +127,14 @@ struct CallerOrderTests {
         try await task.value
     }
 
-    // MARK: - What has ended
+    // MARK: - Completed futures
 
-    @Test @MainActor func `What has ended suspends nobody on the main actor`() async throws {
+    @Test @MainActor func `Awaiting a completed future does not suspend the main actor`() async throws {
         let others = Box(0)
         for _ in 0..<100 {
             let other = Task { @MainActor in others.withValue { $0 += 1 } }
             let before = others.value
-            // Not inside the macros, whose closures leave the actor.
+            // Outside of the macros, because their closures leave the actor.
             let value = try await Async(.success(1)).get()
             let owned = try await Async(.success(2)).getOrCancel()
             var error: (any Error)?
@@ -145,7 +146,7 @@ struct CallerOrderTests {
         }
     }
 
-    @Test func `What has ended suspends no task, and no actor's task`() async throws {
+    @Test func `Awaiting a completed future does not suspend a task on an executor`() async throws {
         let executor = CountingExecutor()
         let task = Task.detached(executorPreference: executor) {
             let before = executor.jobs.load(ordering: .relaxed)
@@ -156,7 +157,7 @@ struct CallerOrderTests {
     }
 }
 
-/// Counts the jobs of tasks that it runs.
+/// Counts the task jobs that it runs.
 final class CountingExecutor: TaskExecutor {
     let jobs = Atomic<Int>(0)
 

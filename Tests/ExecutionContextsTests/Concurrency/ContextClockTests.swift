@@ -14,7 +14,7 @@ struct ContextClockTests {
         #expect(start.duration(to: clock.now) >= duration)
     }
 
-    @Test func `Cancelling a sleep wakes its task and frees its delay`() async {
+    @Test func `Cancelling a sleep wakes its task and releases its delay`() async {
         let start = Box(SystemTime.shared.now)
         let task = Task {
             try await GlobalContext().serial("view").clock.sleep(for: .seconds(3_600))
@@ -24,7 +24,7 @@ struct ContextClockTests {
         #expect(start.value.duration(to: SystemTime.shared.now) < .seconds(3_600))
     }
 
-    @Test func `Cancelling and waking race, and each sleep ends once`() async {
+    @Test func `If cancelling races with waking, each sleep ends once`() async {
         let clock = GlobalContext().clock
         await withTaskGroup { group in
             for index in 0..<500 {
@@ -36,8 +36,8 @@ struct ContextClockTests {
     }
 
     @Test func `Law 7: no task is resumed on the timer's thread`() async throws {
-        // An executor that runs its jobs on whoever enqueues them.
-        final class Inline: TaskExecutor {
+        // An executor that records whether the timer's thread enqueues a job.
+        final class EnqueueProbe: TaskExecutor {
             let wasFiring = Box(false)
             func enqueue(_ job: consuming ExecutorJob) {
                 if SystemTime.isFiring { wasFiring.value = true }
@@ -48,7 +48,7 @@ struct ContextClockTests {
                 }
             }
         }
-        let executor = Inline()
+        let executor = EnqueueProbe()
         try await Task(executorPreference: executor) {
             try await GlobalContext().clock.sleep(for: .milliseconds(1))
         }.value

@@ -2,7 +2,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// What a task waits for gets that task's priority, where a task is behind it.
+/// A task or an actor's job that a task waits for is raised to the priority of the waiting task.
 @Suite(.timeLimit(.minutes(30)))
 struct EscalationTests {
     private actor Store {
@@ -13,9 +13,9 @@ struct EscalationTests {
         init(on context: some ActorBackingContext) { executor = context.serialExecutor }
     }
 
-    /// Has a context run a job for a task of this priority, and tells the priority of that.
+    /// Runs a job on a context for a task of this priority, and returns the priority of the job.
     ///
-    /// Through a continuation: a task that awaits another one raises it to its own priority.
+    /// A continuation is used, because a task that awaits another one raises it to its priority.
     private func priority(_ priority: TaskPriority, on context: some ExecutionContext) async throws
         -> TaskPriority
     {
@@ -34,12 +34,12 @@ struct EscalationTests {
     func `An actor and a task executor run a job with the priority of its submitter`(_ own: TaskPriority)
         async throws
     {
-        actor Plainer {}
-        #expect(try await priority(own, on: Plainer().context) == own)
+        actor DefaultActor {}
+        #expect(try await priority(own, on: DefaultActor().context) == own)
         #expect(try await priority(own, on: ExecutorBox().context) == own)
     }
 
-    @Test func `A turn of an actor that waits is raised by what comes after it`() async throws {
+    @Test func `A later job of higher priority raises an actor's waiting job`() async throws {
         let manual = ManualContext()
         let context = Store(on: manual).context
         let seen = Box<[TaskPriority]>([])
@@ -54,13 +54,13 @@ struct EscalationTests {
     }
 
     @Test(arguments: [true, false])
-    func `A waiting job of an actor is raised when the task that awaits it is raised`(_ awaitsAsync: Bool)
+    func `Raising the task that awaits an actor's waiting job raises the job`(_ awaitsAsync: Bool)
         async throws
     {
         let manual = ManualContext()
         let context = Store(on: manual).context
         let seen = Promise<TaskPriority>()
-        // When this returns, the task waits already: a job that began before that would not be raised.
+        // When this returns, the task already waits. A job that began earlier would not be raised.
         let low = startedTask(priority: .low) {
             if awaitsAsync {
                 _ = try await context.submit { seen.succeed(Task.currentPriority) }.get()
@@ -77,7 +77,7 @@ struct EscalationTests {
 
     // MARK: - Async functions
 
-    /// Ways in which one `Async` can stand behind another.
+    /// Ways to derive one `Async` from another.
     static let ways: [@Sendable (Async<TaskPriority>) -> Async<TaskPriority>] = [
         { $0 },
         { $0.map { $0 } },
@@ -90,7 +90,7 @@ struct EscalationTests {
     ]
 
     @Test(arguments: ways.indices, [true, false])
-    func `Awaiting raises an async function in the background, as awaiting its task does`(
+    func `Awaiting the future of an async function raises the function's task, as awaiting the task does`(
         _ way: Int, _ isRaisedLater: Bool
     ) async throws {
         let gate = Promise<Void>()

@@ -3,14 +3,10 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// The operation queue of a context, where operations are cancelled, exclusive or lost.
+/// The operation queue of a context, where operations are cancelled, are barriers or are dropped.
 @Suite(.timeLimit(.minutes(30)))
 struct OperationFaultTests {
-    @Test
-    func
-        `An operation that is cancelled by cancelling all while it waits for another one still ends, before that one`()
-        async
-    {
+    @Test func `Cancelling all ends an operation before the one that it depends on ends`() async {
         for _ in 0..<50 {
             let queue = GlobalContext().operationQueue
             let first = BlockOperation {}
@@ -21,14 +17,14 @@ struct OperationFaultTests {
                 queue.addOperation(second)
                 queue.cancelAllOperations()
             }
-            // The one that waited is gone.
+            // The dependent operation has ended.
             queue.addOperation(first)
             await waitForAll(queue)
             #expect(first.isFinished)
         }
     }
 
-    @Test func `Waiting for all operations waits for barrier blocks too`() async {
+    @Test func `Waiting for all operations also waits for barrier blocks`() async {
         let log = Box<[Int]>([])
         let base = BarrierQueueContext(label: "barriers")
         let queue = base.operationQueue
@@ -45,13 +41,13 @@ struct OperationFaultTests {
         #expect(log.value == [1, 2])
     }
 
-    @Test func `Waiting for all operations ends, also if the context loses one`() async {
-        let queue = ClosureContext("losing") { _ in }.operationQueue
+    @Test func `Waiting for all operations ends, also if the context drops one`() async {
+        let queue = ClosureContext("dropping") { _ in }.operationQueue
         queue.addOperation {}
         await waitForAll(queue)
     }
 
-    @Test func `Operations start after those they depend on, whatever the order of adding`() async {
+    @Test func `Operations start after their dependencies, in whichever order they are added`() async {
         for _ in 0..<40 {
             let log = Box<[Int]>([])
             let queue = GlobalContext().operationQueue
@@ -65,7 +61,7 @@ struct OperationFaultTests {
 
     private func waitForAll(_ queue: OperationQueue, then: @escaping Work = {}) async {
         await withCheckedContinuation { continuation in
-            // Not on a thread of the cooperative pool, since it blocks.
+            // It blocks, so it must not run on a thread of the cooperative pool.
             Thread {
                 queue.waitUntilAllOperationsAreFinished()
                 then()

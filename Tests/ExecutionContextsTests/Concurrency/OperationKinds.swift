@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Lines in the order in which they were noted.
+/// Text lines in the order in which they were noted.
 final class OperationLog: Sendable {
     private let box = Box<[String]>([])
     var lines: [String] { box.value }
@@ -15,7 +15,7 @@ final class OperationLog: Sendable {
     }
 }
 
-/// Counts who is inside at once.
+/// Counts the bodies that are inside at a time.
 final class Overlap: Sendable {
     private let state = Box((now: 0, most: 0))
     func enter() { state.withValue { $0 = ($0.now + 1, max($0.most, $0.now + 1)) } }
@@ -24,7 +24,7 @@ final class Overlap: Sendable {
     var isEmpty: Bool { state.value.now == 0 }
 }
 
-/// An operation that ends when it is told to, after it has returned.
+/// An operation that ends when `finish()` is called, after its `start()` has returned.
 final class OpenOperation: Operation, @unchecked Sendable {
     // Unchecked: the state is in a box; the rest is constant.
     private enum Phase { case waiting, executing, finished }

@@ -5,10 +5,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The operation queue of every context beside Foundation's own: the same script, the same log.
+/// Compares the operation queue of every context with Foundation's: the same script gives the same
+/// log.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct OperationQueueTests {
-    /// Every context that runs by itself, and views whose work does not go straight to a queue.
+    /// Every context that runs by itself, and views that do not submit jobs directly to a queue.
     private static let subjects: [Subject] =
         Subject.bases.filter { $0.make().drive == nil }
         + Subject.views.filter {
@@ -16,8 +17,7 @@ struct OperationQueueTests {
         }
 
     @Test(arguments: OperationScript.all, subjects)
-    func `An operation queue does what Foundation's does`(_ script: OperationScript, _ subject: Subject) async
-    {
+    func `An operation queue behaves like Foundation's`(_ script: OperationScript, _ subject: Subject) async {
         let context = subject.make().context
         let theirs = OperationQueue()
         if context is any SerialContext { theirs.maxConcurrentOperationCount = 1 }
@@ -36,11 +36,11 @@ struct OperationQueueTests {
             queue.addBarrierBlock { isCurrent.withValue { $0.append(context.isCurrent) } }
             queue.waitUntilAllOperationsAreFinished()
         }
-        // Law 4: never a false no.
+        // Law 4: for its own jobs a context never answers no.
         #expect(isCurrent.value.count == 3 && !isCurrent.value.contains(false))
     }
 
-    @Test func `The current queue is this one where the context is over a dispatch queue`() async {
+    @Test func `OperationQueue.current is this queue if the context is over a dispatch queue`() async {
         let contexts: [any ExecutionContext] = [
             SerialQueueContext(label: "serial"), BarrierQueueContext(label: "barrier"),
             DispatchQueue(label: "queue").context,
@@ -56,7 +56,7 @@ struct OperationQueueTests {
         }
     }
 
-    @Test func `Law 3: a barrier block excludes other work of a context with barriers`() async {
+    @Test func `Law 3: a barrier block excludes other jobs of a context with barriers`() async {
         let context = BarrierQueueContext(label: "barriers")
         let queue = context.operationQueue
         let overlap = Overlap()
@@ -79,7 +79,7 @@ struct OperationQueueTests {
     }
 
     @Test(arguments: 0..<20)
-    func `Random operations with dependencies, cancels and barriers all end, in the order that they ask for`(
+    func `Random operations with dependencies, cancels and barriers all end, in the required order`(
         _ seed: Int
     ) async {
         let names = [
@@ -88,22 +88,22 @@ struct OperationQueueTests {
         let subject = Self.subjects.first { $0.name == names[seed % names.count] }!
         let queue = subject.make().context.operationQueue
         await offThePool {
-            var dice = Dice(seed: UInt64(seed))
+            var rng = SeededRNG(seed: UInt64(seed))
             let finished = Box(Set<Int>())
             var operations: [Operation] = []
             var barriers = 0
             let ranBarriers = Box(0)
             for index in 0..<60 {
-                let needed = (0..<dice.roll(3)).map { _ in dice.roll(index + 1) }.filter { $0 < index }
+                let needed = (0..<rng.roll(3)).map { _ in rng.roll(index + 1) }.filter { $0 < index }
                 let body: @Sendable () -> Void = { [operations] in
-                    // What was cancelled counts as finished, and so does what it waited for.
+                    // A cancelled operation counts as finished, and so do its dependencies.
                     for other in needed where !operations[other].isFinished {
                         Issue.record("\(index) ran before \(other), seed \(seed)")
                     }
                     finished.withValue { _ = $0.insert(index) }
                 }
                 let operation: Operation =
-                    dice.roll(3) == 0
+                    rng.roll(3) == 0
                     ? OpenOperation { operation in
                         body()
                         DispatchQueue.global().async { operation.finish() }
@@ -112,16 +112,16 @@ struct OperationQueueTests {
                 operations.append(operation)
             }
             var order = Array(operations.indices)
-            for index in order.indices.reversed() { order.swapAt(index, dice.roll(index + 1)) }
+            for index in order.indices.reversed() { order.swapAt(index, rng.roll(index + 1)) }
             for index in order {
                 queue.addOperation(operations[index])
-                if dice.roll(6) == 0 { operations[dice.roll(operations.count)].cancel() }
-                // Only when everything is there: a barrier waits for what is in the queue, and that
-                // for the rest.
-                if dice.roll(9) == 0 { queue.maxConcurrentOperationCount = 1 + dice.roll(4) }
+                if rng.roll(6) == 0 { operations[rng.roll(operations.count)].cancel() }
+                if rng.roll(9) == 0 { queue.maxConcurrentOperationCount = 1 + rng.roll(4) }
             }
             queue.waitUntilAllOperationsAreFinished()
-            for _ in 0..<dice.roll(4) {
+            // Barriers are added only when all operations are in the queue. A barrier waits for the
+            // queued operations, and these may wait for operations that are not queued yet.
+            for _ in 0..<rng.roll(4) {
                 barriers += 1
                 queue.addBarrierBlock { ranBarriers.withValue { $0 += 1 } }
                 queue.addOperation {}

@@ -4,15 +4,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One thing to do with an operation queue, and what is to be seen of it: the same with every queue.
+/// A program that uses an operation queue and logs what it sees: the same with every queue.
 struct OperationScript: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Does it with a queue and a log; it may block.
+    /// Runs the program with a queue and a log; it may block.
     let run: @Sendable (_ queue: OperationQueue, _ log: OperationLog) -> Void
 
     var testDescription: String { name }
 
-    /// What is to be seen with `queue`.
+    /// Returns what the program logs with `queue`.
     func log(of queue: OperationQueue) async -> [String] {
         let log = OperationLog()
         await offThePool { [run] in
@@ -47,7 +47,7 @@ extension OperationScript {
         log.note(operations)
     }
 
-    static let counts = OperationScript("Counts, and which operations there are") { queue, log in
+    static let counts = OperationScript("Counts, and the operations in the queue") { queue, log in
         queue.isSuspended = true
         let operations = (0..<3).map { _ in BlockOperation {} }
         for operation in operations { queue.addOperation(operation) }
@@ -110,7 +110,7 @@ extension OperationScript {
             queue.addOperation(
                 OpenOperation { operation in
                     overlap.enter()
-                    // Each ends when a second one is there.
+                    // Each operation ends when a second one is inside.
                     let pair = inside.withValue { inside in
                         inside.append(operation)
                         defer { if inside.count == 2 { inside = [] } }
@@ -190,7 +190,7 @@ extension OperationScript {
         log.note(all)
     }
 
-    static let cancelDependent = OperationScript("Cancelling one that waits for what never comes") {
+    static let cancelDependent = OperationScript("Cancelling one whose dependency never ends") {
         queue, log in
         queue.maxConcurrentOperationCount = 1
         let never = BlockOperation {}
@@ -215,7 +215,7 @@ extension OperationScript {
         queue.isSuspended = false
     }
 
-    static let completions = OperationScript("Completion blocks, of the cancelled ones, too") { queue, log in
+    static let completions = OperationScript("Completion blocks, also of cancelled ones") { queue, log in
         queue.isSuspended = true
         let all = (0..<4).map { _ in BlockOperation {} }
         let group = DispatchGroup()
@@ -234,18 +234,18 @@ extension OperationScript {
         log.note("\(completed.most) completed")
     }
 
-    static let hesitant = OperationScript("One that decides itself when it is ready") { queue, log in
+    static let hesitant = OperationScript("An operation with its own isReady") { queue, log in
         queue.maxConcurrentOperationCount = 1
         let first = HesitantOperation { log.note("hesitant") }
         let second = BlockOperation { log.note("second") }
         queue.addOperation(first)
         queue.addOperation(second)
-        // It does not hold up the one behind it.
+        // It does not delay the next operation.
         second.waitUntilFinished()
         first.agree()
     }
 
-    static let executing = OperationScript("What an operation sees of itself and of its queue") {
+    static let executing = OperationScript("The state that a running operation sees") {
         queue, log in
         let operation = BlockOperation()
         operation.addExecutionBlock { [unowned operation] in

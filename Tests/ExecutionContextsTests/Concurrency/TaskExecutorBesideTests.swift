@@ -5,7 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The task executor of every context beside a plain one over a queue: the same script, the same log.
+/// Compares the task executor of every context with a plain one over a queue: the same script
+/// gives the same log.
 @Suite(.timeLimit(.minutes(30)))
 struct TaskExecutorBesideTests {
     private static let subjects: [Subject] =
@@ -19,19 +20,19 @@ struct TaskExecutorBesideTests {
         }
 
     @Test(arguments: TaskScript.all, subjects)
-    func `A task does on a context what it does on a plain task executor`(
+    func `A task behaves on a context as it does on a plain task executor`(
         _ script: TaskScript, _ subject: Subject
     ) async {
         let context = subject.make().context
         let queue = MarkedQueue()
         let theirs = await script.log(on: queue) { queue.isInside }
-        // Law 4: nil is not known, and never a no.
+        // Law 4: nil means not known, and does not count as no.
         let ours = await script.log(on: context.taskExecutor) { context.isCurrent != false }
         #expect(ours == theirs)
     }
 }
 
-/// Something that a task does, and what is to be seen of it.
+/// A program that a task runs, and logs what it sees.
 struct TaskScript: Sendable, CustomTestStringConvertible {
     typealias Body = @Sendable (_ log: TaskLog) async -> Void
     let name: String
@@ -51,7 +52,7 @@ struct TaskScript: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Lines in the order of noting, with whether the noting code was on the executor.
+/// Text lines in the order in which they were noted, with whether the code was on the executor.
 final class TaskLog: Sendable {
     let executor: any TaskExecutor
     private let isInside: @Sendable () -> Bool
@@ -73,8 +74,8 @@ extension TaskScript {
     ]
 
     static let yields = TaskScript("Yields and stays") { log in
-        for turn in 0..<5 {
-            log.noteInside("turn \(turn)")
+        for round in 0..<5 {
+            log.noteInside("round \(round)")
             await Task.yield()
         }
     }
@@ -159,10 +160,10 @@ extension TaskScript {
         }
     }
 
-    static let continuations = TaskScript("Resumed from elsewhere") { log in
-        for turn in 0..<5 {
+    static let continuations = TaskScript("Continuations resumed on another thread") { log in
+        for round in 0..<5 {
             let value = await withCheckedContinuation { continuation in
-                DispatchQueue.global().async { continuation.resume(returning: turn) }
+                DispatchQueue.global().async { continuation.resume(returning: round) }
             }
             log.noteInside("resumed with \(value)")
         }
@@ -186,7 +187,7 @@ extension TaskScript {
     }
 }
 
-/// The least that a task executor over a queue can be, which knows where it is.
+/// A minimal task executor over a dispatch queue, which knows whether it is current.
 final class MarkedQueue: TaskExecutor {
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
     private let queue = DispatchQueue(label: "plain", attributes: .concurrent)

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import Testing
 
-/// What an actor and its contexts keep (law 10).
+/// What an actor and its contexts keep alive (law 10).
 struct ActorLifetimeTests {
     private actor Keeper {
         private var kept: (any SerialContext)?
@@ -16,7 +16,7 @@ struct ActorLifetimeTests {
         func use() {}
     }
 
-    @Test func `Law 10: an actor is freed when its contexts and their work are`() async throws {
+    @Test func `Law 10: an actor is freed once its contexts and their jobs are freed`() async throws {
         let freed = Promise<Void>()
         do {
             let keeper = Keeper(freed)
@@ -28,9 +28,7 @@ struct ActorLifetimeTests {
     }
 
     @Test
-    func `Law 10: an actor that stores its own context keeps itself, until it stores it no more`()
-        async throws
-    {
+    func `Law 10: an actor that stores its own context lives until it releases the context`() async throws {
         let freed = Promise<Void>()
         weak var keeper: Keeper?
         do {

@@ -2,10 +2,10 @@ import Dispatch
 import ExecutionContexts
 import Testing
 
-/// Jobs of `.global` may wait for one another by the library's means, however many they are.
+/// Any number of jobs of `.global` may wait for one another by the library's means (law 11).
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct GlobalWaitingTests {
-    @Test func `Law 11: a hundred jobs that each wait for a view of their own end`() async {
+    @Test func `Law 11: a hundred jobs end although each waits for a view of its own`() async {
         await watched {
             let done = DispatchGroup()
             for number in 0..<100 {
@@ -20,7 +20,7 @@ struct GlobalWaitingTests {
         }
     }
 
-    @Test func `Law 11: a chain of 600 views that wait for one another ends`() async {
+    @Test func `Law 11: a chain of 600 views, each waiting for the next one, ends`() async {
         await watched {
             let views = (0..<600).map { GlobalContext().serial("view \($0)") }
             @Sendable func go(_ number: Int) {
@@ -37,11 +37,11 @@ struct GlobalWaitingTests {
         }
     }
 
-    @Test func `Law 4: a job that runs in the place of one that waits is on the global context`() async {
+    @Test func `Law 4: a job that runs while a hundred jobs wait is on the global context`() async {
         await watched {
             let (mayEnd, seen) = (Promise<Void>(), Box<[Bool?]>([]))
             let jobs = (0..<100).map { _ in GlobalContext().submit { try mayEnd.async.wait() } }
-            // They wait for what is submitted after them.
+            // These jobs wait for a job that is submitted after them.
             let last = GlobalContext().submit {
                 seen.value = [GlobalContext().isCurrent]
                 GlobalContext().preconditionIsCurrent()
@@ -58,19 +58,17 @@ struct GlobalWaitingTests {
     }
 
     @Test(arguments: seeds(debug: 12, release: 100))
-    func `Law 11: random jobs that wait for those they submit, by any means of the library, end`(
+    func `Law 11: random jobs that wait for the jobs they submit, by any means of the library, end`(
         _ seed: UInt64
-    )
-        async
-    {
+    ) async {
         await watched {
             let (section, coordinator) = (CriticalSection(), ReadWriteCoordinator())
             @Sendable func perform(_ depth: Int, _ seed: UInt64) {
                 guard depth > 0 else { return }
-                var dice = Dice(seed: seed)
-                for _ in 0..<(dice.roll(3) + 1) {
-                    let next = UInt64(dice.roll(1_000_000))
-                    let means = Means.allCases[dice.roll(Means.allCases.count)]
+                var rng = SeededRNG(seed: seed)
+                for _ in 0..<(rng.roll(3) + 1) {
+                    let next = UInt64(rng.roll(1_000_000))
+                    let means = Means.allCases[rng.roll(Means.allCases.count)]
                     switch means {
                     case .submitted: try? GlobalContext().submit { perform(depth - 1, next) }.wait()
                     case .view:

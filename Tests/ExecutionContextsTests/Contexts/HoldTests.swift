@@ -10,7 +10,7 @@ struct HoldTests {
         ExclusiveSubject.all + [ExclusiveSubject("serial, with the default hold") { PlainSerialContext() }]
 
     @Test(arguments: subjects)
-    func `Law 3: holds and barriers exclude each other, whichever thread the release comes on`(
+    func `Law 3: holds and barriers exclude each other, whichever thread releases the hold`(
         _ subject: ExclusiveSubject
     ) async {
         await offThePool {
@@ -26,7 +26,7 @@ struct HoldTests {
                         counter.add()
                         hold.release()
                     } else {
-                        // The one who holds waits: the other thread acts for it.
+                        // The holder waits: the other thread acts for it.
                         let hold = Movable(context.hold())
                         let done = DispatchSemaphore(value: 0)
                         releaser.async {
@@ -43,7 +43,7 @@ struct HoldTests {
         }
     }
 
-    /// The view takes its jobs from its queue by the batch, and the queue is empty while a batch runs.
+    /// A view takes its jobs by the batch: while a batch runs, the mailbox is empty.
     @Test func `Law 3: a hold waits for the jobs that a view has taken already`() async {
         await offThePool {
             let view = ClosureContext { job in DispatchQueue.global().async(execute: job) }.serial()
@@ -51,7 +51,7 @@ struct HoldTests {
             let rounds = rounds(debug: 100, release: 1_000)
             let done = DispatchSemaphore(value: 0)
             for _ in 0..<rounds {
-                // All twenty are one batch: they are submitted while the drain runs the job before them.
+                // All twenty are one batch: the drain runs another job while they are submitted.
                 let (isRunning, mayBegin) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                 view.execute { mayBegin.wait() }
                 for index in 0..<20 {
@@ -75,7 +75,7 @@ struct HoldTests {
     }
 
     @Test(arguments: subjects)
-    func `Law 3: a hold waits for what was submitted before, and what is submitted meanwhile for its release`(
+    func `Law 3: a hold starts after the jobs before it, and later jobs start after its release`(
         _ subject: ExclusiveSubject
     ) async {
         await offThePool {
@@ -87,7 +87,7 @@ struct HoldTests {
             #expect(log.value == Array(0..<50))
             for index in 50..<100 { context.executeBarrier { log.withValue { $0.append(index) } } }
             context.executeBarrier { done.signal() }
-            // A way for it to run, if it could.
+            // Gives the barriers time to run, if they could.
             onThreads(2) { _ in GlobalContext().serial().sync {} }
             #expect(log.value.count == 50)
             hold.release()
@@ -97,7 +97,9 @@ struct HoldTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Laws 3, 4: who holds a context may use it, and hold it again`(_ subject: ExclusiveSubject) async {
+    func `Laws 3, 4: the holder of a context may use it and hold it again`(
+        _ subject: ExclusiveSubject
+    ) async {
         await offThePool {
             let context = subject.make()
             let first = context.hold()
@@ -110,7 +112,7 @@ struct HoldTests {
                 context.syncBarrier { entered.value = true }
                 done.signal()
             }
-            // The first to be released need not be the last to be made.
+            // Holds may be released in any order.
             first.release()
             onThreads(2) { _ in GlobalContext().serial().sync {} }
             #expect(!entered.value)
@@ -123,7 +125,7 @@ struct HoldTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Law 3: from inside exclusive work a hold is nothing more`(_ subject: ExclusiveSubject) async {
+    func `Law 3: a hold from inside an exclusive job changes nothing`(_ subject: ExclusiveSubject) async {
         await offThePool {
             let context = subject.make()
             let done = DispatchSemaphore(value: 0)
@@ -141,14 +143,14 @@ struct HoldTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Laws 3, 4: a task holds across an await, and the thread that it left does not`(
+    func `Laws 3, 4: a task keeps its hold across an await, and the thread that it left has none`(
         _ subject: ExclusiveSubject
     ) async {
         let context = subject.make()
         let host = Host()
         let hold = context.hold()
         #expect(context.isCurrent == true)
-        // The thread that the task leaves, and any other one, is not the holder.
+        // Neither the thread that the task leaves nor any other thread is the holder.
         #expect(await Task.detached { context.isCurrent }.value != true)
         await host.visit()
         #expect(context.isCurrent == true)
@@ -157,7 +159,7 @@ struct HoldTests {
         #expect(context.isCurrent != true)
     }
 
-    @Test func `Law 3: the main context is held from elsewhere, and goes on after the release`() async {
+    @Test func `Law 3: another thread can hold the main context, which continues after the release`() async {
         await offThePool {
             let context = MainContext()
             let log = Box<[Int]>([])
@@ -178,7 +180,7 @@ struct HoldTests {
         await MainActor.run { MainContext().hold().release() }
     }
 
-    @Test func `Law 8: an observer sees a hold as one piece of work`() async {
+    @Test func `Law 8: an observer sees a hold as one job`() async {
         await offThePool {
             let observer = CountingObserver()
             let view = SerialQueueContext(label: "observed").observed(by: observer)
@@ -191,7 +193,7 @@ struct HoldTests {
         }
     }
 
-    @Test func `Law 3: work that is not exclusive cannot hold, and is told so`() async throws {
+    @Test func `Law 3: a hold from inside a job that is not exclusive traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = BarrierQueueContext(label: "cache")
             context.sync { DispatchQueue(label: "other").sync { context.hold().release() } }
@@ -200,13 +202,12 @@ struct HoldTests {
         #expect(output.contains("'cache'") && output.contains("law 3"), "\(output)")
     }
 
-    @Test func `Law 1: a hold on a context that loses work stops the program, it does not hang`() async throws
-    {
+    @Test func `Law 1: a hold of a context that drops its jobs traps and does not hang`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            LosingContext().hold().release()
+            DroppingContext().hold().release()
         }
         let output = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(output.contains("'losing'") && output.contains("law 1"), "\(output)")
+        #expect(output.contains("'dropping'") && output.contains("law 1"), "\(output)")
     }
 }
 
@@ -214,7 +215,7 @@ extension Host {
     func visit() {}
 }
 
-/// A number that only exclusive access keeps right, which the thread sanitizer checks.
+/// A number that stays right only under exclusive access, which the thread sanitizer checks.
 private final class Counter: @unchecked Sendable {
     // Unchecked: that is what is tested.
     private(set) var value = 0
@@ -231,12 +232,12 @@ private final class Movable: @unchecked Sendable {
 
 private final class CountingObserver: ContextObserver {
     let finishedCount = Box(0)
-    func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) {
+    func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {
         finishedCount.withValue { $0 += 1 }
     }
 }
 
-/// A serial context of somebody's own, with the default of everything.
+/// A user's own serial context that keeps every default implementation.
 private struct PlainSerialContext: SerialContext, SynchronousBarrierContext {
     private let queue = DispatchQueue(label: "plain")
     func execute(_ work: @escaping Work) { queue.async(execute: work) }
@@ -245,8 +246,8 @@ private struct PlainSerialContext: SerialContext, SynchronousBarrierContext {
     }
 }
 
-private struct LosingContext: SerialContext, SynchronousBarrierContext {
-    var name: String { "losing" }
+private struct DroppingContext: SerialContext, SynchronousBarrierContext {
+    var name: String { "dropping" }
     func execute(_ work: @escaping Work) {}
     func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         try body()

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Who holds a context, and who does not: a job, a task or a thread, and none that comes after it.
+/// A hold belongs to the job, task or thread that made it, and to no later one.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct HolderTests {
     static let hosts = [
@@ -23,7 +23,7 @@ struct HolderTests {
     ]
 
     @Test(arguments: hosts)
-    func `Law 3: a job that ends while it holds leaves no later job of its thread the holder`(
+    func `Law 3: a job that ends while it holds does not leave its hold to a later job of its thread`(
         _ host: Subject
     ) async {
         await offThePool {
@@ -35,44 +35,44 @@ struct HolderTests {
                 kept.keep(held.hold())
                 kept.keep(queue.hold())
                 #expect(held.isCurrent == true && queue.isCurrent == true)
-                // What the job runs on the spot is a part of it.
+                // What the job runs inline is a part of it.
                 ImmediateContext().serial().execute {
                     #expect(held.isCurrent == true && queue.isCurrent == true)
                 }
             }
-            let strangers = Box(0)
+            let faults = Box(0)
             for _ in 0..<200 {
                 wait(for: host) {
-                    if held.isCurrent == true || queue.isCurrent == true { strangers.withValue { $0 += 1 } }
+                    if held.isCurrent == true || queue.isCurrent == true { faults.withValue { $0 += 1 } }
                 }
             }
-            #expect(strangers.value == 0)
+            #expect(faults.value == 0)
             kept.release()
             #expect(held.sync { 1 } + queue.sync { 1 } == 2)
         }
     }
 
-    @Test func `Law 3: a thread and a task that end while they hold leave no other one the holder`() async {
+    @Test func `Law 3: a thread or task that ends while it holds does not leave its hold to another`() async {
         let held = GlobalContext().serial("held")
         let kept = Kept()
         for _ in 0..<20 {
             await Task.detached { kept.keep(held.hold()) }.value
-            // A task that came to have the ended one's memory would be the holder.
+            // A task at the address of the ended one would pass for the holder.
             for _ in 0..<50 { #expect(await Task.detached { held.isCurrent }.value == false) }
             kept.release()
         }
         await offThePool {
             for _ in 0..<20 {
                 onThreads(1) { kept.keep(held.hold()) }
-                // A thread that came to have the ended one's record would be the holder.
+                // A thread with the record of the ended one would pass for the holder.
                 for _ in 0..<20 { onThreads(1) { #expect(held.isCurrent == false) } }
                 kept.release()
             }
         }
     }
 
-    @Test func `Laws 4, 28: a hold of the main context ends with its last release, whichever that is`() async
-    {
+    @Test
+    func `Laws 4, 28: two holds of the main context end with the last release, in either order`() async {
         await offThePool {
             for order in [[0, 1], [1, 0]] {
                 let kept = [Kept(), Kept()]
@@ -116,7 +116,7 @@ struct HolderTests {
         { MainContext().serial().hold().release() },
         { ReadWriteCoordinator(over: MainContext()).writing.hold().release() },
         {
-            // Nothing is held from within the context's own work.
+            // A hold from inside the context's own job holds nothing.
             let kept = Kept()
             MainContext().sync { kept.keep(MainContext().hold()) }
             kept.release()
@@ -124,16 +124,16 @@ struct HolderTests {
     ]
 
     @Test(arguments: endings.indices)
-    func `Laws 4, 28: a hold of the main context that has ended leaves its thread and task outside`(
+    func `Laws 4, 28: once a hold of the main context has ended, its thread and task are outside`(
         _ index: Int
     ) async {
         let end = Self.endings[index]
-        let strangers = Box(0)
+        let faults = Box(0)
         @Sendable func look() {
-            if MainContext().isCurrent == true { strangers.withValue { $0 += 1 } }
+            if MainContext().isCurrent == true { faults.withValue { $0 += 1 } }
         }
-        // On a thread, on one of the system's, in a job and in a task; those that come later may
-        // get what the library knew the holder by.
+        // On a new thread, on an existing one, in a job and in a task. A later thread or task may
+        // reuse the identity by which the library knew the holder.
         await offThePool {
             onThreads([
                 {
@@ -155,11 +155,11 @@ struct HolderTests {
             look()
         }.value
         for _ in 0..<50 { await Task.detached { look() }.value }
-        #expect(strangers.value == 0)
+        #expect(faults.value == 0)
     }
 
-    @Test func `Laws 28, 29: a property on the main context loses nothing after holds on many threads`() async
-    {
+    @Test
+    func `Laws 28, 29: increments of a property on the main context from many threads all count`() async {
         await offThePool {
             let property = TransactionWrapper(wrappedValue: 0, on: MainContext())
             onThreads(4) { _ in for _ in 0..<200 { property.wrappedValue += 1 } }
@@ -168,13 +168,13 @@ struct HolderTests {
     }
 }
 
-/// An access in place that throws.
+/// An in-place access that throws.
 private func fail(_ value: inout Int) throws {
     value = 1
     throw CancellationError()
 }
 
-/// Runs a job, and returns when it has ended; for a thread that may block.
+/// Runs a job and returns when it has ended. Needs a thread that may block.
 private func wait(for context: some ExecutionContext, _ job: @escaping Work) {
     let end = DispatchSemaphore(value: 0)
     context.execute {
@@ -186,7 +186,7 @@ private func wait(for context: some ExecutionContext, _ job: @escaping Work) {
 
 /// Holds that outlive their holders.
 private final class Kept: @unchecked Sendable {
-    // Unchecked: filled and emptied by one thread at a time, in an order that the test sees to.
+    // Unchecked: filled and emptied by one thread at a time, in an order that the test ensures.
     private var first: ExclusiveHold?
     private var second: ExclusiveHold?
 
@@ -200,18 +200,18 @@ private final class Kept: @unchecked Sendable {
     }
 }
 
-/// A hold that another thread ends while its holder holds once more (law 28).
+/// A hold that another thread releases while its holder holds again (law 28).
 @Suite(.timeLimit(.minutes(30)))
 struct HoldAgainTests {
     @Test(arguments: 0..<3)
-    func `Law 28: under every schedule, who holds again holds, whoever ends the first hold`(_ kind: Int)
-        async
-    {
+    func `Law 28: under every schedule, a second hold survives another thread's release of the first`(
+        _ kind: Int
+    ) async {
         await underEverySchedule("hold again", schedules: 500) { sim, onlooker in
             let context: any SynchronousBarrierContext =
                 switch kind {
                 case 0: sim.global.serial("view")
-                case 1: ReadWriteCoordinator(name: "c", carrier: sim.global).writing
+                case 1: ReadWriteCoordinator(name: "c", writesOn: sim.global).writing
                 default: ReadWriteCoordinator(over: sim.global.serial("base")).writing
                 }
             let kept = Kept()
@@ -241,7 +241,9 @@ struct HoldAgainTests {
     ]
 
     @Test(arguments: held)
-    func `Law 28: on real threads, too`(_ subject: Subject) async throws {
+    func `Law 28: on real threads, a second hold survives another thread's release of the first`(
+        _ subject: Subject
+    ) async throws {
         let context = try #require(subject.make().context as? any SynchronousBarrierContext)
         let (occupants, faults) = (Box(0), Box(0))
         @Sendable func occupy() {
@@ -260,7 +262,7 @@ struct HoldAgainTests {
             let kept = (0..<5_000).map { _ in Kept() }
             let handed = Atomic<Int>(0)
             let (isOver, over) = (Box(false), DispatchSemaphore(value: 0))
-            // Spins, so that it comes when the holder holds again.
+            // Spins, so that the release comes at the moment when the holder holds again.
             Thread.detachNewThread {
                 for (number, kept) in kept.enumerated() {
                     while handed.load(ordering: .acquiring) <= number {}

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// The short ways to write a context, and to give it work.
+/// The short spellings of contexts, and the ways to submit jobs to them.
 @Suite(.timeLimit(.minutes(30)))
 struct LookUpTests {
     private func name(of context: some ExecutionContext) -> String { context.name }
@@ -12,7 +12,7 @@ struct LookUpTests {
     private func name(ofSerial context: some SerialContext) -> String { context.name }
     private func name(ofBarrier context: any BarrierContext) -> String { context.name }
 
-    @Test func `Every context has a short name, for some and for any parameter, with its arguments`() {
+    @Test func `Every context has a short spelling, for parameters of type some and of type any`() {
         let queue = OperationQueue()
         queue.name = "operations"
         let executor = QueueExecutor()
@@ -38,7 +38,7 @@ struct LookUpTests {
         #expect(name(ofSerial: .main) == "main" && name(ofBarrier: .main) == "main")
     }
 
-    @Test func `A context is called like a function`() {
+    @Test func `A context can be called like a function`() {
         let context = ManualContext()
         let ran = Box(false)
         context { ran.value = true }
@@ -46,7 +46,7 @@ struct LookUpTests {
         #expect(ran.value)
     }
 
-    @Test func `A view is made of a stored any, and what it keeps can be asked for`() async throws {
+    @Test func `A view of a stored any has its own name and answers isCurrent`() async throws {
         let stored: any ExecutionContext = .global
         let view = stored.serial("orders").named("renamed")
         #expect(view.name == "renamed")
@@ -58,8 +58,8 @@ struct LookUpTests {
         try await view.run { view.assertIsCurrent() }
     }
 
-    @Test func `The main context takes closures of the main actor, in every way of submitting`() async throws
-    {
+    @Test
+    func `The main context takes closures of the main actor, however they are submitted`() async throws {
         let main = MainContext()
         await withCheckedContinuation { done in
             main.execute {
@@ -104,9 +104,9 @@ struct LookUpTests {
         #expect(seen == 7)
     }
 
-    @Test func `Law 13: a task on a context that loses its jobs goes on elsewhere`() async {
-        let losing = ClosureContext("losing") { _ in }
-        #expect(await Task(executorPreference: losing.taskExecutor) { 42 }.value == 42)
+    @Test func `Law 13: a task on a context that drops its jobs continues elsewhere`() async {
+        let dropping = ClosureContext("dropping") { _ in }
+        #expect(await Task(executorPreference: dropping.taskExecutor) { 42 }.value == 42)
     }
 
     private enum Request {

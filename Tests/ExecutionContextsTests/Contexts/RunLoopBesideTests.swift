@@ -6,12 +6,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The context of a run loop's thread beside a thread with a run loop: the same script, the same
-/// log.
+/// One script runs on the context of a run loop's thread and on a plain thread with a run loop. The
+/// logs must be equal.
 @Suite(.timeLimit(.minutes(30)))
 struct RunLoopBesideTests {
     @Test(arguments: RunLoopScript.all)
-    func `Work does on the context's thread what it does on a plain thread with a run loop`(
+    func `A job behaves on the context's thread as it does on a plain thread with a run loop`(
         _ script: RunLoopScript
     ) async {
         let plain = PlainRunLoopThread()
@@ -23,11 +23,11 @@ struct RunLoopBesideTests {
     }
 }
 
-/// Something that is done on the thread of a run loop, and what is to be seen of it.
+/// A script for the thread of a run loop, which logs what it observes.
 struct RunLoopScript: Sendable, CustomTestStringConvertible {
     typealias Perform = @Sendable (_ work: @escaping Work) -> Void
     let name: String
-    /// Does it, and calls `end` when it is done.
+    /// Runs the script, and calls `end` when it is done.
     private let body:
         @Sendable (_ perform: @escaping Perform, _ log: Box<[String]>, _ end: @escaping Work) -> Void
 
@@ -54,7 +54,7 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
     }
 
     static let fromInside = RunLoopScript(
-        "A block from inside a block comes after it, and after those before"
+        "A block submitted by a block runs after it, and after earlier blocks"
     ) {
         perform, log, end in
         let isReady = DispatchSemaphore(value: 0)
@@ -109,7 +109,7 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
         }
     }
 
-    static let timerRemoved = RunLoopScript("A timer that is taken back never fires, and blocks go on") {
+    static let timerRemoved = RunLoopScript("A timer that is invalidated never fires, and blocks run") {
         perform, log, end in
         perform {
             let timer = Timer(timeInterval: 3600, repeats: false) { _ in log.withValue { $0.append("fired") }
@@ -131,13 +131,13 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
                 hasFired.value = true
             }
             RunLoop.current.add(timer, forMode: .default)
-            // A timer that fires does not end the run, so the run has an end of its own.
+            // A timer that fires does not end the run, so the run has a deadline.
             while !hasFired.value {
                 _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
             }
             log.withValue { $0.append("block ends") }
-            // From here: the platform would run a block that comes earlier inside the run above,
-            // and the context does not, since its work runs one at a time (law 2).
+            // Submitted only here: the platform would run an earlier block inside the run above.
+            // The context does not, since its jobs run one at a time (law 2).
             perform {
                 log.withValue { $0.append("next") }
                 end()
@@ -145,16 +145,16 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
         }
     }
 
-    static let dictionary = RunLoopScript("The thread's dictionary stays") { perform, log, end in
+    static let dictionary = RunLoopScript("The thread's dictionary persists") { perform, log, end in
         perform { Thread.current.threadDictionary["beside"] = "kept" }
         perform {
-            log.withValue { $0.append("\(Thread.current.threadDictionary["beside"] ?? "lost")") }
+            log.withValue { $0.append("\(Thread.current.threadDictionary["beside"] ?? "missing")") }
             end()
         }
     }
 }
 
-/// The least that a thread with a run loop can be.
+/// A minimal thread with a run loop.
 private final class PlainRunLoopThread: @unchecked Sendable {
     // Unchecked: `loop` is set before `init` returns, and takes blocks from any thread.
     private var loop: CFRunLoop!

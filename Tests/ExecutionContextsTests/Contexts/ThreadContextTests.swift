@@ -7,7 +7,8 @@ import Testing
 /// Contexts with threads of their own, at their limits and at their end.
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadContextTests {
-    @Test func `A run loop thread that is let go of on its own thread runs what waits, then ends`() async {
+    @Test
+    func `A run loop thread that is released on its own thread runs its queued jobs, then ends`() async {
         for _ in 0..<20 {
             let count = Box(0)
             await withCheckedContinuation { continuation in
@@ -26,7 +27,7 @@ struct ThreadContextTests {
         }
     }
 
-    @Test func `Law 2: a piece that runs the thread's run loop is not interrupted by the next piece`() async {
+    @Test func `Law 2: a job that runs the thread's run loop is not interrupted by the next job`() async {
         let log = Box<[String]>([])
         let context = RunLoopThreadContext(name: "loop")
         await withCheckedContinuation { continuation in
@@ -43,9 +44,9 @@ struct ThreadContextTests {
         #expect(log.value == ["start", "end", "next"])
     }
 
-    @Test func `A nested sync comes back to a queue that is held through another queue`() async {
+    @Test func `A nested sync enters again a queue that its caller holds through another queue`() async {
         let count = await withCheckedContinuation { continuation in
-            // Blocks, so not on a thread of the cooperative pool.
+            // This blocks, so it must not run on a thread of the cooperative pool.
             DispatchQueue.global().async {
                 let serial = SerialQueueContext(label: "serial")
                 let barrier = BarrierQueueContext(label: "barrier")
@@ -84,8 +85,8 @@ struct ThreadContextTests {
         #expect(state.value.most <= 3)
     }
 
-    @Test func `Law 13: an actor on an inline serial view keeps its isolation, called from everywhere`() async
-    {
+    @Test
+    func `Law 13: an actor on an inline serial view keeps its isolation, whichever context calls`() async {
         let counter = Counter(on: ImmediateContext().serial())
         await withTaskGroup { group in
             for _ in 0..<8 {

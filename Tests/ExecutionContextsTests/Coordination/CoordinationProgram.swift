@@ -3,37 +3,47 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// A random program over sections and coordinators, which notices every breach of exclusion, of order and of what a
-/// submitter must see.
+/// A random program over sections and coordinators that notices breaches of exclusion and order.
 ///
-/// All resources have one order, in which a body takes them, so no run may hang: first section, second section, the
-/// first coordinator's write context, the first coordinator, the second one's write context, the second coordinator.
-/// A write context that runs one job at a time is a resource like a lock: a job on it holds up the writes, and so
-/// every reader behind one of them that may not run it itself (law 20). A body on one takes nothing that comes before.
+/// It also notices if a submitter does not see exactly the writes that it submitted before.
+///
+/// Every body takes the resources in one order, so no run may hang:
+///
+/// 1. the first section
+/// 2. the second section
+/// 3. the first coordinator's write context
+/// 4. the first coordinator
+/// 5. the second coordinator's write context
+/// 6. the second coordinator
+///
+/// A write context that runs one job at a time is a resource like a lock. A job on it delays the
+/// writes, and with them every reader that may not run the writes before it itself (law 20). A body
+/// on a write context takes no resource that comes before it.
 final class CoordinationProgram: @unchecked Sendable {
-    // Unchecked: each tally is guarded by its section under test, the rest is constant or guards itself.
+    // Unchecked: each section under test guards its tally. The rest is constant or thread-safe.
     private let coordinators: [ReadWriteCoordinator]
-    private let carriers: [Carrier]
+    private let writeContexts: [WriteContext]
     private let rooms: [ReadWriteRoom]
     private let sections: [CriticalSection]
     private let tallies = [Tally(), Tally()]
-    private let inTallies = Box<[Int]>([])
+    private let entries = Box<[Int]>([])
     private let bodies: Int
     private let operations: Int
     private let seed: UInt64
     private let written = Box<[Int]>([])
-    private let later = DispatchGroup()
+    private let queuedReads = DispatchGroup()
 
-    /// Counts entries on both sides of what a body does inside.
+    /// Counts the entries of a section, before and after what a body does inside.
     ///
-    /// An object for each section: elements of one array would share its buffer, and so a guard.
+    /// Each section has an object of its own. Elements of one array would share its buffer, and
+    /// with it one guard.
     private final class Tally {
         var (left, right) = (0, 0)
     }
 
-    private struct Carrier: Sendable {
+    private struct WriteContext: Sendable {
         let context: any ExecutionContext
-        /// Whether it runs one job at a time, on a thread of its own or of a pool.
+        /// Whether the context runs one job at a time, on a thread of its own or of a pool.
         var isSerial = true
     }
 
@@ -41,49 +51,49 @@ final class CoordinationProgram: @unchecked Sendable {
         self.seed = seed
         self.bodies = bodies
         self.operations = operations
-        var dice = Dice(seed: seed)
-        let kinds: [@Sendable () -> Carrier] = [
-            { Carrier(context: GlobalContext(), isSerial: false) },
-            { Carrier(context: ImmediateContext(), isSerial: false) },
-            { Carrier(context: SerialQueueContext(label: "writes")) },
-            { Carrier(context: GlobalContext().serial()) },
-            { Carrier(context: GlobalContext().limited(to: 1, name: "limited")) },
+        var rng = SeededRNG(seed: seed)
+        let kinds: [@Sendable () -> WriteContext] = [
+            { WriteContext(context: GlobalContext(), isSerial: false) },
+            { WriteContext(context: ImmediateContext(), isSerial: false) },
+            { WriteContext(context: SerialQueueContext(label: "writes")) },
+            { WriteContext(context: GlobalContext().serial()) },
+            { WriteContext(context: GlobalContext().limited(to: 1, name: "limited")) },
         ]
-        carriers = (0..<2).map { _ in kinds[dice.roll(kinds.count)]() }
-        coordinators = carriers.map { ReadWriteCoordinator(carriedBy: $0.context) }
+        writeContexts = (0..<2).map { _ in kinds[rng.roll(kinds.count)]() }
+        coordinators = writeContexts.map { ReadWriteCoordinator(writesOnAny: $0.context) }
         rooms = coordinators.map { _ in ReadWriteRoom(writers: bodies) }
         sections = [CriticalSection(name: "first"), CriticalSection(name: "second")]
-        inTallies.value = [0, 0]
+        entries.value = [0, 0]
         written.value = [0, 0]
     }
 
-    /// What went wrong first, if anything.
+    /// The first fault, if there is one.
     var fault: String? { rooms.compactMap(\.fault).first }
 
-    /// Runs all bodies: on threads of their own, on a pool with fewer threads, and on the write contexts.
+    /// Runs all bodies: on their own threads, on a pool of fewer threads, and on write contexts.
     func run() {
         let all = DispatchGroup()
         for me in 0..<bodies {
             all.enter()
-            let turn = UInt64(me) &+ seed
-            let index = Int(turn / 4 % 2)
-            let isOnCarrier = turn % 4 == 1 && carriers[index].isSerial
+            let choice = UInt64(me) &+ seed
+            let index = Int(choice / 4 % 2)
+            let isOnWriteContext = choice % 4 == 1 && writeContexts[index].isSerial
             let work: Work = { [self] in
-                // On a coordinator's write context, that coordinator is the first resource that a body may take.
-                var body = Body(self, me, first: isOnCarrier ? 2 + index : 0)
+                // On a write context, the first resource that a body may take is the coordinator.
+                var body = Body(self, me, first: isOnWriteContext ? 2 + index : 0)
                 body.run()
                 all.leave()
             }
-            if isOnCarrier {
-                carriers[index].context.execute(work)
-            } else if turn % 4 == 0 {
+            if isOnWriteContext {
+                writeContexts[index].context.execute(work)
+            } else if choice % 4 == 0 {
                 Thread.detachNewThread(work)
             } else {
                 GlobalContext().execute(work)
             }
         }
         all.wait()
-        later.wait()
+        queuedReads.wait()
         for index in coordinators.indices {
             let total = coordinators[index].read { rooms[index].total }
             let expected = written.value[index]
@@ -91,27 +101,27 @@ final class CoordinationProgram: @unchecked Sendable {
         }
         for index in sections.indices {
             let (left, right) = sections[index].execute { (tallies[index].left, tallies[index].right) }
-            let expected = inTallies.value[index]
+            let expected = entries.value[index]
             rooms[0].expect(
                 left == expected && right == expected, "of \(expected) entries \(left) and \(right) are left")
         }
     }
 
-    /// One thread of the program, and what it must see.
+    /// One thread or job of the program, and the writes that it must see.
     private struct Body {
         let program: CoordinationProgram
         let me: Int
-        /// The first resource that it may take.
+        /// The first resource that the body may take.
         let first: Int
-        var dice: Dice
-        /// How many writes it has submitted to each coordinator.
+        var rng: SeededRNG
+        /// How many writes the body has submitted to each coordinator.
         var mine = [0, 0]
 
         init(_ program: CoordinationProgram, _ me: Int, first: Int) {
             self.program = program
             self.me = me
             self.first = first
-            dice = Dice(seed: program.seed &* 977 &+ UInt64(me))
+            rng = SeededRNG(seed: program.seed &* 977 &+ UInt64(me))
         }
 
         mutating func run() {
@@ -121,10 +131,10 @@ final class CoordinationProgram: @unchecked Sendable {
             }
         }
 
-        /// One access of a resource that comes no earlier than `first`, perhaps with others inside.
+        /// Accesses one resource, `first` or a later one, perhaps with other accesses inside.
         private mutating func access(from first: Int) {
             guard first < 4 else { return }
-            let index = first + dice.roll(4 - first)
+            let index = first + rng.roll(4 - first)
             if index < 2 { enter(index) } else { use(index - 2) }
         }
 
@@ -132,23 +142,23 @@ final class CoordinationProgram: @unchecked Sendable {
             let limit = self.limit
             let isIn: Void? = program.sections[index].execute(timeout: limit) {
                 let tally = program.tallies[index]
-                program.rooms[0].expect(tally.left == tally.right, "two are inside a section")
+                program.rooms[0].expect(tally.left == tally.right, "two threads are inside a section")
                 tally.left += 1
-                if dice.roll(2) == 0 { access(from: index + 1) }
-                // Once more: a thread that is inside enters again.
+                if rng.roll(2) == 0 { access(from: index + 1) }
+                // A thread that is inside enters again.
                 program.sections[index].execute { tally.right += 1 }
             }
-            if isIn != nil { program.inTallies.withValue { $0[index] += 1 } }
+            if isIn != nil { program.entries.withValue { $0[index] += 1 } }
         }
 
-        /// Half of the limits never come; most of the others do.
+        /// A time limit: half of the limits never expire, and most of the others do.
         private var limit: Duration {
-            mutating get { dice.roll(2) == 0 ? .seconds(Int.max) : .microseconds(dice.roll(100)) }
+            mutating get { rng.roll(2) == 0 ? .seconds(Int.max) : .microseconds(rng.roll(100)) }
         }
 
         private mutating func use(_ index: Int) {
             let (coordinator, room) = (program.coordinators[index], program.rooms[index])
-            switch dice.roll(8) {
+            switch rng.roll(8) {
             case 0: enqueueWrite(index)
             case 1: enqueueRead(index)
             case 2: coordinator.read { look(index, expecting: mine[index]) }
@@ -174,24 +184,24 @@ final class CoordinationProgram: @unchecked Sendable {
                 hold.release()
             default:
                 coordinator.read {
-                    let view = mine[index]
+                    let count = mine[index]
                     enqueueWrite(index)
-                    coordinator.read { look(index, expecting: view) }
+                    coordinator.read { look(index, expecting: count) }
                 }
             }
         }
 
-        /// Inside an access: sees all and only what was submitted before it, and does something else.
-        private mutating func look(_ index: Int, expecting view: Int) {
+        /// Checks that an access sees exactly the writes submitted before it, and may access more.
+        private mutating func look(_ index: Int, expecting count: Int) {
             let room = program.rooms[index]
-            room.expect(room.read(me) == view, "\(me) submitted \(view) writes and sees \(room.read(me))")
-            switch dice.roll(4) {
+            room.expect(room.read(me) == count, "\(me) submitted \(count) writes and sees \(room.read(me))")
+            switch rng.roll(4) {
             case 0: access(from: index + 3)
             case 1: enqueueRead(index)
             case 2: enqueueWrite(index)
             default: break
             }
-            room.expect(room.read(me) == view, "a write came into an access")
+            room.expect(room.read(me) == count, "a write came into an access")
         }
 
         private mutating func enqueueWrite(_ index: Int) {
@@ -201,12 +211,12 @@ final class CoordinationProgram: @unchecked Sendable {
         }
 
         private func enqueueRead(_ index: Int) {
-            let (room, me, later, view) = (program.rooms[index], me, program.later, mine[index])
-            later.enter()
+            let (room, me, queuedReads, count) = (program.rooms[index], me, program.queuedReads, mine[index])
+            queuedReads.enter()
             program.coordinators[index].reading.enqueue {
                 let seen = room.read(me)
-                room.expect(seen == view, "\(me) submitted \(view) writes before a read that sees \(seen)")
-                later.leave()
+                room.expect(seen == count, "\(me) submitted \(count) writes before a read that sees \(seen)")
+                queuedReads.leave()
             }
         }
     }

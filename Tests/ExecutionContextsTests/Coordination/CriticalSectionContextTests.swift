@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Law 16: a section is a context, and any context's work can hold a section.
+/// Law 16: a section is a context, and the jobs of any context can run inside a section.
 @Suite(.timeLimit(.minutes(30)))
 struct CriticalSectionContextTests {
     private static let patience = Duration.seconds(900)
@@ -21,7 +21,7 @@ struct CriticalSectionContextTests {
     }
 
     @Test(arguments: sections + exclusives)
-    func `Law 16: a section, its views and the work that holds one keep every law on contexts`(
+    func `Law 16: a section, its views and all exclusive views keep every law on contexts`(
         _ subject: Subject
     ) async {
         let made = subject.make()
@@ -29,7 +29,7 @@ struct CriticalSectionContextTests {
         #expect(breaches.isEmpty, "\(subject.name): \(breaches)")
     }
 
-    @Test func `Law 16: a section is no serial context, it runs on the caller and may be waited for`() {
+    @Test func `Law 16: a section is a synchronous context that runs on the caller, and no serial one`() {
         let section = CriticalSection()
         #expect(!(section as Any is any SerialContext))
         #expect(!(section as Any is any BarrierContext))
@@ -46,7 +46,7 @@ struct CriticalSectionContextTests {
         #expect(context.name == "critical section")
     }
 
-    @Test func `Laws 4, 16: a section is current inside, on that thread only`() async {
+    @Test func `Laws 4, 16: a section is current inside of it, and only on the thread inside`() async {
         await offThePool {
             let section = CriticalSection()
             #expect(section.isCurrent == false)
@@ -61,14 +61,14 @@ struct CriticalSectionContextTests {
         }
     }
 
-    @Test func `Law 4: a section that is not entered is not current, and the check says so`() async throws {
+    @Test func `Law 4: the check traps with a message outside of the section`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             CriticalSection(name: "the vault").preconditionIsCurrent()
         }
-        try expectSentence(result, "'the vault'", "law 4")
+        try expectTrap(result, "'the vault'", "law 4")
     }
 
-    @Test func `Laws 9, 16: enqueued and delayed work never runs on the caller, and runs inside`() async {
+    @Test func `Laws 9, 16: enqueued and delayed jobs run inside the section, never on the caller`() async {
         let section = CriticalSection()
         let inside = Box<[Bool?]>([])
         await watched {
@@ -89,7 +89,7 @@ struct CriticalSectionContextTests {
         #expect(inside.value == [true, true, true])
     }
 
-    @Test func `Law 16: run and submit come through with value and error, inside`() async throws {
+    @Test func `Law 16: run and submit run the body inside and return its value or error`() async throws {
         let section = CriticalSection()
         #expect(try await section.run { section.isCurrent } == true)
         #expect(try await section.submit { section.isCurrent }.get() == true)
@@ -98,9 +98,9 @@ struct CriticalSectionContextTests {
         await offThePool { #expect(isFreeElsewhere(section)) }
     }
 
-    @Test func `Law 16: work of many contexts that hold one section excludes each other`() async {
+    @Test func `Law 16: jobs of many contexts that enter one section exclude each other`() async {
         let section = CriticalSection()
-        let pieces = rounds(debug: 300, release: 3_000)
+        let jobs = rounds(debug: 300, release: 3_000)
         // Unchecked by the compiler, guarded by the section.
         nonisolated(unsafe) var count = 0
         let done = DispatchGroup()
@@ -112,7 +112,7 @@ struct CriticalSectionContextTests {
             exclusive(GlobalContext().limited(to: 2), section), exclusive(manual, section),
         ]
         for context in contexts {
-            for _ in 0..<pieces {
+            for _ in 0..<jobs {
                 done.enter()
                 context.execute {
                     unsafe count += 1
@@ -121,15 +121,15 @@ struct CriticalSectionContextTests {
             }
         }
         await watched {
-            for _ in 0..<pieces { section.execute { unsafe count += 1 } }
+            for _ in 0..<jobs { section.execute { unsafe count += 1 } }
             manual.runReady()
             done.wait()
         }
-        #expect(unsafe count == pieces * (contexts.count + 1))
+        #expect(unsafe count == jobs * (contexts.count + 1))
     }
 
     @Test(arguments: Subject.bases)
-    func `Laws 8, 16: work that holds a section keeps order, barriers, waiting and refusing by type`(
+    func `Laws 8, 16: an exclusive view is serial, barrier, synchronous or refusing as its base is`(
         _ subject: Subject
     ) {
         let section = CriticalSection()
@@ -140,12 +140,12 @@ struct CriticalSectionContextTests {
             #expect((view is any SynchronousContext) == (base is any SynchronousContext))
             #expect((view is any RefusingContext) == (base is any RefusingContext))
             #expect(view.time === base.time && view.name == base.name)
-            // Who helps by running its work would run it outside.
+            // A caller that helps would run the job outside of the section.
             #expect(!view.runsAnywhere)
         }
     }
 
-    @Test func `Law 16: barriers, sync and refusable work hold the section too`() async throws {
+    @Test func `Law 16: barriers, sync and refusable jobs run inside the section, too`() async throws {
         let section = CriticalSection()
         let manual = ManualContext()
         let inside = Box<[Bool?]>([])
@@ -163,7 +163,7 @@ struct CriticalSectionContextTests {
         }
     }
 
-    @Test func `Laws 14, 16: a limit may be written in every way, and means the same`() {
+    @Test func `Laws 14, 16: every spelling of a time limit enters a free section`() {
         let section = CriticalSection()
         #expect(section.executeWithTimeout(0) {})
         #expect(section.executeWithTimeout(1.5) {})
@@ -174,7 +174,7 @@ struct CriticalSectionContextTests {
     }
 }
 
-/// The context with its work inside `section`, by the overload that a caller who knows its type would get.
+/// The view whose jobs run inside `section`, by the overload for the dynamic type of `base`.
 private func exclusive(_ base: any ExecutionContext, _ section: CriticalSection) -> any ExecutionContext {
     if let base = base as? any SerialContext { return base.exclusive(section) }
     if let base = base as? any BarrierContext { return base.exclusive(section) }

@@ -3,10 +3,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Laws 14 and 15 where moments meet: deadlines and releases, wake-ups and giving up, hammering and waiting.
+/// Laws 14 and 15 in races: deadline and exit, wake-up and timeout, repeated entry and waiting.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct CriticalSectionRaceTests {
-    @Test func `Law 15: of ran and gave up there is exactly one, whenever the holder leaves`() async {
+    @Test func `Law 15: a timed waiter either enters or gives up, whenever the lock owner leaves`() async {
         let section = CriticalSection()
         let ran = Box(0)
         let successes = Box(0)
@@ -19,7 +19,7 @@ struct CriticalSectionRaceTests {
                     {
                         section.execute {
                             isTaken.signal()
-                            // A little before the deadline, at it, a little after it.
+                            // The exit is shortly before, at or shortly after the deadline.
                             busy(for: limit + .microseconds(round % 41 - 20))
                         }
                     },
@@ -30,7 +30,7 @@ struct CriticalSectionRaceTests {
                         if success { successes.add(1) } else { expectNotEarly(start, limit) }
                     },
                 ])
-                // Nobody is inside, and the section has not been lost to one who gave up.
+                // The section is free: a waiter that gave up has not taken it.
                 let isFree = section.executeWithTimeout(0) {}
                 #expect(isFree, "round \(round)")
             }
@@ -38,7 +38,7 @@ struct CriticalSectionRaceTests {
         #expect(ran.value == successes.value)
     }
 
-    @Test func `Law 15: one that gives up with a wake-up on its way passes it on`() async {
+    @Test func `Law 15: a waiter that gives up while its wake-up is pending wakes the next waiter`() async {
         let section = CriticalSection()
         let (ran, successes) = (Box(0), Box(0))
         let attempts = rounds(debug: 500, release: 4_000)
@@ -47,65 +47,66 @@ struct CriticalSectionRaceTests {
                 let limit = Duration.microseconds(60 + round % 5 * 30)
                 let isTaken = DispatchGroup()
                 isTaken.enter()
-                let impatient: @Sendable () -> Void = {
+                let timed: @Sendable () -> Void = {
                     isTaken.wait()
                     if section.executeWithTimeout(limit, { ran.add(1) }) { successes.add(1) }
                 }
-                let patient: @Sendable () -> Void = {
+                let untimed: @Sendable () -> Void = {
                     isTaken.wait()
                     section.execute { ran.add(1) }
                     successes.add(1)
                 }
-                let holder: @Sendable () -> Void = {
+                let owner: @Sendable () -> Void = {
                     section.execute {
                         isTaken.leave()
                         busy(for: limit + .microseconds(round % 31))
                     }
                 }
-                // Ends only if the patient ones are woken.
-                onThreads([holder, impatient, patient, impatient, patient])
+                // Ends only if the waiters without a limit are woken.
+                onThreads([owner, timed, untimed, timed, untimed])
             }
         }
         #expect(ran.value == successes.value)
         #expect(ran.value >= 2 * attempts)
     }
 
-    @Test func `Law 14: one that wants in gets in while two others hammer for as long as it takes`() async {
+    @Test func `Law 14: a thread gets in while two others enter again and again`() async {
         await watched {
             let section = CriticalSection()
             let isDone = Box(false)
             let hammer: @Sendable () -> Void = {
-                // Most of the time inside: without a hand-over a sleeper would hardly ever find it free.
+                // The section is taken most of the time. Without a hand-over, a waiter that
+                // wakes would hardly ever find it free.
                 while !isDone.value {
                     section.execute { busy(for: .microseconds(20)) }
                 }
             }
-            let guest: @Sendable () -> Void = {
+            let contender: @Sendable () -> Void = {
                 for _ in 0..<50 { section.execute {} }
                 isDone.value = true
             }
-            onThreads([hammer, hammer, guest])
+            onThreads([hammer, hammer, contender])
         }
     }
 
-    @Test func `Law 14: a thread that gives up over and over takes nobody's turn`() async {
+    @Test func `Law 14: threads that give up again and again do not starve another waiter`() async {
         await watched {
             let section = CriticalSection()
             let isDone = Box(false)
-            let impatient: @Sendable () -> Void = {
+            let timed: @Sendable () -> Void = {
                 while !isDone.value {
                     _ = section.executeWithTimeout(50e-6) { busy(for: .microseconds(100)) }
                 }
             }
-            let guest: @Sendable () -> Void = {
+            let contender: @Sendable () -> Void = {
                 for _ in 0..<50 { section.execute {} }
                 isDone.value = true
             }
-            onThreads([impatient, impatient, impatient, guest])
+            onThreads([timed, timed, timed, contender])
         }
     }
 
-    @Test func `Law 14: what is read inside stays alive when another thread replaces it at once`() async {
+    @Test func `Law 14: an object read inside stays alive if another thread replaces it at once`() async {
         let section = CriticalSection()
         // Unchecked by the compiler, guarded by the section.
         nonisolated(unsafe) var current = Witness()
@@ -114,7 +115,7 @@ struct CriticalSectionRaceTests {
         await watched {
             let read: @Sendable () -> Void = {
                 for _ in 0..<count {
-                    // The reference is counted inside; if that came after the release, the object could be gone.
+                    // Inside, the object is retained. A retain after the exit could be too late.
                     let witness = section.execute { unsafe current }
                     if !witness.isAlive { dead.add(1) }
                 }
@@ -127,7 +128,7 @@ struct CriticalSectionRaceTests {
         #expect(dead.value == 0)
     }
 
-    @Test func `Law 10: a section may go as soon as the last one has left it`() async {
+    @Test func `Law 10: a section may be released as soon as the last thread has left it`() async {
         await watched {
             for _ in 0..<rounds(debug: 200, release: 2_000) {
                 let section = CriticalSection()
@@ -137,15 +138,15 @@ struct CriticalSectionRaceTests {
     }
 }
 
-/// Keeps the processor for so long.
+/// Spins for `duration`.
 private func busy(for duration: Duration) {
     let end = SystemTime.shared.now.advanced(by: duration)
     while SystemTime.shared.now < end {}
 }
 
-/// Says whether it is still there.
+/// Reports whether it has been freed.
 private final class Witness: @unchecked Sendable {
-    // Unchecked: changed at the end only, when nobody should be looking.
+    // Unchecked: changed only in `deinit`, when no thread should have a reference.
     private(set) var isAlive = true
     private let ballast = [1, 2, 3]
     deinit { isAlive = false }

@@ -2,10 +2,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// The shipped critical section under hundreds of schedules, each of which a token would replay.
+/// The shipped critical section under hundreds of schedules; a token replays each of them.
 @Suite(.timeLimit(.minutes(30)))
 struct CriticalSectionScheduleTests {
-    /// Simulates the bodies that `make` gives, with time that races with them.
+    /// Simulates the bodies that `make` returns, with time that races with them.
     private func explore(
         _ name: String, _ make: @escaping @Sendable (SimulatedWorld, Ledger) -> [@Sendable () -> Void]
     ) async {
@@ -23,7 +23,7 @@ struct CriticalSectionScheduleTests {
         #expect(failure.value == nil)
     }
 
-    @Test func `Laws 14, 33: under every schedule one thread is inside, and all get in`() async {
+    @Test func `Laws 14, 33: under every schedule one thread at a time is inside, and all get in`() async {
         await explore("one inside") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { _ in
@@ -35,7 +35,7 @@ struct CriticalSectionScheduleTests {
         }
     }
 
-    @Test func `Laws 14, 33: under every schedule a thread inside enters again, and leaves once`() async {
+    @Test func `Laws 14, 33: under every schedule a nested exit does not leave the section`() async {
         await explore("nested") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { _ in
@@ -45,7 +45,7 @@ struct CriticalSectionScheduleTests {
                             sim.step()
                             section.execute { ledger.inside(sim) }
                             sim.step()
-                            ledger.expect(section.isCurrent == true, "the inner one left the outer one")
+                            ledger.expect(section.isCurrent == true, "the inner exit left the outer one")
                             ledger.inside(sim)
                         }
                     }
@@ -54,20 +54,18 @@ struct CriticalSectionScheduleTests {
         }
     }
 
-    @Test func `Laws 15, 33: under every schedule a limit runs the body or says not, and is never early`()
-        async
-    {
+    @Test func `Laws 15, 33: under every schedule a timed entry says if it ran, and is never early`() async {
         await explore("limits") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { index in
                 {
                     for round in 0..<3 {
-                        // One of them has no limit: nobody's giving up may cost it its wake-up.
+                        // One thread has no limit. It must be woken, whichever waiter gives up.
                         let limit = Duration.microseconds(index == 0 ? Int.max : 20 * index * (round + 1))
                         let start = sim.time.now
                         let before = ledger.visits(of: index)
                         let ran = section.executeWithTimeout(limit) { ledger.inside(sim, index) }
-                        ledger.expect(ledger.visits(of: index) - before == (ran ? 1 : 0), "ran and said not")
+                        ledger.expect(ledger.visits(of: index) - before == (ran ? 1 : 0), "a wrong result")
                         let waited = start.duration(to: sim.time.now)
                         ledger.expect(ran || waited >= limit, "gave up after \(waited) of \(limit)")
                     }
@@ -76,20 +74,20 @@ struct CriticalSectionScheduleTests {
         }
     }
 
-    @Test func `Laws 15, 33: under every schedule one that gives up passes a wake-up on`() async {
+    @Test func `Laws 15, 33: under every schedule a waiter that gives up passes its wake-up on`() async {
         await explore("passing on") { sim, ledger in
             let section = CriticalSection()
-            let impatient: @Sendable () -> Void = {
+            let timed: @Sendable () -> Void = {
                 for _ in 0..<2 { _ = section.executeWithTimeout(3e-6) { ledger.inside(sim) } }
             }
-            let patient: @Sendable () -> Void = {
+            let untimed: @Sendable () -> Void = {
                 for _ in 0..<2 { section.execute { ledger.inside(sim) } }
             }
-            return [patient, impatient, patient, impatient]
+            return [untimed, timed, untimed, timed]
         }
     }
 
-    @Test func `Laws 15, 33: with limits the same two end under every schedule`() async {
+    @Test func `Laws 15, 33: under every schedule opposite orders end if there are time limits`() async {
         await explore("crossing with limits") { sim, ledger in
             let (left, right) = (CriticalSection(), CriticalSection())
             return [(left, right), (right, left)].map { first, second in
@@ -104,7 +102,7 @@ struct CriticalSectionScheduleTests {
     }
 }
 
-/// What simulated threads find: nothing they could report themselves would reach the test.
+/// Collects what simulated threads find, since an issue recorded there does not reach the test.
 private final class Ledger: Sendable {
     private struct Wrong: Error { let what: String }
     private struct State {
@@ -113,7 +111,7 @@ private final class Ledger: Sendable {
         var visits: [Int: Int] = [:]
     }
 
-    // Behind a lock, so that only what the section should order is left to it.
+    // A lock guards it, so the section has to order nothing but the visits.
     private let state = Box(State())
 
     func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
@@ -127,7 +125,7 @@ private final class Ledger: Sendable {
 
     func visits(of index: Int) -> Int { state.value.visits[index, default: 0] }
 
-    /// A visit to the section, during which the others have their turns.
+    /// A visit to the section, during which other simulated threads may run.
     func inside(_ sim: SimulatedWorld, _ index: Int = 0) {
         state.withValue { $0.occupants += 1 }
         expect(state.value.occupants == 1, "two are inside")

@@ -3,10 +3,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Law 14: one thread at a time, again by itself, and free after.
+/// Law 14: one thread at a time is inside, may enter again, and leaves the section free.
 @Suite(.timeLimit(.minutes(30)))
 struct CriticalSectionTests {
-    @Test func `Law 14: many threads inside one section never lose an update`() async {
+    @Test func `Law 14: 200 threads that change a value inside one section lose no update`() async {
         let section = CriticalSection()
         let perThread = rounds(debug: 1_000, release: 10_000)
         // Unchecked by the compiler, guarded by the section.
@@ -19,9 +19,7 @@ struct CriticalSectionTests {
         #expect(unsafe count == 200 * perThread)
     }
 
-    @Test func `Law 14: no two threads are ever inside at the same time, and each sees what the last did`()
-        async
-    {
+    @Test func `Law 14: no two threads are inside at a time, and each sees the changes of the last`() async {
         let section = CriticalSection()
         let perThread = rounds(debug: 50_000, release: 1_000_000)
         // Unchecked by the compiler, guarded by the section.
@@ -33,7 +31,7 @@ struct CriticalSectionTests {
                     let isRight = section.execute {
                         unsafe occupants += 1
                         unsafe left += 1
-                        // Now and then nested, so that an inner one that opened the section would show.
+                        // Sometimes nested: an inner exit that unlocked the section would show.
                         if round % 8 == 0 { section.execute { unsafe right += 1 } } else { unsafe right += 1 }
                         defer { unsafe occupants -= 1 }
                         return unsafe occupants == 1 && left == right
@@ -46,7 +44,7 @@ struct CriticalSectionTests {
         #expect(unsafe left == 4 * perThread && right == left)
     }
 
-    @Test func `Law 14: a thread inside enters again, a thousand deep, and leaves once`() async {
+    @Test func `Law 14: a thread enters a thousand deep, and only the outermost exit leaves`() async {
         let section = CriticalSection()
         let depth = Box(0)
         @Sendable func enter(_ level: Int) {
@@ -54,7 +52,7 @@ struct CriticalSectionTests {
                 depth.withValue { $0 += 1 }
                 if level > 1 { enter(level - 1) }
                 #expect(section.isCurrent == true)
-                // Another thread does not get in while the outermost is inside.
+                // No other thread gets in while the outermost body runs.
                 if level % 500 == 0 { #expect(!isFreeElsewhere(section)) }
             }
         }
@@ -64,7 +62,7 @@ struct CriticalSectionTests {
         #expect(section.executeWithTimeout(0) {})
     }
 
-    @Test func `Law 14: the body changes what it captures, and its value comes through`() {
+    @Test func `Law 14: the body may change its captures, and the call returns its value`() {
         let cs = CriticalSection()
         var x = 0
         cs.execute { x += 1 }
@@ -84,7 +82,7 @@ struct CriticalSectionTests {
         #expect(text == "came through")
     }
 
-    @Test func `Law 14: the error of the body comes through, and leaves the section free`() async {
+    @Test func `Law 14: the call throws the body's error and leaves the section free`() async {
         let section = CriticalSection()
         // The error is a Wrong, not any Error: it is caught without a pattern.
         do {
@@ -104,7 +102,7 @@ struct CriticalSectionTests {
         await offThePool { #expect(section.executeWithTimeout(0) {}) }
     }
 
-    @Test func `Law 14: an error of an inner body leaves the outer one inside`() async {
+    @Test func `Law 14: after an error of an inner body the thread is still inside`() async {
         await offThePool {
             let section = CriticalSection()
             section.execute {
@@ -116,7 +114,7 @@ struct CriticalSectionTests {
         }
     }
 
-    @Test func `Law 14: two sections know nothing of each other`() async {
+    @Test func `Law 14: two sections do not exclude each other`() async {
         await offThePool {
             let (one, other) = (CriticalSection(name: "one"), CriticalSection())
             one.execute { #expect(isFreeElsewhere(other)) }
@@ -125,7 +123,7 @@ struct CriticalSectionTests {
         }
     }
 
-    @Test func `A section says in debug builds who is inside, and nobody when it is free`() async {
+    @Test func `In debug builds holder describes the lock owner, and is nil if there is none`() async {
         await offThePool {
             let section = CriticalSection()
             #expect(section.holder == nil)

@@ -3,10 +3,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Law 15: with a limit the body runs and the call says so, or nothing runs and the call says so.
+/// Law 15: with a time limit, either the body runs or nothing runs, and the call says which.
 @Suite(.timeLimit(.minutes(30)))
 struct CriticalSectionTimeoutTests {
-    /// Limits that end by themselves, at once or soon.
+    /// Limits that expire at once or soon.
     private static let short: [Double] = [
         0, -0.0, -1, -.infinity, -.greatestFiniteMagnitude, .leastNonzeroMagnitude, 1e-9, 0.002,
     ]
@@ -20,13 +20,13 @@ struct CriticalSectionTimeoutTests {
     ]
 
     @Test(arguments: short + endless)
-    func `Law 15: a free section is entered whatever the limit`(_ limit: Double) async {
+    func `Law 15: a free section is entered with any limit in seconds`(_ limit: Double) async {
         await offThePool {
             let section = CriticalSection()
             var count = 0
             #expect(section.executeWithTimeout(limit) { count += 1 })
             #expect(section.execute(timeout: limit) { count + 1 } == 2)
-            // And again from inside, where there is nothing to wait for.
+            // Also from inside, where there is nothing to wait for.
             section.execute {
                 let ran = section.executeWithTimeout(limit) { count += 1 }
                 #expect(ran && section.isCurrent == true)
@@ -36,7 +36,7 @@ struct CriticalSectionTimeoutTests {
     }
 
     @Test(arguments: shortDurations + endlessDurations)
-    func `Law 15: a free section is entered whatever the duration`(_ limit: Duration) async {
+    func `Law 15: a free section is entered with any limit given as a Duration`(_ limit: Duration) async {
         await offThePool {
             let section = CriticalSection()
             var count = 0
@@ -50,7 +50,7 @@ struct CriticalSectionTimeoutTests {
         }
     }
 
-    @Test func `Law 15: a taken section is given up in time, never early, and nothing runs`() async {
+    @Test func `Law 15: a waiter for a taken section gives up, never early, and runs nothing`() async {
         await watched {
             let section = CriticalSection()
             section.execute {
@@ -75,7 +75,7 @@ struct CriticalSectionTimeoutTests {
         }
     }
 
-    @Test func `Law 15: limits beyond all time wait until the section is free`() async {
+    @Test func `Law 15: waiters with huge limits wait until the section is free`() async {
         await watched {
             let section = CriticalSection()
             let count = Box(0)
@@ -95,7 +95,7 @@ struct CriticalSectionTimeoutTests {
                         waiting.leave()
                     }
                 }
-                // They have time to give up, if they would.
+                // The waiters have time to give up, if they would.
                 _ = isFreeElsewhere(section)
                 onThreads(1) { _ = section.executeWithTimeout(0.01) {} }
                 #expect(count.value == 0)
@@ -105,7 +105,7 @@ struct CriticalSectionTimeoutTests {
         }
     }
 
-    @Test func `Law 15: a body that never returns keeps only those waiting who set no limit`() async {
+    @Test func `Law 15: a body that does not return delays no waiter beyond its time limit`() async {
         await watched {
             let section = CriticalSection()
             let end = DispatchSemaphore(value: 0)
@@ -132,7 +132,7 @@ struct CriticalSectionTimeoutTests {
         }
     }
 
-    @Test func `Law 15: a limit on waiting is none on the body`() async {
+    @Test func `Law 15: a time limit is one on waiting, not on the body`() async {
         await offThePool {
             let section = CriticalSection()
             let ran = section.executeWithTimeout(0.001) {
@@ -144,23 +144,23 @@ struct CriticalSectionTimeoutTests {
         }
     }
 
-    @Test func `Law 15: a limit of not-a-number seconds is refused`() async throws {
+    @Test func `Law 15: a limit of NaN seconds traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CriticalSection().executeWithTimeout(.nan) {}
         }
-        try expectSentence(result, "not-a-number", "law 15", "CriticalSectionTimeoutTests.swift")
+        try expectTrap(result, "NaN", "law 15", "CriticalSectionTimeoutTests.swift")
     }
 
-    @Test func `Law 15: not-a-number is refused from inside as well`() async throws {
+    @Test func `Law 15: a limit of NaN seconds traps inside of the section, too`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let section = CriticalSection()
             section.execute { _ = section.execute(timeout: .nan) { 1 } }
         }
-        try expectSentence(result, "not-a-number", "law 15", "CriticalSectionTimeoutTests.swift")
+        try expectTrap(result, "NaN", "law 15", "CriticalSectionTimeoutTests.swift")
     }
 }
 
-/// Expects that so much time has passed since `start`, by the clock that limits are measured with.
+/// Expects that `limit` has passed since `start`, by the clock that measures time limits.
 func expectNotEarly(
     _ start: Moment, _ limit: Duration, sourceLocation: SourceLocation = #_sourceLocation
 ) {

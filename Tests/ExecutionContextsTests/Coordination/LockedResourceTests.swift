@@ -4,10 +4,10 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Law 30: the value is reached only inside a closure, under the lock it was made with.
+/// Law 30: the value is reached only inside a closure, under the lock of the resource.
 @Suite(.timeLimit(.minutes(30)))
 struct LockedResourceTests {
-    /// A way to lock, and whether threads may meet at it.
+    /// A lock for a resource, and whether several threads may use it.
     struct Strategy: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let make: @Sendable (Counts) -> LockedResource<Counts>
@@ -46,7 +46,7 @@ struct LockedResourceTests {
     }
 
     @Test(arguments: Strategy.all)
-    func `Law 30: values and errors come through, and what a throwing write changed stays`(
+    func `Law 30: calls return values and throw errors, and changes of a throwing write stay`(
         _ strategy: Strategy
     ) {
         let resource = strategy.make(Counts())
@@ -64,13 +64,13 @@ struct LockedResourceTests {
         do {
             _ = try resource.read { counts throws(Wrong) -> Int in throw Wrong.deliberately }
         } catch { #expect(error == .deliberately) }
-        // And the lock is free.
+        // The lock is free after the errors.
         resource.write { $0.increment() }
         #expect(resource.read { $0 } == Counts(left: 3, right: 3))
     }
 
     @Test(arguments: Strategy.all)
-    func `Laws 18, 30: reads nest, also those of another resource`(_ strategy: Strategy) {
+    func `Laws 18, 30: reads nest, also with reads of another resource`(_ strategy: Strategy) {
         let (one, other) = (strategy.make(Counts(left: 1)), strategy.make(Counts(left: 2)))
         let sum = one.read { outer in
             one.read { inner in inner.left + outer.left } + other.read { $0.left + one.read { $0.left } }
@@ -81,7 +81,7 @@ struct LockedResourceTests {
     }
 
     @Test(arguments: Strategy.all)
-    func `Laws 18, 30: a write enqueued inside an access runs after it, in order, once`(_ strategy: Strategy)
+    func `Laws 18, 30: writes enqueued inside an access run after it, in order, once`(_ strategy: Strategy)
         async
     {
         let resource = strategy.make(Counts())
@@ -103,7 +103,7 @@ struct LockedResourceTests {
             }
             if !strategy.isForThreads { #expect(order.value == [1, 2]) }
             resource.write { counts in
-                // The first two ran before this, or wait for it.
+                // The first two writes have run, or wait for this one.
                 let before = counts.left
                 enqueue(3)
                 #expect(counts.left == before)
@@ -133,9 +133,7 @@ struct LockedResourceTests {
     }
 
     @Test(arguments: Strategy.forThreads)
-    func `Law 30: no update is lost and no read is torn, however many threads there are`(
-        _ strategy: Strategy
-    ) async {
+    func `Law 30: six threads lose no update, and no read sees half a write`(_ strategy: Strategy) async {
         let resource = strategy.make(Counts())
         let perThread = rounds(debug: 1_000, release: 20_000)
         let torn = Box(0)
@@ -172,8 +170,7 @@ struct LockedResourceTests {
         }
     }
 
-    @Test func `Law 30: under a coordinator reads run beside each other, under a section they do not`() async
-    {
+    @Test func `Law 30: reads run side by side under a coordinator, and alone under a section`() async {
         await watched {
             let shared = LockedResource(0, lockedBy: .coordinator)
             let meeting = DispatchGroup()
@@ -181,7 +178,7 @@ struct LockedResourceTests {
             onThreads(2) {
                 shared.read { _ in
                     meeting.leave()
-                    // Returns only if the other one is reading as well.
+                    // Returns only if the other thread reads, too.
                     meeting.wait()
                 }
             }
@@ -191,7 +188,7 @@ struct LockedResourceTests {
         }
     }
 
-    @Test func `Law 30: resources that share a section are changed together`() {
+    @Test func `Law 30: code inside a section changes all resources of that section together`() {
         let section = CriticalSection()
         let from = LockedResource(10, lockedBy: .section(section))
         let to = LockedResource(0, lockedBy: .section(section))
@@ -202,11 +199,11 @@ struct LockedResourceTests {
         #expect(from.read { $0 } == 7 && to.read { $0 } == 3)
     }
 
-    @Test func `Law 30: a resource may be of a kind that cannot be copied, or that is not sendable`() {
+    @Test func `Law 30: the value of a resource may be noncopyable or not Sendable`() {
         let token = LockedResource(Token(), lockedBy: .coordinator)
         token.write { $0.uses += 1 }
         #expect(token.read { $0.uses } == 1)
-        // Sent: from here on only the resource has it. Reads could meet, so it has none.
+        // The cache is sent into the resource. Reads could run side by side, so there are none.
         let cache = LockedResource(Cache(), lockedBy: .section)
         cache.write { $0.hits += 1 }
         #expect(cache.write { $0.hits } == 1)
@@ -217,7 +214,7 @@ private struct Token: ~Copyable { var uses = 0 }
 
 private final class Cache { var hits = 0 }
 
-/// What a user might write: not re-entrant, and with writes on a queue.
+/// A lock as a user might write it: not re-entrant, with enqueued writes on a queue.
 struct PlainLock: ResourceLock {
     private let lock = NSLock()
     private let queue = DispatchQueue(label: "writes of a user's lock")

@@ -1,15 +1,15 @@
 import Dispatch
 import Foundation
 
-/// A thread that runs what a test gives it, and ends when the test says so.
+/// A thread that runs the jobs of a test, and ends when the test calls `end`.
 final class OwnThread: Sendable {
     private let jobs = Box<[@Sendable () -> Void]>([])
-    private let given = DispatchSemaphore(value: 0)
+    private let submitted = DispatchSemaphore(value: 0)
 
     init() {
-        let thread = Thread { [jobs, given] in
+        let thread = Thread { [jobs, submitted] in
             while true {
-                given.wait()
+                submitted.wait()
                 guard let job = jobs.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
                 job()
             }
@@ -26,14 +26,14 @@ final class OwnThread: Sendable {
                 done.signal()
             }
         }
-        given.signal()
+        submitted.signal()
         done.wait()
     }
 
     /// Lets the thread end; returns at once.
-    func end() { given.signal() }
+    func end() { submitted.signal() }
 
-    /// Runs `body` on so many threads at a time; returns when all bodies have, and lets the threads end.
+    /// Runs `body` on `count` threads at a time and returns when all bodies have returned.
     static func onEach(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
         let done = DispatchGroup()
         for index in 0..<count {
@@ -47,7 +47,7 @@ final class OwnThread: Sendable {
     }
 }
 
-/// Counts objects that live, and those that were not freed on the thread that made them.
+/// Counts the living objects, and the strays: those not freed on the thread that made them.
 final class Census: Sendable {
     let living = Box(0)
     let strays = Box(0)
@@ -59,35 +59,35 @@ final class Census: Sendable {
         living.withValue { $0 += 1 }
     }
 
-    func leave(onItsThread isHome: Bool) {
-        if !isHome { strays.withValue { $0 += 1 } }
+    func leave(onItsThread isItsThread: Bool) {
+        if !isItsThread { strays.withValue { $0 += 1 } }
         deaths.withValue { $0 += 1 }
         living.withValue { $0 -= 1 }
         group.leave()
     }
 
-    /// Returns when none lives.
+    /// Returns when no object lives.
     func waitForAll() { group.wait() }
 }
 
-/// An object that is counted, that stays on one thread, and that does something when it dies.
+/// An object that a census counts, that stays on one thread, and whose deinit calls `last`.
 final class Resident: @unchecked Sendable {
-    // Unchecked: it stays on its thread, which is what the tests check.
+    // Unchecked: the object stays on its thread, which is what the tests check.
     let number: Int
     private let census: Census
-    private let home: pthread_t
+    private let thread: pthread_t
     private let last: () -> Void
 
     init(_ census: Census, number: Int = 0, last: @escaping () -> Void = {}) {
         self.census = census
         self.number = number
         self.last = last
-        home = pthread_self()
+        thread = pthread_self()
         census.enter()
     }
 
     deinit {
         last()
-        census.leave(onItsThread: pthread_equal(home, pthread_self()) != 0)
+        census.leave(onItsThread: pthread_equal(thread, pthread_self()) != 0)
     }
 }

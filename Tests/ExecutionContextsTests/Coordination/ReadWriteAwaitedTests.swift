@@ -9,7 +9,7 @@ import Testing
 struct ReadWriteAwaitedTests {
     private struct Failure: Error {}
 
-    /// A thread that is inside a write until it is told to leave.
+    /// A thread that stays inside a write, or a read, until `leave`.
     private struct Occupant {
         let isInside = DispatchSemaphore(value: 0)
         let mayLeave = DispatchSemaphore(value: 0)
@@ -29,7 +29,7 @@ struct ReadWriteAwaitedTests {
         func leave() { mayLeave.signal() }
     }
 
-    @Test func `Law 17: values and errors of awaited reads and writes come through`() async throws {
+    @Test func `Law 17: awaited reads and writes return values and throw errors`() async throws {
         let coordinator = ReadWriteCoordinator()
         let value = Box(0)
         for round in 1...200 {
@@ -42,7 +42,7 @@ struct ReadWriteAwaitedTests {
         }
     }
 
-    @Test func `Law 17: an awaited read runs beside a read, and behind it a write waits`() async throws {
+    @Test func `Law 17: an awaited read runs beside a read, and a later one behind a write`() async throws {
         let coordinator = ReadWriteCoordinator()
         let reader = await Occupant(coordinator, reads: true)
         #expect(try await coordinator.readAsync { 1 } == 1)
@@ -55,8 +55,8 @@ struct ReadWriteAwaitedTests {
     }
 
     @Test func `Law 17: many awaited reads see the writes before them, and block no thread`() async throws {
-        let carrier = ManualContext()
-        let coordinator = ReadWriteCoordinator(carrier: carrier)
+        let writeContext = ManualContext()
+        let coordinator = ReadWriteCoordinator(writesOn: writeContext)
         let value = Box(0)
         coordinator.enqueueWrite { value.value = 42 }
         let begun = Box(0)
@@ -67,15 +67,15 @@ struct ReadWriteAwaitedTests {
                     return try? await coordinator.readAsync { value.value }
                 }
             }
-            // If they blocked their threads, not all of them would begin.
+            // If the reads blocked their threads, not all of them would begin.
             while begun.value < 200 { await Task.yield() }
-            carrier.runReady()
+            writeContext.runReady()
             return await group.reduce(into: [Int?]()) { $0.append($1) }
         }
         #expect(all == Array(repeating: 42, count: 200))
     }
 
-    @Test func `Law 13: what is cancelled before its turn never runs and is freed at once`() async throws {
+    @Test func `Law 13: a body cancelled before its start never runs and is freed at once`() async throws {
         let coordinator = ReadWriteCoordinator()
         let ran = Box(0)
         for isWrite in [false, true] {
@@ -110,7 +110,7 @@ struct ReadWriteAwaitedTests {
         #expect(ran.value == 0)
     }
 
-    @Test func `Law 17: tasks that await reads and writes lose no update and see their own`() async {
+    @Test func `Law 17: tasks that await reads and writes lose no update and see their own writes`() async {
         let coordinator = ReadWriteCoordinator()
         let room = ReadWriteRoom(writers: 8)
         await withTaskGroup { group in
@@ -131,10 +131,10 @@ struct ReadWriteAwaitedTests {
         #expect(room.fault == nil)
     }
 
-    @Test func `Law 13: cancelling races with the turn, and each task gets one answer that is true`() async {
+    @Test func `Law 13: when cancelling races with the start, each task gets the correct outcome`() async {
         let coordinator = ReadWriteCoordinator()
         let ran = Box(0)
-        var said = 0
+        var completed = 0
         for round in 0..<rounds(debug: 500, release: 20_000) {
             let task = Task {
                 if round % 2 == 0 {
@@ -145,8 +145,8 @@ struct ReadWriteAwaitedTests {
             }
             if round % 4 < 2 { coordinator.enqueueWrite {} }
             task.cancel()
-            if (try? await task.value) != nil { said += 1 }
+            if (try? await task.value) != nil { completed += 1 }
         }
-        #expect(ran.value == said)
+        #expect(ran.value == completed)
     }
 }

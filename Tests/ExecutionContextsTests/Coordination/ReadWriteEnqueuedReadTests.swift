@@ -3,10 +3,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Enqueued reads: their place among writes, and the thread that they run on.
+/// Enqueued reads: their position among the writes, and the thread that runs them.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteEnqueuedReadTests {
-    /// A write that is inside until it is told to end.
+    /// A write that stays inside until `leave`.
     private final class Occupant: Sendable {
         private let isInside = DispatchSemaphore(value: 0)
         private let mayLeave = DispatchSemaphore(value: 0)
@@ -29,15 +29,15 @@ struct ReadWriteEnqueuedReadTests {
     }
 
     @Test(arguments: [false, true])
-    func `Laws 17, 20: an enqueued read gets a thread though all of a pool's wait behind it`(isRaw: Bool)
+    func `Laws 17, 20: an enqueued read gets a thread though all pool threads wait behind it`(isRaw: Bool)
         async
     {
         await watched {
-            let coordinator = ReadWriteCoordinator(carrier: SerialQueueContext(label: "writes"))
+            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes"))
             let occupant = Occupant(coordinator)
             let log = Box<[Int]>([])
             coordinator.reading.enqueue { log.withValue { $0.append(0) } }
-            // More than the pool has threads; on the system's queue itself the library knows of none of them.
+            // More writers than pool threads. The library knows of none on the raw system queue.
             let writers = blockingWrites(200, on: coordinator, isRaw: isRaw) { writer in
                 log.withValue { $0.append(writer) }
             }
@@ -48,7 +48,7 @@ struct ReadWriteEnqueuedReadTests {
         }
     }
 
-    /// Starts blocking writes, on the system's queue itself or through the library; the group ends with them.
+    /// Starts blocking writes, on the raw system queue or by the library; the group awaits them.
     private func blockingWrites(
         _ count: Int, on coordinator: ReadWriteCoordinator, isRaw: Bool,
         _ body: @escaping @Sendable (Int) -> Void
@@ -70,11 +70,11 @@ struct ReadWriteEnqueuedReadTests {
     }
 
     @Test(arguments: [false, true])
-    func `Laws 4, 10, 20: a read that a reserve thread runs is inside until its captures are freed`(
+    func `Laws 4, 10, 20: a read on a reserve thread is inside until its captures are freed`(
         isRaw: Bool
     ) async {
         await watched {
-            let coordinator = ReadWriteCoordinator(carrier: SerialQueueContext(label: "writes"))
+            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes"))
             let occupant = Occupant(coordinator)
             let log = Box<[String]>([])
             let note: @Sendable (String) -> Void = { what in
@@ -99,11 +99,11 @@ struct ReadWriteEnqueuedReadTests {
         }
     }
 
-    @Test func `Laws 17, 20: an awaited read behind a write, and blocking writes on the pool, all end`()
+    @Test func `Laws 17, 20: an awaited read behind a write ends beside blocking writes on the pool`()
         async throws
     {
         for _ in 0..<rounds(debug: 5, release: 50) {
-            let coordinator = ReadWriteCoordinator(carrier: SerialQueueContext(label: "writes"))
+            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes"))
             let mayEnd = DispatchSemaphore(value: 0)
             coordinator.enqueueWrite { mayEnd.wait() }
             async let value = coordinator.readAsync { 1 }
@@ -123,14 +123,14 @@ struct ReadWriteEnqueuedReadTests {
 
     @Test func `Laws 17, 20: reads that wait for one another get a thread each`() async {
         await watched {
-            let coordinator = ReadWriteCoordinator(carrier: SerialQueueContext(label: "writes"))
+            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes"))
             let occupant = Occupant(coordinator)
             let steps = (0..<4).map { _ in DispatchSemaphore(value: 0) }
             let ended = DispatchGroup()
             for index in 0..<3 {
                 ended.enter()
                 coordinator.reading.enqueue {
-                    // Each waits for the one behind it.
+                    // Each read waits for the one behind it.
                     if index < 2 { steps[index + 1].wait() }
                     steps[index].signal()
                     ended.leave()
@@ -152,10 +152,10 @@ struct ReadWriteEnqueuedReadTests {
     func `Law 17: an enqueued read sees no write that its submitter enqueues after it`(isOccupied: Bool) async
     {
         await watched {
-            for carrier in [GlobalContext(), SerialQueueContext(label: "writes"), ImmediateContext()]
+            for writeContext in [GlobalContext(), SerialQueueContext(label: "writes"), ImmediateContext()]
                 as [any ExecutionContext]
             {
-                let coordinator = ReadWriteCoordinator(carriedBy: carrier)
+                let coordinator = ReadWriteCoordinator(writesOnAny: writeContext)
                 let value = Box(0)
                 let seen = Box<[Int]>([])
                 let occupant = isOccupied ? Occupant(coordinator) : nil
@@ -175,9 +175,7 @@ struct ReadWriteEnqueuedReadTests {
         }
     }
 
-    @Test func `Law 17: a blocking write does not overtake the reads that its submitter enqueued before`()
-        async
-    {
+    @Test func `Law 17: a blocking write overtakes no read that its submitter enqueued before it`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let room = ReadWriteRoom(writers: 4)
@@ -199,11 +197,11 @@ struct ReadWriteEnqueuedReadTests {
         isTimed: Bool
     ) async {
         await watched {
-            let carrier = SerialQueueContext(label: "writes")
-            let coordinator = ReadWriteCoordinator(carrier: carrier)
+            let writeContext = SerialQueueContext(label: "writes")
+            let coordinator = ReadWriteCoordinator(writesOn: writeContext)
             let value = Box(0)
             let seen = Box(0)
-            carrier.sync {
+            writeContext.sync {
                 coordinator.enqueueWrite { value.value = 1 }
                 coordinator.reading.enqueue { seen.value = value.value }
                 if isTimed {
@@ -216,10 +214,10 @@ struct ReadWriteEnqueuedReadTests {
         }
     }
 
-    @Test func `Law 17: ten thousand reads behind one write wait for it only`() async {
+    @Test func `Law 17: ten thousand reads behind one write wait for that write only`() async {
         await watched {
-            let carrier = ManualQueue()
-            let coordinator = ReadWriteCoordinator(carrier: carrier.context)
+            let writeContext = ManualQueue()
+            let coordinator = ReadWriteCoordinator(writesOn: writeContext.context)
             let value = Box(0)
             let seen = Box(0)
             let ended = DispatchGroup()
@@ -231,22 +229,22 @@ struct ReadWriteEnqueuedReadTests {
                     ended.leave()
                 }
             }
-            carrier.run()
+            writeContext.run()
             ended.wait()
             #expect(seen.value == 10_000)
         }
     }
 
-    /// A context whose work runs when the test says so.
+    /// A context whose jobs run when the test calls `run`.
     private final class ManualQueue: Sendable {
-        private let waiting = Box<[Work]>([])
+        private let jobs = Box<[Work]>([])
 
         var context: ClosureContext {
-            ClosureContext("manual") { [waiting] work in waiting.withValue { $0.append(work) } }
+            ClosureContext("manual") { [jobs] work in jobs.withValue { $0.append(work) } }
         }
 
         func run() {
-            while let work = waiting.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) { work() }
+            while let work = jobs.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) { work() }
         }
     }
 }

@@ -3,10 +3,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Law 17: nobody starves, whatever the others do.
+/// Law 17: no reader and no writer starves, whatever other threads do.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteFairnessTests {
-    /// Does `work` over and over on so many threads until `body`, on the caller's, has ended.
+    /// Repeats `work` on `threads` threads until `body`, on the caller's thread, has ended.
     private func hammer(_ threads: Int, _ work: @escaping @Sendable () -> Void, while body: () -> Void) {
         let isOver = Box(false)
         let started = DispatchSemaphore(value: 0)
@@ -26,7 +26,7 @@ struct ReadWriteFairnessTests {
         ended.wait()
     }
 
-    @Test func `Law 17: a blocking writer gets in between threads that read all the time`() async {
+    @Test func `Law 17: a blocking writer gets in while threads read all the time`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             hammer(3, { coordinator.read {} }) {
@@ -35,16 +35,14 @@ struct ReadWriteFairnessTests {
         }
     }
 
-    @Test func `Law 17: a blocking writer gets in though one reader always enters before another leaves`()
-        async
-    {
+    @Test func `Law 17: a blocking writer gets in though each reader enters before the other leaves`() async {
         let written = Box(false)
         let isStarved = Box(false)
         await watched {
             let coordinator = ReadWriteCoordinator()
             let entered = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
             let chain = DispatchSemaphore(value: 0)
-            // Each reader stays until the other one is inside too, or has found the doors closed.
+            // Each reader stays until the other one is inside, too, or is not admitted.
             let readers: [@Sendable () -> Void] = [0, 1].map { me in
                 {
                     if me == 1 { entered[0].wait() }
@@ -71,13 +69,13 @@ struct ReadWriteFairnessTests {
                         coordinator.blockingWrite { written.value = true }
                     }
                 ])
-            // The last semaphores would stop the program if they went with less than they came with.
+            // A semaphore traps if its value at its end is below its first one.
             withExtendedLifetime(entered) {}
         }
         #expect(written.value && !isStarved.value)
     }
 
-    @Test func `Law 17: a blocking writer gets in though one awaited read always begins before another ends`()
+    @Test func `Law 17: a blocking writer gets in though each enqueued read begins before the last ends`()
         async
     {
         let written = Box(false)
@@ -102,7 +100,7 @@ struct ReadWriteFairnessTests {
                     }
                     let begun = DispatchSemaphore(value: 0)
                     next(begun)
-                    // Until it begins, or is kept waiting.
+                    // Returns when that read begins, or after a while if it has to wait.
                     _ = begun.wait(timeout: .now() + .milliseconds(20))
                 }
             }
@@ -114,7 +112,7 @@ struct ReadWriteFairnessTests {
         #expect(written.value && !isStarved.value)
     }
 
-    @Test func `Law 17: a reader gets in between threads that write all the time`() async {
+    @Test func `Law 17: a reader gets in while threads write all the time`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             hammer(3, { coordinator.blockingWrite {} }) {
@@ -123,7 +121,7 @@ struct ReadWriteFairnessTests {
         }
     }
 
-    @Test func `Law 17: a read without a thread gets in between threads that write all the time`() async {
+    @Test func `Law 17: an enqueued read gets in while threads write all the time`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let end = DispatchSemaphore(value: 0)
@@ -136,8 +134,7 @@ struct ReadWriteFairnessTests {
         }
     }
 
-    @Test func `Law 17: a reader and a writer get in between threads that enqueue writes all the time`() async
-    {
+    @Test func `Law 17: a reader and a writer get in while threads enqueue writes all the time`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let backlog = DispatchSemaphore(value: 1_000)

@@ -3,55 +3,55 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Laws 19 and 10: what becomes of a coordinator's work when the coordinator goes, and when the work is done.
+/// Laws 19 and 10: what a released coordinator still runs, and when its captures are freed.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteLifetimeTests {
-    @Test func `Law 19: writes that wait when the coordinator goes run, in order`() async {
+    @Test func `Law 19: the pending writes of a released coordinator run, in order`() async {
         let log = Box<[Int]>([])
-        let carrier = ManualContext()
-        weak var gone: ReadWriteCoordinator?
+        let writeContext = ManualContext()
+        weak var released: ReadWriteCoordinator?
         do {
-            let coordinator = ReadWriteCoordinator(carrier: carrier)
-            gone = coordinator
+            let coordinator = ReadWriteCoordinator(writesOn: writeContext)
+            released = coordinator
             for index in 0..<600 { coordinator.enqueueWrite { log.withValue { $0.append(index) } } }
         }
-        #expect(gone == nil)
+        #expect(released == nil)
         #expect(log.value.isEmpty)
-        carrier.runReady()
+        writeContext.runReady()
         #expect(log.value == Array(0..<600))
     }
 
-    @Test func `Law 19: enqueued reads that wait when the coordinator goes run after the writes`() async {
+    @Test func `Law 19: the enqueued reads of a released coordinator run after its writes`() async {
         let log = Box<[Int]>([])
-        let carrier = ManualContext()
+        let writeContext = ManualContext()
         await watched {
             let end = DispatchSemaphore(value: 0)
             do {
-                let coordinator = ReadWriteCoordinator(carrier: carrier)
+                let coordinator = ReadWriteCoordinator(writesOn: writeContext)
                 coordinator.enqueueWrite { log.withValue { $0.append(1) } }
                 coordinator.reading.enqueue {
                     log.withValue { $0.append(2) }
                     end.signal()
                 }
             }
-            carrier.runReady()
+            writeContext.runReady()
             end.wait()
         }
         #expect(log.value == [1, 2])
     }
 
     @Test(arguments: [false, true])
-    func `Law 19: a coordinator that goes inside a read is whole until it ends`(byClaim: Bool) async {
+    func `Law 19: a coordinator released inside its read works until the read ends`(isBiased: Bool) async {
         await watched {
             for _ in 0..<200 {
                 let count = Box(0)
                 let end = DispatchSemaphore(value: 0)
-                let holder = Box<ReadWriteCoordinator?>(ReadWriteCoordinator())
-                if byClaim { holder.value?.bringBias() }
-                holder.value?.read {
-                    holder.value?.enqueueWrite { count.withValue { $0 += 1 } }
-                    holder.value?.enqueueWrite { end.signal() }
-                    holder.value = nil
+                let reference = Box<ReadWriteCoordinator?>(ReadWriteCoordinator())
+                if isBiased { reference.value?.bringBias() }
+                reference.value?.read {
+                    reference.value?.enqueueWrite { count.withValue { $0 += 1 } }
+                    reference.value?.enqueueWrite { end.signal() }
+                    reference.value = nil
                     #expect(count.value == 0)
                 }
                 end.wait()
@@ -60,69 +60,69 @@ struct ReadWriteLifetimeTests {
         }
     }
 
-    @Test func `Law 19: a coordinator that goes inside a write of it runs the ones behind`() async {
+    @Test func `Law 19: a coordinator released inside its write runs the writes behind it`() async {
         await watched {
             let end = DispatchSemaphore(value: 0)
-            let holder = Box<ReadWriteCoordinator?>(ReadWriteCoordinator())
-            let coordinator = holder.value!
+            let reference = Box<ReadWriteCoordinator?>(ReadWriteCoordinator())
+            let coordinator = reference.value!
             coordinator.enqueueWrite {
-                holder.value?.enqueueWrite { end.signal() }
-                holder.value = nil
+                reference.value?.enqueueWrite { end.signal() }
+                reference.value = nil
             }
             end.wait()
         }
     }
 
-    @Test func `Law 10: what a write holds is freed right after it, before the next one`() {
+    @Test func `Law 10: the captures of a write are freed right after it, before the next write`() {
         let alive = Box(0)
-        let carrier = ManualContext()
-        let coordinator = ReadWriteCoordinator(carrier: carrier)
+        let writeContext = ManualContext()
+        let coordinator = ReadWriteCoordinator(writesOn: writeContext)
         let seen = Box<[Int]>([])
         for _ in 0..<300 {
-            let guest = Guest(alive)
+            let counted = Counted(alive)
             coordinator.enqueueWrite {
-                _ = guest
+                _ = counted
                 seen.withValue { $0.append(alive.value) }
             }
         }
-        carrier.runReady()
+        writeContext.runReady()
         #expect(seen.value == Array((1...300).reversed()))
         #expect(alive.value == 0)
     }
 
-    @Test func `Law 10: what a helper's writes hold is freed before it reads`() async {
+    @Test func `Law 10: the captures of writes that a reader runs itself are freed before it reads`() async {
         await watched {
             let alive = Box(0)
-            let coordinator = ReadWriteCoordinator(carrier: .immediate)
+            let coordinator = ReadWriteCoordinator(writesOn: .immediate)
             for _ in 0..<300 {
                 coordinator.read {
-                    let guest = Guest(alive)
-                    coordinator.enqueueWrite { _ = guest }
+                    let counted = Counted(alive)
+                    coordinator.enqueueWrite { _ = counted }
                 }
                 #expect(coordinator.read { alive.value } == 0)
             }
         }
     }
 
-    @Test func `Law 10: a coordinator frees its carrier and whatever it was given`() async {
-        weak var carrier: ManualContext?
+    @Test func `Law 10: a coordinator releases its write context, and the captures of its jobs`() async {
+        weak var writeContext: ManualContext?
         weak var capture: Box<Int>?
         do {
             let context = ManualContext()
             let box = Box(0)
-            (carrier, capture) = (context, box)
-            let coordinator = ReadWriteCoordinator(carrier: context)
+            (writeContext, capture) = (context, box)
+            let coordinator = ReadWriteCoordinator(writesOn: context)
             coordinator.enqueueWrite { box.value += 1 }
             coordinator.reading.enqueue { box.value += 1 }
             context.runReady()
             await offThePool { coordinator.blockingWrite { box.value += 1 } }
             #expect(box.value == 3)
         }
-        // The read without a thread ran on the pool, which may take a moment to let go of its turn.
-        while carrier != nil || capture != nil { await Task.yield() }
+        // The enqueued read ran on the pool, which may release the job a moment later.
+        while writeContext != nil || capture != nil { await Task.yield() }
     }
 
-    @Test func `Law 9: a coordinator may be used from the deinit of what a write or a read held`() async {
+    @Test func `Law 9: the deinit of a capture of a write or a read may use the coordinator`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let end = DispatchSemaphore(value: 0)
@@ -140,8 +140,8 @@ struct ReadWriteLifetimeTests {
     }
 }
 
-/// Counts itself as long as it lives.
-private final class Guest: Sendable {
+/// Counts itself while it lives.
+private final class Counted: Sendable {
     private let alive: Box<Int>
     init(_ alive: Box<Int>) {
         self.alive = alive

@@ -3,11 +3,11 @@ import ExecutionContexts
 import Foundation
 import XCTest
 
-/// Law 20 on the main thread, which only XCTest runs its tests on.
+/// Law 20 on the main thread: only XCTest runs its tests there.
 final class ReadWriteMainThreadTests: XCTestCase {
     override func setUp() { XCTAssertTrue(Thread.isMainThread) }
 
-    /// Writes and reads back, in all ways, on the main thread and on others; says how often a write ran on main.
+    /// Writes and reads back on the main thread and two others; returns how many writes ran there.
     private func writesOnMain(_ coordinator: ReadWriteCoordinator) -> Int {
         let room = ReadWriteRoom(writers: 3)
         let onMain = Box(0)
@@ -45,16 +45,16 @@ final class ReadWriteMainThreadTests: XCTestCase {
         XCTAssertEqual(writesOnMain(ReadWriteCoordinator()), 0)
     }
 
-    func testLaw20OnASerialCarrierTheMainThreadWaitsAndDoesNotHelp() {
-        XCTAssertEqual(writesOnMain(ReadWriteCoordinator(carrier: GlobalContext().serial())), 0)
+    func testLaw20OnASerialWriteContextTheMainThreadWaitsAndDoesNotHelp() {
+        XCTAssertEqual(writesOnMain(ReadWriteCoordinator(writesOn: GlobalContext().serial())), 0)
     }
 
-    func testLaw20TheMainThreadDoesNotHelpWhereTheCarrierLosesItsTurns() {
-        XCTAssertEqual(writesOnMain(ReadWriteCoordinator(carrier: ClosureContext("drops") { _ in })), 0)
+    func testLaw20TheMainThreadDoesNotHelpIfTheWriteContextDropsItsDrains() {
+        XCTAssertEqual(writesOnMain(ReadWriteCoordinator(writesOn: ClosureContext("drops") { _ in })), 0)
     }
 
-    func testLaw20WhereMainIsTheCarrierItsReaderRunsTheWrites() {
-        let coordinator = ReadWriteCoordinator(carrier: .main)
+    func testLaw20WhereMainIsTheWriteContextItsReaderRunsTheWrites() {
+        let coordinator = ReadWriteCoordinator(writesOn: .main)
         let ran = Box<[Bool]>([])
         for round in 1...100 {
             coordinator.enqueueWrite { ran.withValue { $0.append(Thread.isMainThread) } }
@@ -66,8 +66,8 @@ final class ReadWriteMainThreadTests: XCTestCase {
         XCTAssertTrue(ran.value.allSatisfy { $0 })
     }
 
-    func testLaw20WhereMainIsTheCarrierAnotherThreadWaitsForIt() {
-        let coordinator = ReadWriteCoordinator(carrier: .main)
+    func testLaw20WhereMainIsTheWriteContextAnotherThreadWaitsForIt() {
+        let coordinator = ReadWriteCoordinator(writesOn: .main)
         let ran = Box<[Bool]>([])
         let isOver = Box(false)
         Thread.detachNewThread {

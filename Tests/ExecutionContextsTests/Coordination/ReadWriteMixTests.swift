@@ -3,20 +3,20 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Everything at once, on several coordinators, from threads and from tasks, with a checker in each.
+/// All operations at once, on several coordinators, from threads and tasks, with checks in each.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteMixTests {
-    /// Coordinators, each with what it guards.
+    /// Coordinators, each with the room that it guards.
     private struct Rooms: Sendable {
         let coordinators: [ReadWriteCoordinator]
         let rooms: [ReadWriteRoom]
 
         init(writers: Int) {
-            let carriers: [any ExecutionContext] = [
+            let writeContexts: [any ExecutionContext] = [
                 .global, .global, .global.serial(), .immediate, ClosureContext("drops") { _ in },
             ]
-            coordinators = carriers.map { ReadWriteCoordinator(carriedBy: $0) }
-            rooms = carriers.map { _ in ReadWriteRoom(writers: writers) }
+            coordinators = writeContexts.map { ReadWriteCoordinator(writesOnAny: $0) }
+            rooms = writeContexts.map { _ in ReadWriteRoom(writers: writers) }
         }
 
         var count: Int { rooms.count }
@@ -28,26 +28,27 @@ struct ReadWriteMixTests {
                 seen == mine[index], "\(me) wrote \(mine[index]) and read \(seen) in \(index)")
         }
 
-        /// Reads some of them inside each other, again and again, also those around.
+        /// Nests reads of random coordinators and of those in `outer`, which the caller is in.
         ///
-        /// A new one always comes behind those around it: in any other order, with writes waiting at both, two
-        /// threads could wait for each other, as with any locks.
-        func nest(_ me: Int, _ mine: [Int], _ dice: inout Dice, from least: Int = 0, around: [Int] = []) {
-            let isNew = around.isEmpty || dice.roll(3) == 0
-            let index = isNew ? least + dice.roll(count - least) : around[dice.roll(around.count)]
+        /// A coordinator that is not in `outer` yet has a higher index than those in it. In any
+        /// other order, two threads could wait for each other while writes wait at both, as with
+        /// any locks.
+        func nest(_ me: Int, _ mine: [Int], _ rng: inout SeededRNG, from least: Int = 0, outer: [Int] = []) {
+            let isNew = outer.isEmpty || rng.roll(3) == 0
+            let index = isNew ? least + rng.roll(count - least) : outer[rng.roll(outer.count)]
             coordinators[index].read {
                 checkRead(index, me, mine)
-                if around.count < 12, index + 1 < count || dice.roll(4) > 0 {
-                    nest(me, mine, &dice, from: min(max(least, index), count - 1), around: around + [index])
+                if outer.count < 12, index + 1 < count || rng.roll(4) > 0 {
+                    nest(me, mine, &rng, from: min(max(least, index), count - 1), outer: outer + [index])
                 }
             }
         }
 
-        /// One operation; `mine` counts what the caller has written.
-        func step(_ me: Int, _ mine: inout [Int], _ dice: inout Dice) {
-            let index = dice.roll(count)
+        /// Performs one operation; `mine` counts the writes of the caller.
+        func step(_ me: Int, _ mine: inout [Int], _ rng: inout SeededRNG) {
+            let index = rng.roll(count)
             let (coordinator, room) = (coordinators[index], rooms[index])
-            switch dice.roll(20) {
+            switch rng.roll(20) {
             case 0, 1:
                 coordinator.enqueueWrite { room.write(me) }
                 mine[index] += 1
@@ -55,11 +56,11 @@ struct ReadWriteMixTests {
                 coordinator.blockingWrite { room.write(me) }
                 mine[index] += 1
             case 3:
-                let limit = Duration.nanoseconds(dice.roll(30_000))
+                let limit = Duration.nanoseconds(rng.roll(30_000))
                 let ran = coordinator.blockingWrite(timeout: limit) { room.write(me) } != nil
                 mine[index] += ran ? 1 : 0
             case 4:
-                coordinator.read(timeout: .nanoseconds(dice.roll(30_000))) { checkRead(index, me, mine) }
+                coordinator.read(timeout: .nanoseconds(rng.roll(30_000))) { checkRead(index, me, mine) }
             case 5:
                 coordinator.blockingWrite {
                     coordinator.read { room.write(me) }
@@ -72,7 +73,7 @@ struct ReadWriteMixTests {
                     checkRead(index, me, mine)
                 }
                 mine[index] += 1
-            case 7: nest(me, mine, &dice)
+            case 7: nest(me, mine, &rng)
             case 8:
                 let expected = mine[index]
                 coordinator.reading.enqueue {
@@ -84,7 +85,7 @@ struct ReadWriteMixTests {
     }
 
     @Test(arguments: 0..<4)
-    func `Laws 15, 17, 18: threads that do all that a coordinator can, on five of them, see no fault`(
+    func `Laws 15, 17, 18: threads that mix all operations of five coordinators see no fault`(
         seed: UInt64
     ) async {
         let rooms = Rooms(writers: 4)
@@ -92,9 +93,9 @@ struct ReadWriteMixTests {
             onThreads(
                 (0..<4).map { me in
                     {
-                        var dice = Dice(seed: seed * 100 + UInt64(me))
+                        var rng = SeededRNG(seed: seed * 100 + UInt64(me))
                         var mine = Array(repeating: 0, count: rooms.count)
-                        for _ in 0..<rounds(debug: 4_000, release: 200_000) { rooms.step(me, &mine, &dice) }
+                        for _ in 0..<rounds(debug: 4_000, release: 200_000) { rooms.step(me, &mine, &rng) }
                         for index in 0..<rooms.count {
                             rooms.coordinators[index].read { rooms.checkRead(index, me, mine) }
                         }
@@ -104,17 +105,17 @@ struct ReadWriteMixTests {
         #expect(rooms.fault == nil)
     }
 
-    @Test func `Laws 15, 17, 18: tasks that do the same, and await, see no fault`() async {
+    @Test func `Laws 15, 17, 18: tasks that mix all operations, and await some, see no fault`() async {
         let rooms = Rooms(writers: 6)
         await withTaskGroup { group in
             for me in 0..<6 {
                 group.addTask {
-                    var dice = Dice(seed: UInt64(me))
+                    var rng = SeededRNG(seed: UInt64(me))
                     var mine = Array(repeating: 0, count: rooms.count)
                     for _ in 0..<rounds(debug: 1_500, release: 50_000) {
-                        let index = dice.roll(rooms.count)
+                        let index = rng.roll(rooms.count)
                         let (coordinator, room) = (rooms.coordinators[index], rooms.rooms[index])
-                        switch dice.roll(8) {
+                        switch rng.roll(8) {
                         case 0:
                             try? await coordinator.writeAsync { room.write(me) }
                             mine[index] += 1
@@ -122,7 +123,7 @@ struct ReadWriteMixTests {
                             let expected = mine[index]
                             let seen = try? await coordinator.readAsync { room.read(me) }
                             room.expect(seen == expected, "wrote \(expected) and read \(seen ?? -1)")
-                        default: rooms.step(me, &mine, &dice)
+                        default: rooms.step(me, &mine, &rng)
                         }
                     }
                 }
@@ -131,10 +132,8 @@ struct ReadWriteMixTests {
         #expect(rooms.fault == nil)
     }
 
-    @Test func `Law 17: what a reader by claim has read happens before the next write`()
-        async
-    {
-        // Plain memory: the thread sanitizer sees whether the two are ordered.
+    @Test func `Law 17: a biased read happens before the next write`() async {
+        // The room is plain memory: the thread sanitizer sees whether reads and writes are ordered.
         let room = ReadWriteRoom()
         let (first, second) = (ReadWriteCoordinator(), ReadWriteCoordinator())
         await watched {
@@ -142,7 +141,8 @@ struct ReadWriteMixTests {
                 {
                     for _ in 0..<rounds(debug: 3_000, release: 300_000) {
                         first.read { _ = room.read() }
-                        // A fresh bias lies more than a hundred reads behind a write, so this one is counted.
+                        // A bias begins more than a hundred reads after a write, so the read here
+                        // is counted.
                         second.blockingWrite {}
                         second.read {}
                     }

@@ -2,20 +2,20 @@ import Dispatch
 import ExecutionContexts
 import Testing
 
-/// Law 18: what may stand inside what.
+/// Law 18: which accesses may be nested in which.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteNestingTests {
     @Test(arguments: [false, true])
-    func `Law 18: a read inside a read does not wait, also with a write pending, and keeps the view`(
-        byClaim: Bool
+    func `Law 18: a read inside a read waits for no pending write, and sees the same state`(
+        startsBiased: Bool
     ) async {
         await watched {
             let coordinator = ReadWriteCoordinator()
-            if byClaim { coordinator.bringBias() }
+            if startsBiased { coordinator.bringBias() }
             let value = Box(0)
             let seen = coordinator.read {
                 coordinator.enqueueWrite { value.value = 1 }
-                // Somebody looks whether the write can run, which takes the bias back.
+                // Another thread tries whether a write can run, which revokes the bias.
                 #expect(onAnotherThread { coordinator.blockingWrite(timeout: 1e-4) {} } == nil)
                 return coordinator.read {
                     [value.value, coordinator.read(timeout: .zero) { value.value } ?? -1]
@@ -26,7 +26,7 @@ struct ReadWriteNestingTests {
         }
     }
 
-    @Test func `Law 18: a hundred reads deep, a write that comes halfway waits for the outermost`() async {
+    @Test func `Law 18: a write that is enqueued in nested reads waits for the outermost read`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let value = Box(0)
@@ -44,13 +44,12 @@ struct ReadWriteNestingTests {
         }
     }
 
-    @Test func `Law 18: reads and blocking writes inside a write run at once, whoever runs the write`() async
-    {
+    @Test func `Law 18: reads and blocking writes inside a write run at once, on any write context`() async {
         await watched {
-            for carrier in [ImmediateContext(), GlobalContext(), GlobalContext().serial()]
+            for writeContext in [ImmediateContext(), GlobalContext(), GlobalContext().serial()]
                 as [any ExecutionContext]
             {
-                let coordinator = ReadWriteCoordinator(carriedBy: carrier)
+                let coordinator = ReadWriteCoordinator(writesOnAny: writeContext)
                 let log = Box<[Int]>([])
                 let body: @Sendable () -> Void = {
                     coordinator.enqueueWrite { log.withValue { $0.append(4) } }
@@ -64,7 +63,7 @@ struct ReadWriteNestingTests {
                     #expect(coordinator.writing.isCurrent == true && coordinator.reading.isCurrent == true)
                 }
                 coordinator.enqueueWrite(body)
-                // Behind this the write that the body enqueued was submitted too.
+                // After this read the write that the body enqueues has been submitted, too.
                 coordinator.read {}
                 #expect(coordinator.read { log.value } == [1, 2, 3, 4])
                 coordinator.blockingWrite(body)
@@ -74,7 +73,7 @@ struct ReadWriteNestingTests {
         }
     }
 
-    @Test func `Law 18: a body that throws leaves the coordinator free, however deep`() async {
+    @Test func `Law 18: a body that throws, nested or not, leaves the coordinator free`() async {
         struct Failure: Error {}
         await watched {
             let coordinator = ReadWriteCoordinator()
@@ -92,9 +91,7 @@ struct ReadWriteNestingTests {
     }
 
     @Test(arguments: [7, 8, 9, 64, 200])
-    func `Law 18: so many coordinators inside each other keep all their writers out, and let them in after`(
-        count: Int
-    ) async {
+    func `Law 18: nested reads of many coordinators keep all writers out until their end`(count: Int) async {
         await watched {
             let coordinators = (0..<count).map { _ in ReadWriteCoordinator() }
             let values = Box(Array(repeating: 0, count: count))
@@ -127,24 +124,24 @@ struct ReadWriteNestingTests {
         }
     }
 
-    @Test func `Law 18: a blocking write inside a read stops the program with a sentence`() async throws {
+    @Test func `Law 18: a blocking write inside a read traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let coordinator = ReadWriteCoordinator(name: "ledger")
             coordinator.read { coordinator.blockingWrite {} }
         }
-        try expectSentence(result, "'ledger'", "law 18", "enqueueWrite")
+        try expectTrap(result, "'ledger'", "law 18", "enqueueWrite")
     }
 
-    @Test func `Law 18: so does one inside a read by claim, with a time limit`() async throws {
+    @Test func `Law 18: a blocking write with a time limit inside a biased read traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let coordinator = ReadWriteCoordinator(name: "ledger")
             for _ in 0..<200 { coordinator.read {} }
             coordinator.read { _ = coordinator.blockingWrite(timeout: .zero) {} }
         }
-        try expectSentence(result, "'ledger'", "law 18")
+        try expectTrap(result, "'ledger'", "law 18")
     }
 
-    @Test func `Law 18: so does one through the writing side, beyond the eighth coordinator`() async throws {
+    @Test func `Law 18: a sync of the writing side traps in a read inside eight other reads`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let outer = (0..<8).map { _ in ReadWriteCoordinator() }
             let coordinator = ReadWriteCoordinator(name: "ledger")
@@ -154,10 +151,10 @@ struct ReadWriteNestingTests {
             }
             descend(0)
         }
-        try expectSentence(result, "'ledger'", "law 18")
+        try expectTrap(result, "'ledger'", "law 18")
     }
 
-    @Test func `Law 18: so does one inside an awaited read`() async throws {
+    @Test func `Law 18: a blocking write inside an enqueued read traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let coordinator = ReadWriteCoordinator(name: "ledger")
             await withCheckedContinuation { continuation in
@@ -167,6 +164,6 @@ struct ReadWriteNestingTests {
                 }
             }
         }
-        try expectSentence(result, "'ledger'", "law 18")
+        try expectTrap(result, "'ledger'", "law 18")
     }
 }

@@ -3,14 +3,14 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Law 17: who is inside with whom, and what a read sees.
+/// Law 17: which accesses run side by side, and which writes a read sees.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteOrderTests {
     @Test(arguments: [false, true])
-    func `Law 17: two readers that need each other inside meet`(byClaim: Bool) async {
+    func `Law 17: two readers that wait for each other inside run side by side`(isBiased: Bool) async {
         await watched {
             let coordinator = ReadWriteCoordinator()
-            if byClaim { coordinator.bringBias() }
+            if isBiased { coordinator.bringBias() }
             let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             for _ in 0..<50 {
                 onThreads([
@@ -51,9 +51,7 @@ struct ReadWriteOrderTests {
         for mine in log.value { #expect(mine == Array(0..<each)) }
     }
 
-    @Test func `Law 17: writes of threads that hand a token round run in the token's order`()
-        async
-    {
+    @Test func `Law 17: writes of threads that pass a token round run in the order of the token`() async {
         let coordinator = ReadWriteCoordinator()
         let log = Box<[Int]>([])
         let laps = rounds(debug: 300, release: 10_000)
@@ -78,7 +76,7 @@ struct ReadWriteOrderTests {
                         }
                     }
                 })
-            // The first has got the token once more than it took it.
+            // The last thread has passed the token to the first one, which does not take it.
             tokens[0].wait()
             coordinator.read {}
         }
@@ -86,12 +84,12 @@ struct ReadWriteOrderTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 17: a read does not see a write that was submitted after it had begun`(byClaim: Bool) async {
+    func `Law 17: a read does not see a write that was submitted after its start`(isBiased: Bool) async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let value = Box(0)
             for round in 0..<200 {
-                if byClaim { coordinator.bringBias() }
+                if isBiased { coordinator.bringBias() }
                 let isInside = DispatchSemaphore(value: 0)
                 let isSubmitted = DispatchSemaphore(value: 0)
                 onThreads([
@@ -99,7 +97,7 @@ struct ReadWriteOrderTests {
                         coordinator.read {
                             isInside.signal()
                             isSubmitted.wait()
-                            if value.value != round { Issue.record("saw a write of its future") }
+                            if value.value != round { Issue.record("saw a later write") }
                         }
                     },
                     {

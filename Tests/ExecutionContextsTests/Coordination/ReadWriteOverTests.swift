@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Coordinators over a context of one's own, whose barriers do the work.
+/// Coordinators over a caller's own context, whose barriers exclude readers and writers.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteOverTests {
     enum Base: CaseIterable {
@@ -12,16 +12,16 @@ struct ReadWriteOverTests {
 
         var coordinator: ReadWriteCoordinator {
             switch self {
-            case .barrierQueue: ReadWriteCoordinator(over: .barrier(label: "doors"))
-            case .serialQueue: ReadWriteCoordinator(over: .serial(label: "doors"))
-            case .serialView: ReadWriteCoordinator(over: GlobalContext().serial("doors"))
-            case .named: ReadWriteCoordinator(name: "mine", over: .barrier(label: "doors"))
+            case .barrierQueue: ReadWriteCoordinator(over: .barrier(label: "base"))
+            case .serialQueue: ReadWriteCoordinator(over: .serial(label: "base"))
+            case .serialView: ReadWriteCoordinator(over: GlobalContext().serial("base"))
+            case .named: ReadWriteCoordinator(name: "mine", over: .barrier(label: "base"))
             }
         }
     }
 
     @Test(arguments: Base.allCases)
-    func `Law 17: over a context, every thread sees its own writes and whole ones`(_ base: Base) async {
+    func `Law 17: over a context, each read sees whole writes and its thread's own`(_ base: Base) async {
         let coordinator = base.coordinator
         // Unsafe in name only: what the coordinator guards.
         nonisolated(unsafe) var (left, right) = (0, 0)
@@ -50,8 +50,7 @@ struct ReadWriteOverTests {
     }
 
     @Test(arguments: Base.allCases)
-    func `Law 18: over a context, nested accesses run at once, also with a write waiting`(_ base: Base) async
-    {
+    func `Law 18: over a context, nested accesses run at once, even while a write waits`(_ base: Base) async {
         let coordinator = base.coordinator
         let log = Box<[String]>([])
         await offThePool {
@@ -72,18 +71,16 @@ struct ReadWriteOverTests {
             log.value == ["inner", "outer", "write", "read in write", "write in write", "end", "later"])
     }
 
-    @Test func `Law 18: over a context, a blocking write inside a read stops with a sentence`() async throws {
+    @Test func `Law 18: over a context, a blocking write inside a read traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let coordinator = ReadWriteCoordinator(name: "doors", over: .barrier(label: "doors"))
+            let coordinator = ReadWriteCoordinator(name: "ledger", over: .barrier(label: "base"))
             coordinator.read { coordinator.blockingWrite {} }
         }
-        try expectSentence(result, "'doors'", "law 18", "enqueueWrite")
+        try expectTrap(result, "'ledger'", "law 18", "enqueueWrite")
     }
 
     @Test(arguments: Base.allCases)
-    func `Law 15: over a context, a call with a limit runs its body or says that it did not`(_ base: Base)
-        async
-    {
+    func `Law 15: over a context, a call with a limit runs its body or returns nil`(_ base: Base) async {
         let coordinator = base.coordinator
         await offThePool {
             #expect(coordinator.read(timeout: .seconds(60)) { 1 } == 1)
@@ -105,7 +102,7 @@ struct ReadWriteOverTests {
     }
 
     @Test(arguments: Base.allCases)
-    func `Law 20: over a context, awaited reads and writes come in turn, and the sides know where they are`(
+    func `Law 20: over a context, awaited accesses run in order, and each side knows whether it is current`(
         _ base: Base
     ) async throws {
         let coordinator = base.coordinator
@@ -120,7 +117,7 @@ struct ReadWriteOverTests {
         }
     }
 
-    @Test func `Law 28: work of the context itself excludes the coordinator's writes`() async {
+    @Test func `Law 28: a barrier job of the base context excludes the coordinator's writes`() async {
         let context = BarrierQueueContext(label: "shared")
         let coordinator = ReadWriteCoordinator(over: context)
         // Unsafe in name only: what the context's barriers guard.

@@ -1,16 +1,19 @@
 import ExecutionContexts
 import Foundation
 
-/// What a coordinator guards in a test: it notices who is inside with whom, and what each writer has written.
+/// What a coordinator guards in a test. It detects overlapping accesses and counts each writer's
+/// writes.
 ///
-/// Its counts are plain memory on purpose: the thread sanitizer sees whether the coordinator orders them.
+/// Its counts are plain memory on purpose: the thread sanitizer reports accesses that the
+/// coordinator does not order.
 final class ReadWriteRoom: @unchecked Sendable {
-    // Unchecked: `left`, `right` and `own` are guarded by the coordinator under test, the faults by a box.
+    // Unchecked: the coordinator under test guards `left`, `right` and `own`. A box guards the
+    // faults.
     private var left = 0
     private var right = 0
     private var own: [Int]
     private let faults = Box<[String]>([])
-    /// What goes on between two looks: a simulated thread lets others have their turn.
+    /// Runs between two loads of the counts: a scheduling point, on a simulated thread.
     private let pause: @Sendable () -> Void
 
     init(writers: Int = 1, pause: @escaping @Sendable () -> Void = {}) {
@@ -18,53 +21,53 @@ final class ReadWriteRoom: @unchecked Sendable {
         self.pause = pause
     }
 
-    /// What went wrong first, if anything.
+    /// The first fault, or nil.
     var fault: String? { faults.value.first }
 
     func expect(_ condition: Bool, _ fault: @autoclosure () -> String) {
         if !condition { faults.withValue { $0.append(fault()) } }
     }
 
-    /// For the body of a write.
+    /// The body of a write.
     func write(_ writer: Int = 0) {
         let before = left
-        expect(before == right, "a write began inside another")
+        expect(before == right, "a write began inside another one")
         left += 1
         own[writer] += 1
         pause()
-        expect(left == before + 1, "a write ran beside another")
+        expect(left == before + 1, "a write overlaps another one")
         right += 1
     }
 
-    /// For the body of a read: returns how much that writer has written.
+    /// The body of a read. Returns how often `writer` has written.
     @discardableResult
     func read(_ writer: Int = 0) -> Int {
         let (before, count) = (left, own[writer])
         expect(before == right, "a read saw half a write")
         pause()
-        expect(left == before && right == before, "a write ran beside a read")
+        expect(left == before && right == before, "a write overlaps a read")
         return count
     }
 
-    /// How many writes there were, for the body of a read or after everything.
+    /// The number of writes. Call it inside a read, or after all accesses.
     var total: Int { right }
 }
 
 extension ReadWriteCoordinator {
-    /// Lets so many reads pass that the next ones enter by claim.
+    /// Makes so many reads that the next readers enter by announcement in a slot.
     func bringBias() { for _ in 0..<200 { read {} } }
 }
 
 extension ReadWriteCoordinator {
-    /// A coordinator over a carrier whose type is not known.
-    convenience init(carriedBy carrier: any ExecutionContext) {
-        func make(_ carrier: some ExecutionContext) -> Opened { Opened(context: carrier) }
-        self.init(carrier: make(carrier))
+    /// Makes a coordinator whose write context has no static type.
+    convenience init(writesOnAny context: any ExecutionContext) {
+        func make(_ context: some ExecutionContext) -> Forwarding { Forwarding(context: context) }
+        self.init(writesOn: make(context))
     }
 }
 
-/// A context in a box that forwards all that a coordinator asks of its carrier.
-private struct Opened: ExecutionContext {
+/// A context that forwards every requirement that a coordinator uses of its write context.
+private struct Forwarding: ExecutionContext {
     let context: any ExecutionContext
     func execute(_ work: @escaping Work) { context.execute(work) }
     func enqueue(_ work: @escaping Work) { context.enqueue(work) }
@@ -78,7 +81,7 @@ private struct Opened: ExecutionContext {
     var name: String { context.name }
 }
 
-/// What `body` returns on a thread of its own.
+/// Runs `body` on another thread, and returns its result.
 func onAnotherThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
     let result = Box<Value?>(nil)
     onThreads([{ result.value = body() }])

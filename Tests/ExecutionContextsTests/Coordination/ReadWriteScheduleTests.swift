@@ -2,41 +2,44 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// The shipped coordinator under hundreds of schedules, each of which a token would replay.
+/// The shipped coordinator under hundreds of schedules. A token replays each of them.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteScheduleTests {
-    /// A carrier that one of the simulated threads pumps, and on which some of the others are said to be.
+    /// A write context whose jobs one simulated thread runs. Other threads may register as being on
+    /// it.
     private final class Pump: Sendable {
-        private let waiting = Box<[Work]>([])
-        private let insiders = Box<Set<UInt32>>([])
-        private let left: Box<Int>
+        private let jobs = Box<[Work]>([])
+        private let joined = Box<Set<UInt32>>([])
+        private let remaining: Box<Int>
 
-        init(for bodies: Int) { left = Box(bodies) }
+        init(for bodies: Int) { remaining = Box(bodies) }
 
         var context: ClosureContext {
-            let insiders = insiders
-            let waiting = waiting
-            return ClosureContext("pump", isCurrent: { insiders.value.contains(Seam.thread) ? true : nil }) {
-                work in waiting.withValue { $0.append(work) }
+            let joined = joined
+            let jobs = jobs
+            return ClosureContext(
+                "pump", isCurrent: { joined.value.contains(SimulationHooks.thread) ? true : nil }
+            ) {
+                work in jobs.withValue { $0.append(work) }
             }
         }
 
-        /// Says that the calling thread is on the carrier, so that it helps.
-        func join() { _ = insiders.withValue { $0.insert(Seam.thread) } }
+        /// Registers the calling thread as being on the write context, so that it helps.
+        func join() { _ = joined.withValue { $0.insert(SimulationHooks.thread) } }
 
-        func bodyEnded() { left.withValue { $0 -= 1 } }
+        func bodyEnded() { remaining.withValue { $0 -= 1 } }
 
-        /// Runs what comes until the bodies have ended and nothing waits.
+        /// Runs jobs until all bodies have ended and no job is queued.
         func run(_ sim: SimulatedWorld) {
             while true {
-                let work = waiting.withValue { $0.isEmpty ? nil : $0.removeFirst() }
-                if let work { work() } else if left.value == 0 { return }
+                let work = jobs.withValue { $0.isEmpty ? nil : $0.removeFirst() }
+                if let work { work() } else if remaining.value == 0 { return }
                 sim.yield()
             }
         }
     }
 
-    /// Simulates each of so many programs, which `make` gives for a number, under some schedules.
+    /// Simulates `programs` programs under some schedules. `make` makes a program from its number.
     private func explore(
         _ name: String, schedules: Int = rounds(debug: 400, release: 800), programs: Int = 1,
         _ make:
@@ -64,12 +67,12 @@ struct ReadWriteScheduleTests {
 
     private struct Wrong: Error { let what: String }
 
-    @Test func `Laws 17, 33: under every schedule readers by claim and a blocking writer exclude each other`()
+    @Test func `Laws 17, 33: under every schedule slot readers and a blocking writer exclude each other`()
         async
     {
-        await explore("claims and a writer") { _, sim in
+        await explore("slot readers and a writer") { _, sim in
             let room = ReadWriteRoom { sim.step() }
-            let coordinator = ReadWriteCoordinator(carrier: .immediate)
+            let coordinator = ReadWriteCoordinator(writesOn: .immediate)
             coordinator.bringBias()
             let reader: @Sendable () -> Void = {
                 for _ in 0..<3 { coordinator.read { _ = room.read() } }
@@ -81,14 +84,14 @@ struct ReadWriteScheduleTests {
         }
     }
 
-    @Test func `Laws 17, 33: under every schedule a thread reads what it has enqueued`() async {
+    @Test func `Laws 17, 33: under every schedule a thread reads its own enqueued writes`() async {
         await explore("own writes", programs: 2) { seed, sim in
             let room = ReadWriteRoom(writers: 3) { sim.step() }
             let pump = Pump(for: 3)
             let isInline = seed % 2 == 0
             let coordinator =
                 isInline
-                ? ReadWriteCoordinator(carrier: .immediate) : ReadWriteCoordinator(carrier: pump.context)
+                ? ReadWriteCoordinator(writesOn: .immediate) : ReadWriteCoordinator(writesOn: pump.context)
             coordinator.bringBias()
             let bodies: [@Sendable () -> Void] = (0..<3).map { me in
                 {
@@ -105,13 +108,13 @@ struct ReadWriteScheduleTests {
         }
     }
 
-    @Test func `Laws 17, 20, 33: under every schedule a helper that is of no use passes its wake-up on`()
+    @Test func `Laws 17, 20, 33: under every schedule a helper that cannot help passes its wake-up on`()
         async
     {
         await explore("useless helper") { _, sim in
             let room = ReadWriteRoom { sim.step() }
             let pump = Pump(for: 3)
-            let coordinator = ReadWriteCoordinator(carrier: pump.context)
+            let coordinator = ReadWriteCoordinator(writesOn: pump.context)
             return (
                 room,
                 [
@@ -136,13 +139,13 @@ struct ReadWriteScheduleTests {
         }
     }
 
-    @Test func `Laws 15, 17, 33: under every schedule a writer that gives up harms no other`()
+    @Test func `Laws 15, 17, 33: under every schedule a writer that times out affects no other caller`()
         async
     {
         await explore("giving up", schedules: rounds(debug: 500, release: 1_500)) { _, sim in
             let room = ReadWriteRoom { sim.step() }
             let pump = Pump(for: 4)
-            let coordinator = ReadWriteCoordinator(carrier: pump.context)
+            let coordinator = ReadWriteCoordinator(writesOn: pump.context)
             return (
                 room,
                 [
@@ -174,7 +177,7 @@ struct ReadWriteScheduleTests {
     }
 
     @Test(arguments: [false, true])
-    func `Laws 15, 17, 18, 33: under every schedule a mixed bag loses nothing and nobody`(isTimed: Bool)
+    func `Laws 15, 17, 18, 33: under every schedule mixed accesses end, and lose no write`(isTimed: Bool)
         async
     {
         await explore(
@@ -186,22 +189,22 @@ struct ReadWriteScheduleTests {
             let pump = Pump(for: count)
             let coordinator =
                 seed % 5 == 0
-                ? ReadWriteCoordinator(carrier: .immediate) : ReadWriteCoordinator(carrier: pump.context)
+                ? ReadWriteCoordinator(writesOn: .immediate) : ReadWriteCoordinator(writesOn: pump.context)
             if seed % 3 != 0 { coordinator.bringBias() }
             let bodies: [@Sendable () -> Void] = (0..<count).map { me in
                 {
                     if (seed >> UInt64(me)) % 3 == 0 { pump.join() }
-                    var dice = Dice(seed: seed &* 31 &+ UInt64(me))
+                    var rng = SeededRNG(seed: seed &* 31 &+ UInt64(me))
                     var mine = 0
                     for _ in 0..<4 {
-                        let limit = isTimed ? Duration.microseconds(dice.roll(60)) : .seconds(Int.max)
-                        switch dice.roll(7) {
+                        let limit = isTimed ? Duration.microseconds(rng.roll(60)) : .seconds(Int.max)
+                        switch rng.roll(7) {
                         case 6:
-                            let view = mine
+                            let expected = mine
                             coordinator.reading.enqueue {
                                 let seen = room.read(me)
                                 room.expect(
-                                    seen == view, "\(me) wrote \(view) before a read that sees \(seen)")
+                                    seen == expected, "\(me) wrote \(expected), its read sees \(seen)")
                             }
                         case 0:
                             let seen = coordinator.read { room.read(me) }
@@ -212,7 +215,7 @@ struct ReadWriteScheduleTests {
                                 let seen = coordinator.read { room.read(me) }
                                 room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen)")
                                 coordinator.enqueueWrite { room.write(me) }
-                                room.expect(room.read(me) == mine, "a write came into a read")
+                                room.expect(room.read(me) == mine, "a write ran inside a read")
                             }
                             mine += 1
                         case 2:

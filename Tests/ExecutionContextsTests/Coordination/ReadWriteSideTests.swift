@@ -3,39 +3,39 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Law 20: the sides of a coordinator are contexts and keep the laws of contexts.
+/// Law 20: the sides of a coordinator are contexts, and keep the laws of contexts.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteSideTests {
-    private static let carriers: [any ExecutionContext] = [
+    private static let writeContexts: [any ExecutionContext] = [
         .global, .immediate, .trampoline, .global.serial(), SerialQueueContext(label: "queue"),
         ClosureContext("drops") { _ in },
     ]
 
-    @Test(arguments: 0..<carriers.count)
+    @Test(arguments: 0..<writeContexts.count)
     func `Law 20: the writing side is a serial context`(over index: Int) async {
-        let coordinator = ReadWriteCoordinator(carriedBy: Self.carriers[index])
+        let coordinator = ReadWriteCoordinator(writesOnAny: Self.writeContexts[index])
         let breaches = await Laws.check(coordinator.writing, patience: .seconds(900))
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
-    @Test(arguments: 0..<carriers.count)
+    @Test(arguments: 0..<writeContexts.count)
     func `Law 20: the reading side is a context`(over index: Int) async {
-        let coordinator = ReadWriteCoordinator(carriedBy: Self.carriers[index])
+        let coordinator = ReadWriteCoordinator(writesOnAny: Self.writeContexts[index])
         let breaches = await Laws.check(coordinator.reading, patience: .seconds(900))
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
-    @Test func `Law 7: what must not run on the caller does not, also where the carrier's work does`()
+    @Test func `Law 7: an enqueued job never runs on its submitter, even over an inline write context`()
         async
     {
         await watched {
-            for carrier in [ImmediateContext(), TrampolineContext()] as [any ExecutionContext] {
-                let coordinator = ReadWriteCoordinator(carriedBy: carrier)
+            for context in [ImmediateContext(), TrampolineContext()] as [any ExecutionContext] {
+                let coordinator = ReadWriteCoordinator(writesOnAny: context)
                 for side in [coordinator.writing, coordinator.reading] as [any ExecutionContext] {
                     let end = DispatchSemaphore(value: 0)
-                    let caller = Seam.thread
+                    let caller = SimulationHooks.thread
                     side.enqueue {
-                        #expect(Seam.thread != caller)
+                        #expect(SimulationHooks.thread != caller)
                         end.signal()
                     }
                     end.wait()
@@ -44,15 +44,15 @@ struct ReadWriteSideTests {
         }
     }
 
-    @Test func `Law 13: an actor on the writing side keeps readers out`() async {
+    @Test func `Law 13: an actor on the writing side excludes readers`() async {
         let coordinator = ReadWriteCoordinator()
         let room = ReadWriteRoom(writers: 4)
-        let keeper = Keeper(coordinator.writing, room)
+        let writer = WritingActor(coordinator.writing, room)
         await withTaskGroup { group in
             for me in 0..<4 {
                 group.addTask {
                     for round in 1...200 {
-                        await keeper.write(me)
+                        await writer.write(me)
                         let seen = coordinator.read { room.read(me) }
                         room.expect(seen == round, "wrote \(round) and read \(seen)")
                     }
@@ -60,13 +60,13 @@ struct ReadWriteSideTests {
             }
         }
         await offThePool {
-            coordinator.blockingWrite { keeper.assumeIsolated { $0.room.write(0) } }
+            coordinator.blockingWrite { writer.assumeIsolated { $0.room.write(0) } }
             #expect(coordinator.read { room.total } == 801)
         }
         #expect(room.fault == nil)
     }
 
-    @Test func `Law 20: submissions to both sides answer, with the values and errors of their bodies`()
+    @Test func `Law 20: submissions to both sides complete with the values and errors of their bodies`()
         async throws
     {
         struct Failure: Error {}
@@ -84,27 +84,27 @@ struct ReadWriteSideTests {
         }
     }
 
-    @Test func `Law 7: delays of both sides run in the time of the carrier`() async {
-        let carrier = ManualContext()
-        let coordinator = ReadWriteCoordinator(carrier: carrier)
+    @Test func `Law 7: delayed jobs of both sides use the time source of the write context`() async {
+        let context = ManualContext()
+        let coordinator = ReadWriteCoordinator(writesOn: context)
         await withCheckedContinuation { continuation in
             coordinator.writing.schedule(after: .seconds(3600)) {
-                #expect(coordinator.writing.isCurrent == true && carrier.isCurrent == true)
+                #expect(coordinator.writing.isCurrent == true && context.isCurrent == true)
                 continuation.resume()
             }
-            carrier.advance(by: .seconds(3600))
+            context.advance(by: .seconds(3600))
         }
         await withCheckedContinuation { continuation in
             coordinator.reading.schedule(after: .seconds(3600)) {
                 #expect(coordinator.reading.isCurrent == true && coordinator.writing.isCurrent == false)
                 continuation.resume()
             }
-            carrier.advance(by: .seconds(3600))
+            context.advance(by: .seconds(3600))
         }
     }
 }
 
-private actor Keeper {
+private actor WritingActor {
     private let executor: any SerialExecutor
     let room: ReadWriteRoom
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }

@@ -2,9 +2,9 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// A pair that a writer changes in two steps, so that a torn read shows.
+/// A pair that a writer changes in two steps, so that a reader detects a torn read.
 private final class Pair: @unchecked Sendable {
-    // Unchecked: guarded by a coordinator.
+    // Unchecked: a coordinator guards both.
     var left = 0
     var right = 0
 }
@@ -12,7 +12,7 @@ private final class Pair: @unchecked Sendable {
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteStressTests {
     @Test(arguments: [0, 1, 10, 50])
-    func `Law 17: readers see whole writes, and every thread its own`(percentOfBlockingWrites percent: Int)
+    func `Law 17: each read sees whole writes and its thread's own`(percentOfBlockingWrites percent: Int)
         async
     {
         let coordinator = ReadWriteCoordinator()
@@ -30,8 +30,8 @@ struct ReadWriteStressTests {
                         let own = Pair()
                         for step in 0..<each {
                             random = random &* 1_664_525 &+ 1_013_904_223
-                            let dice = Int(random >> 16) % 100
-                            if dice < percent {
+                            let roll = Int(random >> 16) % 100
+                            if roll < percent {
                                 coordinator.blockingWrite {
                                     pair.left += 1
                                     pair.right += 1

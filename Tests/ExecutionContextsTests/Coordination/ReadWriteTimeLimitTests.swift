@@ -3,13 +3,13 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Law 15 for the coordinator: runs the body and says so, or runs nothing and says so.
+/// Law 15 for the coordinator: a call with a limit runs its body, or returns nil.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteTimeLimitTests {
     private static let none: [Double] = [0, -0.0, -1, -.infinity, -.greatestFiniteMagnitude]
     private static let durations: [Duration] = [.zero, .seconds(-1), .seconds(Int64.min)]
 
-    @Test func `Law 15: where it can begin at once, every limit lets it`() async {
+    @Test func `Law 15: an access that can begin at once runs under every limit`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             for round in 0..<300 {
@@ -26,10 +26,10 @@ struct ReadWriteTimeLimitTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 15: beside a reader, reads with limits run and writes do not`(byClaim: Bool) async {
+    func `Law 15: beside a reader, reads with limits run and writes do not`(isBiased: Bool) async {
         await watched {
             let coordinator = ReadWriteCoordinator()
-            if byClaim { coordinator.bringBias() }
+            if isBiased { coordinator.bringBias() }
             coordinator.read {
                 onThreads([
                     {
@@ -46,7 +46,7 @@ struct ReadWriteTimeLimitTests {
         }
     }
 
-    @Test func `Law 15: beside a writer nothing with a limit runs`() async {
+    @Test func `Law 15: beside a writer no access with a limit runs`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             coordinator.blockingWrite {
@@ -66,10 +66,10 @@ struct ReadWriteTimeLimitTests {
         }
     }
 
-    @Test func `Law 15: behind writes that the carrier does not run nothing with a limit runs`() async {
+    @Test func `Law 15: behind writes that have not run no access with a limit runs`() async {
         await watched {
-            let carrier = ManualContext()
-            let coordinator = ReadWriteCoordinator(carrier: carrier)
+            let context = ManualContext()
+            let coordinator = ReadWriteCoordinator(writesOn: context)
             let value = Box(0)
             for round in 1...3 {
                 coordinator.enqueueWrite { value.withValue { $0 += 1 } }
@@ -80,13 +80,13 @@ struct ReadWriteTimeLimitTests {
                 expectWait { coordinator.read(timeout: $0) { true } }
                 expectWait { coordinator.blockingWrite(timeout: $0) { true } }
                 #expect(value.value == round - 1)
-                carrier.runReady()
+                context.runReady()
                 #expect(coordinator.read(timeout: .zero) { value.value } == round)
             }
         }
     }
 
-    @Test func `Law 15: a limit beyond all time waits as long as it takes`() async {
+    @Test func `Law 15: a call with an infinite limit waits until it can begin`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             for limit in [Double.infinity, .greatestFiniteMagnitude] {
@@ -114,7 +114,7 @@ struct ReadWriteTimeLimitTests {
         }
     }
 
-    @Test func `Law 15: where the hand-over races with the deadline, answer and effect agree`() async {
+    @Test func `Law 15: when admission races with a deadline, the result tells if the body ran`() async {
         let room = ReadWriteRoom(writers: 3)
         let written = Box([0, 0, 0])
         let coordinator = ReadWriteCoordinator()
@@ -123,18 +123,18 @@ struct ReadWriteTimeLimitTests {
             onThreads(
                 (0..<3).map { me in
                     {
-                        var dice = Dice(seed: UInt64(me))
+                        var rng = SeededRNG(seed: UInt64(me))
                         var mine = 0
                         for _ in 0..<each {
-                            let limit = Duration.nanoseconds(dice.roll(4) * dice.roll(20_000))
-                            if dice.roll(2) == 0 {
+                            let limit = Duration.nanoseconds(rng.roll(4) * rng.roll(20_000))
+                            if rng.roll(2) == 0 {
                                 if coordinator.blockingWrite(timeout: limit, { room.write(me) }) != nil {
                                     mine += 1
                                 }
                             } else if let seen = coordinator.read(timeout: limit, { room.read(me) }) {
                                 room.expect(seen == mine, "wrote \(mine), read \(seen)")
                             }
-                            if dice.roll(50) == 0 {
+                            if rng.roll(50) == 0 {
                                 coordinator.enqueueWrite { room.write(me) }
                                 mine += 1
                             }
@@ -148,22 +148,22 @@ struct ReadWriteTimeLimitTests {
         #expect(coordinator.blockingWrite(timeout: .zero) { true } == true)
     }
 
-    @Test func `Law 15: a read limit of not-a-number is refused`() async throws {
+    @Test func `Law 15: a read with a limit of NaN traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = ReadWriteCoordinator().read(timeout: .nan) {}
         }
-        try expectSentence(result, "not-a-number", "law 15", "ReadWriteTimeLimitTests.swift")
+        try expectTrap(result, "NaN", "law 15", "ReadWriteTimeLimitTests.swift")
     }
 
-    @Test func `Law 15: a write limit of not-a-number is refused`() async throws {
+    @Test func `Law 15: a write with a limit of NaN traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = ReadWriteCoordinator().blockingWrite(timeout: -.nan) {}
         }
-        try expectSentence(result, "not-a-number", "law 15", "ReadWriteTimeLimitTests.swift")
+        try expectTrap(result, "NaN", "law 15", "ReadWriteTimeLimitTests.swift")
     }
 }
 
-/// Expects that something with a limit runs nothing, and is not early to say so.
+/// Expects that a call with a limit returns nil, and not before its limit.
 private func expectWait(_ attempt: (Duration) -> Bool?) {
     let limit = Duration.milliseconds(3)
     let start = ContinuousClock.now

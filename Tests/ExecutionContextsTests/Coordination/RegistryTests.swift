@@ -4,10 +4,11 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Laws 9 and 10 for registrants: in order, as long as their receipts, and free to come and go inside a callback.
+/// Laws 9 and 10 for registrants: they are visited in order, while their receipts live, and
+/// callbacks may register and deregister.
 @Suite(.timeLimit(.minutes(30)))
 struct RegistryTests {
-    @Test func `Registrants are visited in the order of registration, and no longer than their receipts`() {
+    @Test func `Registrants are visited in the order of registration, while their receipts live`() {
         let registry = Registry<Int>()
         #expect(registry.isEmpty)
         let receipts = (0..<5).map { registry.register($0) }
@@ -21,11 +22,11 @@ struct RegistryTests {
         late.deregister()
         late.deregister()
         #expect(registry.registrants == [0, 1, 3, 4])
-        // A local variable goes after its last use.
+        // A local variable may be released after its last use.
         withExtendedLifetime(receipts) {}
     }
 
-    @Test func `Law 10: letting go of the receipt deregisters and frees the registrant`() {
+    @Test func `Law 10: releasing the receipt deregisters and releases the registrant`() {
         let registry = Registry<Box<Int>>()
         weak var witness: Box<Int>?
         do {
@@ -38,7 +39,7 @@ struct RegistryTests {
         #expect(witness == nil)
     }
 
-    @Test func `Law 10: deregistering frees registrant and hook though the receipt is kept`() {
+    @Test func `Law 10: deregistering releases registrant and hook, even while the receipt lives`() {
         let registry = Registry<Box<Int>>()
         weak var (registrant, captured): (Box<Int>?, Box<Int>?)
         let receipt: Receipt
@@ -52,7 +53,7 @@ struct RegistryTests {
         #expect(registrant == nil && captured == nil)
     }
 
-    @Test func `The hook is called once, however the registration ends`() {
+    @Test func `The hook runs once, however the registration ends`() {
         let hooks = Box(0)
         let registry = Registry<Int>()
         do {
@@ -66,7 +67,7 @@ struct RegistryTests {
         #expect(hooks.value == 2)
     }
 
-    @Test func `Law 10: the registry may go first, which ends every registration, in order`() {
+    @Test func `Law 10: releasing the registry ends every registration, in order`() {
         let hooks = Box<[Int]>([])
         weak var witness: Registry<Box<Int>>?
         weak var registrant: Box<Int>?
@@ -81,7 +82,7 @@ struct RegistryTests {
             }
             withExtendedLifetime(registry) { receipts[1].deregister() }
         }
-        // Neither receipts nor hooks keep the registry.
+        // Neither receipts nor hooks retain the registry.
         #expect(witness == nil && registrant == nil)
         #expect(hooks.value == [1, 0, 2])
         #expect(receipts.allSatisfy { !$0.isRegistered })
@@ -89,7 +90,7 @@ struct RegistryTests {
         #expect(hooks.value == [1, 0, 2])
     }
 
-    @Test func `One who registers during an iteration is not visited by it, but by the next`() {
+    @Test func `A registrant added during an iteration is first visited by the next one`() {
         let registry = Registry<@Sendable () -> Void>()
         let log = Box<[String]>([])
         let receipts = Box<[Receipt]>([])
@@ -103,18 +104,18 @@ struct RegistryTests {
         registry()
         #expect(log.value == ["first", "first", "late"])
         first.deregister()
-        // The registrant captured the registry.
+        // The first registrant captured the registry.
         receipts.value = []
     }
 
-    @Test func `One who is deregistered during an iteration, by itself or another, is not visited after`() {
+    @Test func `An iteration does not visit a registrant after its deregistration, by itself or another`() {
         let registry = Registry<@Sendable () -> Void>()
         let log = Box<[Int]>([])
         let receipts = Box<[Receipt]>([])
         for index in 0..<4 {
             let receipt = registry.register {
                 log.withValue { $0.append(index) }
-                // Itself, one behind and one before.
+                // Itself, a later registrant and an earlier one.
                 if index == 1 { for other in [1, 2, 0] { receipts.value[other].deregister() } }
             }
             receipts.withValue { $0.append(receipt) }
@@ -126,7 +127,7 @@ struct RegistryTests {
         receipts.value = []
     }
 
-    @Test func `Iterations nest, and one inside another sees who came meanwhile`() {
+    @Test func `Iterations nest, and the inner one visits registrants added by the outer one`() {
         let registry = Registry<Int>()
         var receipts = [registry.register(1), registry.register(2)]
         var visited: [[Int]] = []
@@ -138,7 +139,7 @@ struct RegistryTests {
         withExtendedLifetime(receipts) {}
     }
 
-    @Test func `Law 9: hooks and deinits may call the registry and the receipt`() {
+    @Test func `Law 9: hooks and deinits may use the registry and the receipt`() {
         let registry = Registry<Closing>()
         let receipts = Box<[Receipt]>([])
         let log = Box<[Int]>([])
@@ -156,7 +157,7 @@ struct RegistryTests {
         #expect(log.value.first == 0)
     }
 
-    @Test func `An error ends the iteration and comes through with its type`() {
+    @Test func `An error ends the iteration, which rethrows it with its type`() {
         let registry = Registry<Int>()
         let receipts = (1...3).map { registry.register($0) }
         var visited: [Int] = []
@@ -170,7 +171,7 @@ struct RegistryTests {
         withExtendedLifetime(receipts) {}
     }
 
-    @Test func `On a context: visited are those registered at the call who still are at their turn`() {
+    @Test func `On a context, a call skips registrants that come after it or leave before it runs`() {
         let context = ManualContext()
         let log = Box<[String]>([])
         var registry: Registry<@Sendable (String) -> Void>? = Registry()
@@ -180,7 +181,7 @@ struct RegistryTests {
         registry!("1", on: context)
         let late = registry!.register { event in log.withValue { $0.append("late" + event) } }
         receipts[1].deregister()
-        // The call keeps the registry until it has been made.
+        // The pending call retains the registry.
         registry = nil
         #expect(log.value.isEmpty && late.isRegistered)
         context.runReady()
@@ -189,7 +190,7 @@ struct RegistryTests {
         withExtendedLifetime(receipts) {}
     }
 
-    @Test func `Closures are called with the event, or with nothing, here or on a context`() {
+    @Test func `Closures run with the event, or without one, on the caller or on a context`() {
         let context = ManualContext()
         let sum = Box(0)
         let numbers = Registry<@Sendable (Int) -> Void>()
@@ -206,7 +207,7 @@ struct RegistryTests {
         withExtendedLifetime(receipts) {}
     }
 
-    @Test func `Laws 9, 10: many threads register, deregister and iterate, and every hook is called once`()
+    @Test func `Laws 9, 10: when many threads register, deregister and iterate, each hook runs once`()
         async
     {
         let registry = Registry<Box<Int>>()
@@ -220,7 +221,7 @@ struct RegistryTests {
                     let token = Token(alive)
                     kept.append(registry.register(Box(round)) { [token] in token.count(hooks) })
                     if round % 3 == 0 {
-                        // Two at a time, of whom one ends it.
+                        // Two concurrent calls, one of which deregisters.
                         let shared = kept.removeFirst()
                         DispatchQueue.concurrentPerform(iterations: 2) { _ in shared.deregister() }
                         if shared.isRegistered { wrong.add(1) }
@@ -239,7 +240,7 @@ struct RegistryTests {
     }
 }
 
-/// Calls back when it goes.
+/// Calls a closure in its deinit.
 private final class Closing: Sendable {
     private let close: @Sendable () -> Void
     init(_ close: @escaping @Sendable () -> Void) { self.close = close }
@@ -257,14 +258,14 @@ private final class Token: Sendable {
     func count(_ hooks: Box<Int>) { hooks.add(1) }
 }
 
-/// Registrants that belong to the main actor, as those of a user interface do.
+/// Registrants isolated to the main actor, as those of a user interface are.
 @Suite struct MainRegistryTests {
     @MainActor private final class Screen {
         var events: [String] = []
         nonisolated init() {}
     }
 
-    @Test func `A registry of closures of the main actor calls them on the main queue`() async throws {
+    @Test func `A registry calls closures of the main actor on the main queue`() async throws {
         let listeners = Registry<@MainActor @Sendable (String) -> Void>()
         let screen = Screen()
         let receipt = listeners.register { event in screen.events.append(event) }

@@ -2,10 +2,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// The shipped ways of sharing state under hundreds of schedules, each of which a token would replay.
+/// The shipped types that share state, under hundreds of schedules. A token replays each of them.
 @Suite(.timeLimit(.minutes(30)))
 struct SharedStateScheduleTests {
-    /// Two halves that belong together; a change and a read of it let others have their turns in between.
+    /// Two halves that belong together. Between them, a change and a read have a scheduling point.
     private struct Pair: Sendable {
         var left = 0
         var right = 0
@@ -16,7 +16,7 @@ struct SharedStateScheduleTests {
             right += 1
         }
 
-        /// The size; nil where the halves differ.
+        /// The size, or nil if the halves differ.
         func size(_ sim: SimulatedWorld) -> Int? {
             let seen = left
             sim.step()
@@ -25,22 +25,22 @@ struct SharedStateScheduleTests {
     }
 
     @Test(arguments: [false, true])
-    func `Laws 17, 30, 33: under every schedule a locked resource is whole, and loses no write`(
+    func `Laws 17, 30, 33: under every schedule reads of a locked resource are whole, and no write is lost`(
         isSection: Bool
     ) async {
         await underEverySchedule("locked resource, by \(isSection ? "section" : "coordinator")") {
             sim, onlooker in
-            let carrier = sim.global.serial("carrier")
+            let writeContext = sim.global.serial("write context")
             let pair =
                 isSection
-                ? LockedResource(Pair(), lockedBy: .section(CriticalSection(), writesOn: carrier))
-                : LockedResource(Pair(), lockedBy: .coordinator(ReadWriteCoordinator(carrier: carrier)))
+                ? LockedResource(Pair(), lockedBy: .section(CriticalSection(), writesOn: writeContext))
+                : LockedResource(Pair(), lockedBy: .coordinator(ReadWriteCoordinator(writesOn: writeContext)))
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     pair.write { $0.grow(sim) }
                     pair.enqueueWrite { $0.grow(sim) }
                     let size = pair.read { $0.size(sim) }
-                    onlooker.expect(size != nil, "half a pair was read")
+                    onlooker.expect(size != nil, "a read saw half a change")
                     onlooker.expect((size ?? 0) >= (isSection ? 1 : 2), "\(name) does not see what it wrote")
                 }
             }
@@ -70,9 +70,9 @@ struct SharedStateScheduleTests {
                 }
             }
             sim.spawn("reader") {
-                onlooker.expect(pair.wrappedValue.size(sim) != nil, "half a pair was read")
+                onlooker.expect(pair.wrappedValue.size(sim) != nil, "a read saw half a change")
             }
-            sim.finally("both changes, and no half one") { pair.wrappedValue.size(sim) == 2 }
+            sim.finally("both changes, and no part of the third") { pair.wrappedValue.size(sim) == 2 }
         }
     }
 
@@ -95,7 +95,7 @@ struct SharedStateScheduleTests {
         }
     }
 
-    /// Says when it goes.
+    /// Notes its init and its deinit.
     private final class Value: Sendable {
         private let onlooker: Onlooker
         init(_ onlooker: Onlooker) {
@@ -107,16 +107,16 @@ struct SharedStateScheduleTests {
 
     @Test
     func
-        `Laws 22, 23, 33: under every schedule each thread has its own value, made once and freed at its end`()
+        `Laws 22, 23, 33: under every schedule each thread makes one value, freed when the thread ends`()
         async
     {
         await underEverySchedule("thread-locals") { sim, onlooker in
             let shared = Box<ThreadLocalValue<Value>?>(ThreadLocalValue<Value> { _ in Value(onlooker) })
             for name in ["a", "b", "c"] {
                 sim.spawn(name) {
-                    // The last one to leave lets go of it, with values of others behind.
+                    // The last reference may end here, while other threads have values.
                     guard let local = shared.value else { return }
-                    onlooker.expect(local.cachedValue() == nil, "\(name) has a value of somebody else's")
+                    onlooker.expect(local.cachedValue() == nil, "\(name) has the value of another thread")
                     let mine = local.value()
                     sim.step()
                     onlooker.expect(local.value() === mine, "\(name) has lost its value")
@@ -126,12 +126,12 @@ struct SharedStateScheduleTests {
                     sim.step()
                 }
             }
-            sim.finally("none is left behind") { onlooker.count("made") == onlooker.count("freed") }
-            sim.finally("one a thread at most") { onlooker.count("made") <= 3 }
+            sim.finally("no value outlives its thread") { onlooker.count("made") == onlooker.count("freed") }
+            sim.finally("at most one value a thread") { onlooker.count("made") <= 3 }
         }
     }
 
-    @Test func `Laws 9, 33: under every schedule who stays is visited, and who leaves leaves once`() async {
+    @Test func `Laws 9, 33: under every schedule registrants that stay are visited, hooks run once`() async {
         await underEverySchedule("registry") { sim, onlooker in
             let registry = Registry<String>()
             let (first, last) = (registry.register("first"), registry.register("last"))
@@ -144,10 +144,10 @@ struct SharedStateScheduleTests {
                 }
             }
             for name in ["a", "b"] { sim.spawn(name) { leaving.deregister() } }
-            sim.finally("those who stay, once and in order") {
+            sim.finally("registrants that stay, once and in order") {
                 onlooker.log.filter { $0 == "first" || $0 == "last" } == ["first", "last"]
             }
-            sim.finally("it left once, for good") {
+            sim.finally("the other one, deregistered once") {
                 onlooker.count("left") == 1 && onlooker.count("leaving") <= 1
                     && registry.registrants == ["first", "last"]
             }

@@ -3,17 +3,17 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Contexts whose work has a value of a thread-local.
+/// Contexts whose jobs see a bound value of a thread-local.
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalBindingTests {
-    @Test func `Work of a binding context has the value while it runs, and the thread what it had`() {
+    @Test func `A job of a binding context sees the bound value, and its thread keeps its own`() {
         let local = ThreadLocalValue<Int> { _ in 0 }
         let manual = ManualContext()
         let seen = Box<[Int?]>([])
         let view = manual.binding(local, to: 1)
         view.execute {
             seen.withValue { $0.append(local.value()) }
-            // No later piece sees this.
+            // No later job sees this.
             local.set(9)
         }
         manual.execute { seen.withValue { $0.append(local.value()) } }
@@ -24,7 +24,7 @@ struct ThreadLocalBindingTests {
         #expect(seen.value == [1, 0, 2, nil, 1])
     }
 
-    @Test func `Law 8: views over a binding context keep it, and pieces of one turn do not see each other`() {
+    @Test func `Law 8: views over a binding context keep it, and each job of a drain sees it afresh`() {
         let local = ThreadLocalValue<String>()
         let manual = ManualContext()
         let seen = Box<[String?]>([])
@@ -54,7 +54,7 @@ struct ThreadLocalBindingTests {
         }
     }
 
-    @Test func `Laws 2, 3: binding keeps what the base is`() {
+    @Test func `Laws 2, 3: a binding context keeps the kind and the name of its base`() {
         let local = ThreadLocalValue<Int>()
         let serial: any SerialContext = GlobalContext().serial().binding(local, to: 1)
         let barrier: any BarrierContext = GlobalContext().barrier().binding(local, to: 1)

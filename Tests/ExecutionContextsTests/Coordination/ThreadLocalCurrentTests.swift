@@ -1,12 +1,12 @@
 import ExecutionContexts
 import Testing
 
-/// `withCurrent`, the way to a thread's value that is not `Sendable` (law 22).
+/// `withCurrent`, which gives access to a thread's value that is not `Sendable` (law 22).
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalCurrentTests {
     /// Not `Sendable`.
     private final class Note {
-        var lines: [Int] = []
+        var numbers: [Int] = []
     }
 
     private static func kinds(_ key: String) -> [ThreadLocalValue<Note>] {
@@ -16,42 +16,42 @@ struct ThreadLocalCurrentTests {
         ]
     }
 
-    @Test func `Law 22: each thread has its own, made once, and what the closure does to it stays`() {
+    @Test func `Law 22: each thread makes one value, and the closure's changes to it persist`() {
         for local in Self.kinds("own") {
             onThreads(4) {
-                for number in 0..<10 { local.withCurrent { $0?.lines.append(number) } }
-                #expect(local.withCurrent { $0?.lines } == Array(0..<10))
+                for number in 0..<10 { local.withCurrent { $0?.numbers.append(number) } }
+                #expect(local.withCurrent { $0?.numbers } == Array(0..<10))
             }
         }
     }
 
-    @Test func `Law 22: the closure may exchange the value, take it away and throw`() {
+    @Test func `Law 22: the closure may replace the value, remove it and throw`() {
         for local in Self.kinds("changed") {
             onThreads(1) {
                 local.withCurrent { note in
                     note = Note()
-                    note?.lines = [7]
+                    note?.numbers = [7]
                 }
-                #expect(local.withCurrent { $0?.lines } == [7])
+                #expect(local.withCurrent { $0?.numbers } == [7])
                 #expect(throws: Oops.self) {
                     try local.withCurrent { note in
-                        note?.lines.append(8)
+                        note?.numbers.append(8)
                         throw Oops()
                     }
                 }
-                #expect(local.withCurrent { $0?.lines } == [7, 8])
+                #expect(local.withCurrent { $0?.numbers } == [7, 8])
                 local.withCurrent { $0 = nil }
-                #expect(local.withCurrent { $0?.lines } == [])
+                #expect(local.withCurrent { $0?.numbers } == [])
                 local.set(nil)
                 let other = Note()
-                other.lines = [9]
-                local.withValue(other) { #expect(local.withCurrent { $0?.lines } == [9]) }
-                #expect(local.withCurrent { $0?.lines } == [])
+                other.numbers = [9]
+                local.withValue(other) { #expect(local.withCurrent { $0?.numbers } == [9]) }
+                #expect(local.withCurrent { $0?.numbers } == [])
             }
         }
     }
 
-    @Test func `Law 22: without an instantiator there is nothing until the closure puts something there`() {
+    @Test func `Law 22: without an instantiator there is no value until the closure stores one`() {
         let local = ThreadLocalValue<Note>()
         onThreads(1) {
             #expect(local.withCurrent { $0 == nil })
@@ -62,20 +62,20 @@ struct ThreadLocalCurrentTests {
 
     @Test func `Law 22: an instantiator and a closure may use other thread-locals`() {
         let (first, second) = (Self.kinds("first"), Self.kinds("second"))
-        let sum = ThreadLocalValue<Int> { _ in first[0].withCurrent { $0?.lines.count ?? 0 } + 1 }
+        let sum = ThreadLocalValue<Int> { _ in first[0].withCurrent { $0?.numbers.count ?? 0 } + 1 }
         onThreads(1) {
             #expect(sum.withCurrent { $0 } == 1)
             for (first, second) in zip(first, second) {
                 first.withCurrent { note in
-                    note?.lines.append(second.withCurrent { $0?.lines.count ?? -1 })
+                    note?.numbers.append(second.withCurrent { $0?.numbers.count ?? -1 })
                 }
-                #expect(first.withCurrent { $0?.lines } == [0])
+                #expect(first.withCurrent { $0?.numbers } == [0])
             }
         }
     }
 
     @Test(arguments: ["withCurrent", "value", "cachedValue", "set", "withValue"])
-    func `Law 22: another use of the value within its own closure traps with a message`(_ use: String)
+    func `Law 22: a second use of the thread-local within its own closure traps with a message`(_ use: String)
         async throws
     {
         let result =
@@ -106,15 +106,15 @@ struct ThreadLocalCurrentTests {
                     local.withCurrent { _ in local.withValue(2) {} }
                 }
             }
-        try expectSentence(result, "within its own withCurrent", "law 22")
+        try expectTrap(result, "within its own withCurrent", "law 22")
     }
 
-    @Test func `Laws 21, 22: a second thread-local of the same key is not overlooked`() async throws {
+    @Test func `Laws 21, 22: within withCurrent, a second thread-local of its key traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let one = ThreadLocalValue<String>(key: "same") { _ in "one" }
             let other = ThreadLocalValue<String>(key: "same")
             one.withCurrent { _ in other.set("two") }
         }
-        try expectSentence(result, "'same'", "laws 21, 22")
+        try expectTrap(result, "'same'", "laws 21, 22")
     }
 }

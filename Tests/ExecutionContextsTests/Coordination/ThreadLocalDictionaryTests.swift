@@ -2,10 +2,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Law 21: where thread-locals live, and whom they share it with. Each test has a thread of its own.
+/// Law 21: where thread-locals live, and which code shares them. Each test has a thread of its own.
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalDictionaryTests {
-    @Test func `Law 21: the full key is namespace and key with a dot, or the key`() {
+    @Test func `Law 21: the full key is namespace, dot and key, or the key alone`() {
         let both = ThreadLocalValue<Int>(namespace: "Logger", key: "level")
         #expect((both.namespace, both.key, both.fullKey) == ("Logger", "level", "Logger.level"))
         let key = ThreadLocalValue<Int>(key: "level")
@@ -14,7 +14,7 @@ struct ThreadLocalDictionaryTests {
         #expect((none.namespace, none.key, none.fullKey) == (nil, nil, nil))
     }
 
-    @Test func `Law 21: a value with a key lies in the thread's dictionary as itself`() async {
+    @Test func `Law 21: the thread's dictionary holds a value with a key unwrapped`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let formatter = ThreadLocalValue<DateFormatter>(namespace: "Logger", key: "dateFormatter") {
@@ -30,7 +30,7 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Law 21: what other code stores under the key is seen, and so is that it removed it`() async {
+    @Test func `Law 21: a thread-local sees values that other code stores and removes under its key`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let local = ThreadLocalValue<String>(namespace: "a", key: "b") { _ in "made" }
@@ -45,7 +45,7 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Law 21: equal full keys share a value, others do not`() async {
+    @Test func `Law 21: thread-locals of equal full keys share a value, others do not`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let locals = [
@@ -65,7 +65,7 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Laws 21, 22: thread-locals of equal keys that make each other's value make one`() async {
+    @Test func `Laws 21, 22: nested instantiators of one key make one value`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let census = Census()
@@ -80,7 +80,7 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Law 21: a value of another type reads as nil, and value makes one in its place`() async {
+    @Test func `Law 21: a value of another type reads as nil, and value() replaces it`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let text = ThreadLocalValue<String>(key: "mixed")
@@ -97,7 +97,7 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Law 21: what the dictionary bridges is bridged, both ways`() async {
+    @Test func `Law 21: values are bridged in both directions, as by the dictionary`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let number = ThreadLocalValue<Int>(key: "bridged")
@@ -109,7 +109,7 @@ struct ThreadLocalDictionaryTests {
                 #expect(number.value() == 6)
                 Self.dictionary["bridged"] = 7
                 #expect(number.value() == 7)
-                // Numbers lie there as numbers: whoever can hold one reads it.
+                // A number reads as every type that can represent it.
                 #expect(ThreadLocalValue<Double>(key: "bridged").value() == 7)
                 #expect(ThreadLocalValue<Int8>(key: "bridged").value() == 7)
                 Self.dictionary["bridged"] = 700
@@ -127,7 +127,7 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Law 21: withValue restores what other code had there, of whatever type`() async {
+    @Test func `Law 21: withValue restores the value of other code, whatever its type`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let local = ThreadLocalValue<Int>(key: "theirs")
@@ -138,7 +138,7 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Law 21: the source's cache of a date formatter`() async {
+    @Test func `Law 21: the source's date formatter is cached for each thread`() async {
         await offThePool {
             OwnThread.onEach(2) { _ in
                 let df = ThreadLocalValue<DateFormatter>(namespace: "Events", key: "dateFormatter") { _ in
@@ -156,7 +156,7 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Law 21: the source's two formatters do not clash`() async {
+    @Test func `Law 21: the source's two formatters do not share a value`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let loggerDateFormatter = ThreadLocalValue<DateFormatter>(

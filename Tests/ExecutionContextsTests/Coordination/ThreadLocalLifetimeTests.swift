@@ -3,10 +3,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Law 23: when and where values die.
+/// Law 23: when, and on which thread, values die.
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalLifetimeTests {
-    @Test func `Law 23: values die with their thread, on it`() async {
+    @Test func `Law 23: values die with their thread, on that thread`() async {
         await offThePool {
             let census = Census()
             let locals = (0..<50).map { number in
@@ -21,7 +21,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: values with a key die with their thread, on it, also where its Thread lives on`()
+    @Test func `Law 23: values with a key die on their thread when it ends, even if its Thread object lives`()
         async
     {
         await offThePool {
@@ -35,7 +35,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: deinits at the end of a thread may use thread-locals: this, another, a fresh one`()
+    @Test func `Law 23: deinits at the end of a thread may use thread-locals: their own, others, new ones`()
         async
     {
         await offThePool {
@@ -50,7 +50,7 @@ struct ThreadLocalLifetimeTests {
                     if round % 2 == 0 { other.set(Resident(census)) }
                     this.set(
                         Resident(census) {
-                            // It is out of the table before it is freed, so it cannot be seen any more.
+                            // A value leaves the table before its deinit runs, so no use sees it.
                             if this.value() != nil { seen.withValue { $0.append("itself") } }
                             this.set(Resident(census) { other.set(Resident(census)) })
                             other.set(Resident(census) { keyed.set(Resident(census)) })
@@ -67,7 +67,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a deinit that runs while its value is replaced sees the new one`() async {
+    @Test func `Law 23: a deinit that runs during the replacement of its value sees the new one`() async {
         await offThePool {
             let census = Census()
             let seen = Box<[Int?]>([])
@@ -76,7 +76,7 @@ struct ThreadLocalLifetimeTests {
                 local.set(Resident(census, number: 1) { seen.withValue { $0.append(local.value()?.number) } })
                 local.set(Resident(census, number: 2) { seen.withValue { $0.append(local.value()?.number) } })
                 local.set(nil)
-                // A deinit that sets: what it set is there when the call returns.
+                // A deinit that sets a value: it is there when the call returns.
                 local.set(Resident(census) { local.set(Resident(census, number: 3)) })
                 local.set(nil)
                 #expect(local.value()?.number == 3)
@@ -86,7 +86,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a deinit that runs while a value of several parts is replaced sees no mixture`() async
+    @Test func `Law 23: a deinit that runs during the replacement of a compound value sees no mixture`() async
     {
         struct Pair { let first: Resident, second: Resident }
         await offThePool {
@@ -105,7 +105,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a thread frees the values of a thread-local that is gone at its next use of any`()
+    @Test func `Law 23: a thread frees its value of a released thread-local at its next use of any other`()
         async
     {
         await offThePool {
@@ -117,11 +117,11 @@ struct ThreadLocalLifetimeTests {
             ]
             let thread = OwnThread()
             for use in uses {
-                // Made and dropped on this thread, used on that one.
+                // Made and released on this thread, used on the other one.
                 do {
-                    let gone = ThreadLocalValue<Resident> { _ in Resident(census) }
+                    let released = ThreadLocalValue<Resident> { _ in Resident(census) }
                     thread.run {
-                        _ = gone.value()
+                        _ = released.value()
                         _ = kept.value()
                     }
                 }
@@ -134,13 +134,13 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a thread frees the values of a thread-local that is gone at its end`() async {
+    @Test func `Law 23: a thread frees its value of a released thread-local at its end`() async {
         await offThePool {
             let census = Census()
             let threads = (0..<4).map { _ in OwnThread() }
             do {
-                let gone = ThreadLocalValue<Resident> { _ in Resident(census) }
-                for thread in threads { thread.run { _ = gone.value() } }
+                let released = ThreadLocalValue<Resident> { _ in Resident(census) }
+                for thread in threads { thread.run { _ = released.value() } }
             }
             #expect(census.living.value == 4)
             for thread in threads { thread.end() }
@@ -149,7 +149,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: who drops a thread-local frees its own value at once`() async {
+    @Test func `Law 23: the thread that releases a thread-local frees its own value at once`() async {
         await offThePool {
             let census = Census()
             for _ in 0..<100 {
@@ -162,7 +162,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a thread-local in a value of another, and so on, dies with it`() async {
+    @Test func `Law 23: a chain of thread-locals, each in a value of the next, dies with the last`() async {
         final class Link {
             let resident: Resident
             let next: ThreadLocalValue<Link>?
@@ -189,7 +189,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a place that is used again never shows what was there before`() async {
+    @Test func `Law 23: a reused table entry never shows its former value`() async {
         await offThePool {
             let thread = OwnThread()
             for number in 0..<10_000 {
@@ -206,10 +206,10 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: the number of places is that of the thread-locals that live at a time`() async {
+    @Test func `Law 23: there are as many table entries as thread-locals that live at a time`() async {
         await offThePool {
             let census = Census()
-            // Other tests run beside this one, but not thousands of thread-locals of theirs.
+            // Other tests run meanwhile, but without thousands of thread-locals.
             var largest: UInt32 = 0
             for _ in 0..<10_000 {
                 let local = ThreadLocalValue<Resident> { _ in Resident(census) }
@@ -222,7 +222,7 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    /// Returns when the condition holds, which another thread is about to make true.
+    /// Returns when the condition holds. Another thread is about to make it true.
     private static func wait(until condition: () -> Bool) {
         while !condition() { sched_yield() }
     }

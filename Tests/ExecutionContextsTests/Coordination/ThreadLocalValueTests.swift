@@ -6,7 +6,7 @@ import Testing
 /// Law 22, of thread-locals with and without a key.
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalValueTests {
-    /// One of each kind; the key is the test's own, so that tests on one thread do not meet.
+    /// One of each kind. The key is the test's own, so that tests on one thread share no value.
     private static func kinds<Value>(
         _ key: String, instantiator: ThreadLocalValue<Value>.Instantiator? = nil
     ) -> [ThreadLocalValue<Value>] {
@@ -17,7 +17,7 @@ struct ThreadLocalValueTests {
         ]
     }
 
-    @Test func `Law 22: value makes and stores a value once per thread`() async {
+    @Test func `Law 22: value() makes and stores a value once a thread`() async {
         await offThePool {
             let made = Box(0)
             for local in Self.kinds(
@@ -39,25 +39,25 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: an instantiator that returns nil stores nothing and is asked again`() async {
+    @Test func `Law 22: an instantiator that returns nil stores nothing, and runs again`() async {
         await offThePool {
-            let asked = Box(0)
+            let calls = Box(0)
             let instantiator: ThreadLocalValue<Int>.Instantiator = { _ in
-                asked.withValue {
+                calls.withValue {
                     $0 += 1; return $0 % 3 == 0 ? $0 : nil
                 }
             }
             for local in Self.kinds("nil", instantiator: instantiator) {
-                asked.value = 0
+                calls.value = 0
                 #expect([local.value(), local.cachedValue(), local.value()] == [nil, nil, nil])
                 #expect([local.value(), local.value(), local.cachedValue()] == [3, 3, 3])
-                #expect(asked.value == 3)
+                #expect(calls.value == 3)
                 local.set(nil)
             }
         }
     }
 
-    @Test func `Law 22: cachedValue never makes a value, nor does value where there is no instantiator`()
+    @Test func `Law 22: cachedValue() never makes a value, nor does value() without an instantiator`()
         async
     {
         await offThePool {
@@ -74,7 +74,7 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: setting changes the value of this thread only, and setting nil removes it`() async {
+    @Test func `Law 22: set changes the value of its thread only, and setting nil removes it`() async {
         await offThePool {
             for local in Self.kinds("set", instantiator: { _ in "made" }) {
                 OwnThread.onEach(4) { index in
@@ -91,7 +91,7 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: the instantiator gets the thread-local, and a value within it makes nothing`() async {
+    @Test func `Law 22: an instantiator gets the thread-local, and value() within it makes none`() async {
         await offThePool {
             let calls = Box(0)
             let instantiator: ThreadLocalValue<Int>.Instantiator = { local in
@@ -109,7 +109,7 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: what the instantiator stored itself stays, whatever it returns`() async {
+    @Test func `Law 22: a value that the instantiator stores stays, whatever it returns`() async {
         await offThePool {
             for returned in [2, nil] {
                 for local in Self.kinds(
@@ -127,7 +127,7 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: two thread-locals whose instantiators ask each other end with a value each`() async {
+    @Test func `Law 22: two thread-locals whose instantiators use each other get one value each`() async {
         await offThePool {
             let first = Box<ThreadLocalValue<Int>?>(nil)
             let second = ThreadLocalValue<Int> { _ in (first.value?.value() ?? 10) + 1 }
@@ -142,7 +142,7 @@ struct ThreadLocalValueTests {
     @Test func `Law 22: an instantiator may make and use other thread-locals`() async {
         await offThePool {
             let local = ThreadLocalValue<Int> { _ in
-                // So many that the table must grow while the value is being made.
+                // So many that the table grows while the instantiator runs.
                 let others = (0..<1_000).map { index in ThreadLocalValue<Int> { _ in index } }
                 return others.reduce(0) { $0 + $1.value()! }
             }
@@ -151,7 +151,7 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `An optional value that is nil is something else than no value`() async {
+    @Test func `A stored optional that is nil differs from no value`() async {
         await offThePool {
             for local in Self.kinds("optional") as [ThreadLocalValue<Int?>] {
                 #expect(local.cachedValue() == .none)
@@ -171,8 +171,7 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `withValue gives another value while it runs, nested too, and restores what was there`() async
-    {
+    @Test func `withValue sets a value while it runs, even nested, and restores the former one`() async {
         await offThePool {
             for local in Self.kinds("with") as [ThreadLocalValue<String>] {
                 let result = local.withValue("outer") {
@@ -193,7 +192,7 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `withValue restores when its operation throws, and throws the same`() async {
+    @Test func `withValue restores the value when its operation throws, and rethrows the error`() async {
         struct Failure: Error, Equatable { let code: Int }
         await offThePool {
             for local in Self.kinds("throws") as [ThreadLocalValue<Int>] {
@@ -209,7 +208,7 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Values of every size and alignment are kept apart`() async {
+    @Test func `Values of every size and alignment are stored separately`() async {
         struct Large: Equatable { var words = SIMD64<Int64>(repeating: 7); var flag = true }
         await offThePool {
             let large = ThreadLocalValue<Large> { _ in Large() }

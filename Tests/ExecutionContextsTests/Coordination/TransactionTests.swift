@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)))
 struct TransactionTests {
-    /// A way to make a transaction, anew for each access as the source does.
+    /// A way to make a transaction. Each access makes its own, as the source does.
     struct Way: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let make: @Sendable () -> @Sendable () -> Transaction
@@ -33,14 +33,14 @@ struct TransactionTests {
     }
 
     @Test(arguments: ways)
-    func `Law 28: reads see whole transactions only, writes exclude each other and keep their order`(
+    func `Law 28: reads see whole transactions, and writes exclude each other and keep their order`(
         _ way: Way
     ) async {
         await offThePool {
             let transaction = way.make()
             let pair = Pair()
             let torn = Box(0)
-            let early = Box(0)
+            let missing = Box(0)
             onThreads(4) { thread in
                 var mine = 0
                 for index in 0..<1000 {
@@ -56,17 +56,17 @@ struct TransactionTests {
                     let (whole, seen) = transaction().read { (pair.isWhole, pair.by[thread]) }
                     if !whole { torn.withValue { $0 += 1 } }
                     // A read sees every write that was submitted before it.
-                    if seen != mine { early.withValue { $0 += 1 } }
+                    if seen != mine { missing.withValue { $0 += 1 } }
                 }
             }
             #expect(torn.value == 0)
-            #expect(early.value == 0)
+            #expect(missing.value == 0)
             #expect(transaction().read(pair.by) == [500, 500, 500, 500])
         }
     }
 
     @Test(arguments: [true, false])
-    func `Law 28: on a concurrent context reads run beside each other`(_ isOwn: Bool) async {
+    func `Law 28: on a concurrent context reads run at the same time`(_ isOwn: Bool) async {
         await offThePool {
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let context = BarrierQueueContext(label: "own")
@@ -82,7 +82,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `Law 28: all ways to one queue exclude each other`()
+    @Test func `Law 28: all transactions and barriers of one queue exclude each other`()
         async
     {
         await offThePool {
@@ -98,14 +98,14 @@ struct TransactionTests {
                 }
             }
             #expect(context.sync { pair.by } == [2000, 2000, 2000, 0])
-            // One knows that the other is inside.
+            // A transaction of the queue sees that its thread is inside the context's barrier.
             let nested = context.syncBarrier { Transaction(queue: context.queue).exclusively { 1 } }
             #expect(nested == 1)
         }
     }
 
     @Test(arguments: ways)
-    func `Law 28: from inside a transaction nothing that may run at once waits`(
+    func `Law 28: inside a transaction, an access that may run at once does not wait`(
         _ way: Way
     ) async {
         await offThePool {
@@ -119,7 +119,7 @@ struct TransactionTests {
             #expect(transaction().read { other.sync { transaction().read(6) } } == 6)
             let done = DispatchSemaphore(value: 0)
             transaction().write {
-                // What is submitted from inside runs later.
+                // A write submitted from inside runs later.
                 transaction().write { done.signal() }
                 transaction().exclusively { transaction().read { () } }
             }
@@ -127,7 +127,7 @@ struct TransactionTests {
         }
     }
 
-    @Test func `Law 28: work that has its queue to itself gets an exclusive access at once`() async {
+    @Test func `Law 28: a job that has its queue to itself gets an exclusive access at once`() async {
         await offThePool {
             let queue = DispatchQueue(label: "serial")
             let first = queue.sync { Transaction(queue: queue).exclusively { 1 } }
@@ -144,7 +144,7 @@ struct TransactionTests {
             #expect(transaction.read(count) == 1)
             #expect(transaction.exclusively { transaction.read { count + 1 } } == 2)
             await withCheckedContinuation { done in transaction.write { done.resume() } }
-            // From elsewhere it waits for the main queue.
+            // On another thread it waits for the main queue.
             await offThePool {
                 #expect(transaction.read { MainActor.assumeIsolated { 3 } } == 3)
                 #expect(transaction.exclusively { MainActor.assumeIsolated { 4 } } == 4)
@@ -153,7 +153,7 @@ struct TransactionTests {
     }
 
     @Test(arguments: ways)
-    func `Law 28: value and error come through, and an error leaves the context free`(_ way: Way) async {
+    func `Law 28: an access passes on its body's value or error, and ends with either`(_ way: Way) async {
         struct Failure: Error, Equatable { let number: Int }
         await offThePool {
             let transaction = way.make()()
@@ -170,7 +170,7 @@ struct TransactionTests {
     }
 
     @Test(arguments: ["default", "utility", "background", "interactive"])
-    func `Law 28: a global queue is refused`(_ quality: String) async throws {
+    func `Law 28: a transaction on a global queue traps with a message`(_ quality: String) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [quality] in
             let qualities: [String: DispatchQoS.QoSClass] = [
@@ -178,10 +178,10 @@ struct TransactionTests {
             ]
             _ = Transaction(queue: .global(qos: qualities[quality] ?? .default))
         }
-        try expectSentence(result, "com.apple.root", "law 28", "ignores barriers")
+        try expectTrap(result, "com.apple.root", "law 28", "ignores barriers")
     }
 
-    @Test func `Laws 18, 28: an exclusive access inside a mere read is refused`()
+    @Test func `Laws 18, 28: an exclusive access inside a read traps with a message`()
         async throws
     {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -190,15 +190,15 @@ struct TransactionTests {
                 DispatchQueue(label: "other").sync { Transaction(queue: queue).exclusively {} }
             }
         }
-        try expectSentence(result, "'cache'", "laws 18, 28")
+        try expectTrap(result, "'cache'", "laws 18, 28")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = BarrierQueueContext(label: "cache")
             Transaction(on: context).read { Transaction(on: context).exclusively {} }
         }
-        try expectSentence(result, "'cache'", "law 3")
+        try expectTrap(result, "'cache'", "law 3")
     }
 
-    @Test func `Law 28: work of a concurrent queue that shares it cannot wait to have it alone`() async {
+    @Test func `Law 28: an exclusive access in a job that shares its concurrent queue traps`() async {
         await #expect(processExitsWith: .failure) {
             let queue = DispatchQueue(label: "cache", attributes: .concurrent)
             queue.sync { Transaction(queue: queue).exclusively {} }
@@ -206,9 +206,9 @@ struct TransactionTests {
     }
 }
 
-/// Two numbers that are equal between transactions, and who changed them how often.
+/// Two numbers that are equal between transactions, and the number of changes by each thread.
 private final class Pair: @unchecked Sendable {
-    // Unchecked: what keeps it right is what is tested.
+    // Unchecked: the transactions under test guard it.
     private var first = 0
     private var second = 0
     private(set) var by = [0, 0, 0, 0]

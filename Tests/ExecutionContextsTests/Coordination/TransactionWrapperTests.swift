@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct TransactionWrapperTests {
     @Test(arguments: ExclusiveSubject.own + ExclusiveSubject.views)
-    func `Law 29: of increments by four threads at a time none is lost`(_ subject: ExclusiveSubject) async {
+    func `Law 29: no increment by four threads at a time is lost`(_ subject: ExclusiveSubject) async {
         await offThePool {
             let counter = Tally(subject.make())
             let each = rounds(debug: 10_000, release: 40_000)
@@ -16,7 +16,7 @@ struct TransactionWrapperTests {
     }
 
     @Test(arguments: [true, false])
-    func `Law 29: over a queue of somebody's none is lost either, whichever way it is changed`(
+    func `Law 29: over a caller's queue no change is lost, whichever way it is made`(
         _ isConcurrent: Bool
     ) async {
         await offThePool {
@@ -36,7 +36,7 @@ struct TransactionWrapperTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Law 29: a property may read itself, on the right of a change and inside mutate`(
+    func `Law 29: a property may be read on the right of its own change, and inside mutate`(
         _ subject: ExclusiveSubject
     ) async {
         await offThePool {
@@ -45,7 +45,7 @@ struct TransactionWrapperTests {
             tally.count = tally.count + 1
             tally.count += tally.count
             #expect(tally.count == 12)
-            // Inside, the property is what it was at the start.
+            // Inside, the property has the value that it had at the start.
             let seen = tally.mutate { value in
                 value += tally.count
                 return [value, tally.count]
@@ -56,7 +56,7 @@ struct TransactionWrapperTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Law 29: a mutate that throws changes nothing and leaves the property free`(
+    func `Law 29: a mutate that throws changes nothing, and unlocks the property`(
         _ subject: ExclusiveSubject
     ) async {
         struct Failure: Error {}
@@ -76,7 +76,7 @@ struct TransactionWrapperTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Law 29: a change in place that throws keeps what it did and leaves the property free`(
+    func `Law 29: a change in place that throws keeps its effect, and unlocks the property`(
         _ subject: ExclusiveSubject
     ) async {
         struct Failure: Error {}
@@ -93,7 +93,7 @@ struct TransactionWrapperTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Law 29: properties swap, on one context and on two, each time as one access`(
+    func `Law 29: swapping two properties is one access, on one context and on two`(
         _ subject: ExclusiveSubject
     ) async {
         await offThePool {
@@ -104,7 +104,7 @@ struct TransactionWrapperTests {
             #expect([first.count, second.count] == [2, 1])
             swap(&first.count, &elsewhere.count)
             #expect([first.count, elsewhere.count] == [3, 2])
-            // On one context also from many threads, and crosswise.
+            // On one context also from many threads, and in both orders.
             onThreads(4) { thread in
                 for _ in 0..<501 {
                     if thread.isMultiple(of: 2) {
@@ -119,7 +119,7 @@ struct TransactionWrapperTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Laws 28, 29: several changes are one transaction to those who read`(
+    func `Laws 28, 29: a reader sees several changes as one transaction`(
         _ subject: ExclusiveSubject
     ) async {
         await offThePool {
@@ -141,7 +141,7 @@ struct TransactionWrapperTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Law 29: a change that spans an await keeps others out until it ends`(
+    func `Law 29: a change that spans an await excludes other accesses until it ends`(
         _ subject: ExclusiveSubject
     ) async {
         let tally = Tally(subject.make())
@@ -164,7 +164,7 @@ struct TransactionWrapperTests {
         #expect(seen.value == 2)
     }
 
-    @Test @MainActor func `Laws 28, 29: the main actor changes it on the main queue`() async {
+    @Test @MainActor func `Laws 28, 29: the main actor changes a property on the main queue`() async {
         let tally = Tally(.main)
         tally.count += 1
         tally.count = tally.count + 1
@@ -174,7 +174,7 @@ struct TransactionWrapperTests {
         #expect(tally.count == 5)
     }
 
-    @Test func `Law 9: an old value ends after the transaction, and may use the property`() async {
+    @Test func `Law 9: a replaced value is released after the transaction, and may use the property`() async {
         await offThePool {
             let property = TransactionWrapper<Ending?>(
                 wrappedValue: nil, on: BarrierQueueContext(label: "values"))
@@ -182,7 +182,7 @@ struct TransactionWrapperTests {
             func ending() -> Ending {
                 Ending {
                     let isFree = Box(false)
-                    // Another thread gets in: the transaction has ended.
+                    // Another thread enters, so the transaction has ended.
                     onThreads(1) { _ in isFree.value = property.wrappedValue == nil }
                     seen.withValue { $0.append(isFree.value) }
                 }
@@ -195,7 +195,7 @@ struct TransactionWrapperTests {
         }
     }
 
-    @Test func `Law 10: the value ends with the property`() {
+    @Test func `Law 10: the value is released with the property`() {
         let ended = Box(0)
         for _ in 0..<3 {
             let property = TransactionWrapper(
@@ -205,7 +205,7 @@ struct TransactionWrapperTests {
         #expect(ended.value == 6)
     }
 
-    @Test func `Law 29: in a sendable class the wrapper is a constant`() async {
+    @Test func `Law 29: a sendable class can have the wrapper as a constant`() async {
         final class Counter: Sendable {
             private let count = TransactionWrapper(wrappedValue: 0, on: GlobalContext().serial())
             func increment() { count.wrappedValue += 1 }
@@ -218,21 +218,21 @@ struct TransactionWrapperTests {
         }
     }
 
-    @Test func `Law 29: a change in the middle of a change stops the program with a sentence`() async throws {
+    @Test func `Law 29: an access in the middle of a change traps with a message`() async throws {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let property = TransactionWrapper(wrappedValue: 0, on: SerialQueueContext(label: "stock"))
             property.mutate { _ in property.wrappedValue = 1 }
         }
-        try expectSentence(result, "'stock'", "law 29", "was changed")
+        try expectTrap(result, "'stock'", "law 29", "was changed")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let property = TransactionWrapper(wrappedValue: 0, on: GlobalContext().serial("stock"))
             func add(_ value: inout Int) { value += property.wrappedValue }
             add(&property.wrappedValue)
         }
-        try expectSentence(result, "'stock'", "law 29", "was read")
+        try expectTrap(result, "'stock'", "law 29", "was read")
     }
 
-    @Test func `Laws 28, 29: a suspended change on the main actor lets nobody in`() async throws {
+    @Test func `Laws 28, 29: an access during a suspended change on the main actor traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             @MainActor func suspended() async {
                 let property = TransactionWrapper(wrappedValue: 0, on: .main)
@@ -244,20 +244,21 @@ struct TransactionWrapperTests {
             }
             await suspended()
         }
-        try expectSentence(result, "'main'", "law 29")
+        try expectTrap(result, "'main'", "law 29")
     }
 
-    @Test func `Law 28: a property on a global queue is refused`() async throws {
+    @Test func `Law 28: a property on a global queue traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TransactionWrapper(wrappedValue: 0, queue: .global())
         }
-        try expectSentence(result, "law 28")
+        try expectTrap(result, "law 28")
     }
 }
 
 /// Two properties on one context.
 private final class Tally: @unchecked Sendable {
-    // Unchecked: both properties guard themselves; wrapped properties are variables to the compiler.
+    // Unchecked: both properties guard themselves. To the compiler, wrapped properties are
+    // variables.
     @TransactionWrapper var count: Int
     @TransactionWrapper var log: [String]
 
@@ -282,7 +283,7 @@ private final class Tally: @unchecked Sendable {
     var isWhole: Bool { $count.read { count == log.count } }
 }
 
-/// Does something at its end.
+/// Runs an action in its deinit.
 private final class Ending: Sendable {
     private let action: Work
     init(_ action: @escaping Work) { self.action = action }

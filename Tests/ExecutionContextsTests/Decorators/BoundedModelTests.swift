@@ -3,12 +3,12 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Bounded views against an array, step by step, over a serial context that runs when it is told to.
+/// Bounded views against an array as their model, step by step, over a manual context.
 struct BoundedModelTests {
     enum Policy: CaseIterable, Sendable { case refuse, dropOldest, wait }
 
     @Test(arguments: Policy.allCases, 1...4)
-    func `A bounded view accepts, drops and runs what a model does, and answers everybody once`(
+    func `A bounded view accepts, drops and runs what its model does, and every caller gets one outcome`(
         _ policy: Policy, _ seed: UInt64
     ) {
         let manual = ManualContext()
@@ -21,67 +21,67 @@ struct BoundedModelTests {
             case .refuse: manual.bounded(capacity, overflow: .refuse)
             case .wait: manual.bounded(capacity, overflow: .wait)
             case .dropOldest:
-                // Only counted: which piece went shows in what runs.
+                // Only counted: what runs shows which job was dropped.
                 manual.bounded(capacity, overflow: .dropOldest { _ in dropped.withValue { $0.append(0) } })
             }
-        var dice = Dice(seed: seed)
-        var ticketed: [Int] = []
-        var patient: [Int] = []
+        var rng = SeededRNG(seed: seed)
+        var queued: [Int] = []
+        var waiting: [Int] = []
         var expected: [Int] = []
         var refusals = 0
         var submissions: Set<Int> = []
-        // Those that `dropOldest` neither counts nor drops.
+        // Jobs that `dropOldest` neither counts nor drops.
         var accepted: Set<Int> = []
         func admitNewest(_ index: Int) {
-            if ticketed.count - accepted.intersection(ticketed).count >= capacity {
-                ticketed.remove(at: ticketed.firstIndex { !accepted.contains($0) }!)
+            if queued.count - accepted.intersection(queued).count >= capacity {
+                queued.remove(at: queued.firstIndex { !accepted.contains($0) }!)
             }
-            ticketed.append(index)
+            queued.append(index)
         }
         for index in 0..<3000 {
-            switch dice.roll(5) {
+            switch rng.roll(5) {
             case 0, 1:
                 submissions.insert(index)
                 view.submit { ran.withValue { $0.append(index) } }
                     .onComplete { _ in answers.withValue { $0[index, default: 0] += 1 } }
                 if policy == .dropOldest {
                     admitNewest(index)
-                } else if ticketed.count < capacity {
-                    ticketed.append(index)
+                } else if queued.count < capacity {
+                    queued.append(index)
                 } else if policy == .wait {
-                    patient.append(index)
+                    waiting.append(index)
                 }
             case 2:
                 do {
                     try view.tryExecute { ran.withValue { $0.append(index) } }
-                    policy == .dropOldest ? admitNewest(index) : ticketed.append(index)
+                    policy == .dropOldest ? admitNewest(index) : queued.append(index)
                 } catch {
                     refusals += 1
-                    #expect(policy != .dropOldest && ticketed.count >= capacity)
+                    #expect(policy != .dropOldest && queued.count >= capacity)
                 }
-            case 3 where dice.roll(4) == 0:
-                // Due delays enter above the capacity.
+            case 3 where rng.roll(4) == 0:
+                // Enqueued jobs enter above the capacity, as due delays do.
                 view.enqueue { ran.withValue { $0.append(index) } }
-                ticketed.append(index)
+                queued.append(index)
                 accepted.insert(index)
             default:
                 let isRunning = manual.step()
-                #expect(isRunning == !ticketed.isEmpty)
+                #expect(isRunning == !queued.isEmpty)
                 if isRunning {
-                    expected.append(ticketed.removeFirst())
-                    if ticketed.count < capacity, !patient.isEmpty { ticketed.append(patient.removeFirst()) }
+                    expected.append(queued.removeFirst())
+                    if queued.count < capacity, !waiting.isEmpty { queued.append(waiting.removeFirst()) }
                 }
             }
         }
         manual.runReady()
-        let isAsExpected = ran.value == expected + ticketed + patient
+        let isAsExpected = ran.value == expected + queued + waiting
         #expect(isAsExpected)
         #expect(answers.value.count == submissions.count)
         #expect(answers.value.values.allSatisfy { $0 == 1 })
         #expect((policy == .dropOldest) != (refusals > 0))
     }
 
-    @Test func `Laws 1, 8: what a view over it has accepted is not dropped for newer work`() {
+    @Test func `Laws 1, 8: jobs that a view over a bounded view accepted are not dropped for newer ones`() {
         let manual = ManualContext()
         let log = Box<[String]>([])
         @Sendable func note(_ name: String) -> Work { { log.withValue { $0.append(name) } } }
@@ -98,9 +98,7 @@ struct BoundedModelTests {
         #expect(throws: Never.self) { try manual.finish() }
     }
 
-    @Test func `Law 1: a thread that waits on a view over it gets its value, whatever is dropped beside`()
-        async
-    {
+    @Test func `Law 1: a thread that waits on a view over a dropping view always gets its value`() async {
         await offThePool {
             let queue = SerialQueueContext(label: "queue")
             let bounded = queue.bounded(1, overflow: .dropOldest { _ in })

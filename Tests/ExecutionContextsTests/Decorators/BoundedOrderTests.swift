@@ -6,7 +6,7 @@ import Testing
 /// Submissions that wait for room, over bases that may run a job inside the call that submits it.
 @Suite(.timeLimit(.minutes(30)))
 struct BoundedOrderTests {
-    @Test func `Law 2: what waits for room on an inline base runs in the order of submission`() {
+    @Test func `Law 2: jobs that wait for room on an inline base run in the order of submission`() {
         let manual = ManualContext()
         let view = manual.inlineIfCurrent().bounded(1, overflow: .wait)
         let log = Box<[Int]>([])
@@ -15,7 +15,7 @@ struct BoundedOrderTests {
         #expect(log.value == Array(0..<10))
     }
 
-    @Test func `Law 10: what waited for room is freed when it has run`() {
+    @Test func `Law 10: a job that waited for room is freed as soon as it has run`() {
         let manual = ManualContext()
         let view = manual.bounded(1, overflow: .wait)
         let freed = Box(0)
@@ -29,7 +29,7 @@ struct BoundedOrderTests {
         }
     }
 
-    @Test func `Law 9: the deinit of what waited for room may submit`() async {
+    @Test func `Law 9: the deinit of a capture may submit, though its job waited for room`() async {
         await watched {
             let manual = ManualContext()
             let view = manual.bounded(1, overflow: .wait)
@@ -43,7 +43,7 @@ struct BoundedOrderTests {
         }
     }
 
-    @Test(arguments: [Moody.Manner.inline, .losing, .refusing])
+    @Test(arguments: [Moody.Manner.inline, .dropping, .refusing])
     func `Law 1: very many submissions that wait for room need no more stack than one`(_ manner: Moody.Manner)
         async
     {
@@ -59,18 +59,16 @@ struct BoundedOrderTests {
     }
 
     @Test(arguments: Moody.Manner.allCases, 0..<8 as Range<UInt64>)
-    func
-        `Laws 1, 2, 10: jobs run once, in order, each freed before the next, whatever a serial base does inline`(
-            _ manner: Moody.Manner, _ seed: UInt64
-        )
-    {
+    func `Laws 1, 2, 10: over any serial base, jobs run once, in order, each freed before the next`(
+        _ manner: Moody.Manner, _ seed: UInt64
+    ) {
         let base = Moody(manner, seed: seed)
-        var dice = Dice(seed: seed)
-        let view = base.bounded(1 + dice.roll(3), overflow: .wait)
+        var rng = SeededRNG(seed: seed)
+        let view = base.bounded(1 + rng.roll(3), overflow: .wait)
         let ledger = OrderLedger()
         func submit(depth: Int) {
             let number = ledger.submit()
-            let nested = depth > 0 ? (0..<dice.roll(4)).map { _ in dice.roll(2) } : []
+            let nested = depth > 0 ? (0..<rng.roll(4)).map { _ in rng.roll(2) } : []
             let farewell = Farewell { ledger.free(number) }
             view.submit {
                 withExtendedLifetime(farewell) {}
@@ -79,20 +77,20 @@ struct BoundedOrderTests {
         }
         for _ in 0..<200 {
             submit(depth: 2)
-            // What the jobs ask for is submitted by the next job of the base, from within it.
+            // The next job of the base submits the jobs that these ask for.
             let more = ledger.takeLater()
             if more > 0 {
                 base.execute { for _ in 0..<more { view.submit { ledger.count() } } }
             }
-            if dice.roll(3) == 0 { base.runSome(1 + dice.roll(4)) }
+            if rng.roll(3) == 0 { base.runSome(1 + rng.roll(4)) }
         }
         base.runAll()
         ledger.expectAll()
-        if manner != .losing && manner != .refusing { ledger.expectAllRan() }
+        if manner != .dropping && manner != .refusing { ledger.expectAllRan() }
     }
 }
 
-/// What became of numbered jobs.
+/// The outcomes of numbered jobs.
 final class OrderLedger: Sendable {
     private struct State {
         var submitted = 0, answered = 0, later = 0, counted = 0
@@ -145,15 +143,15 @@ final class OrderLedger: Sendable {
     func expectAllRan() { #expect(state.value.ran == Array(0..<state.value.submitted)) }
 }
 
-/// A serial base that a test drives, and which does with a job whatever it may do, or worse.
+/// A serial base that the test drives. It may run jobs inline, or drop or refuse them.
 final class Moody: SerialContext {
-    /// What it does with a submission from within one of its jobs, where nothing waits; one may
-    /// also drop or refuse.
-    enum Manner: CaseIterable, Sendable { case queues, inline, sometimesInline, losing, refusing }
+    /// What the base does with a submission from inside one of its jobs. It runs a job inline
+    /// only while none is queued.
+    enum Manner: CaseIterable, Sendable { case queues, inline, sometimesInline, dropping, refusing }
 
     private struct State {
         var queue: [Work] = []
-        var dice: Dice
+        var rng: SeededRNG
         var running: UInt32?
     }
 
@@ -162,26 +160,26 @@ final class Moody: SerialContext {
 
     init(_ manner: Manner, seed: UInt64) {
         self.manner = manner
-        state = Box(State(dice: Dice(seed: seed)))
+        state = Box(State(rng: SeededRNG(seed: seed)))
     }
 
     var isCurrent: Bool? { state.value.running != nil }
 
     func execute(_ work: @escaping Work) {
         let isDropped = state.withValue { state in
-            (manner == .losing || manner == .refusing) && state.running != nil && state.dice.roll(3) != 0
+            (manner == .dropping || manner == .refusing) && state.running != nil && state.rng.roll(3) != 0
         }
         if isDropped { return }
         let isInline = state.withValue { state in
             state.running != nil && state.queue.isEmpty
-                && (manner == .inline || manner == .sometimesInline && state.dice.roll(2) == 0)
+                && (manner == .inline || manner == .sometimesInline && state.rng.roll(2) == 0)
         }
         isInline ? work() : enqueue(work)
     }
 
     func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         let isRefused = state.withValue { state in
-            manner == .refusing && state.running != nil && state.dice.roll(3) != 0
+            manner == .refusing && state.running != nil && state.rng.roll(3) != 0
         }
         isRefused ? refused(Refusal(.full(capacity: 0), by: "moody")) : execute(work)
     }

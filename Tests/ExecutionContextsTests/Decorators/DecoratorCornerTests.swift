@@ -4,11 +4,12 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Corners of the laws that only show where decorators meet.
+/// Corner cases of the laws that only combined decorators show.
 @Suite(.timeLimit(.minutes(30)))
 struct DecoratorCornerTests {
-    @Test func `Law 3: a bounded barrier stays one when submitters overtake each other`() {
-        // The base holds the first submission back until a barrier has been submitted: a race, made certain.
+    @Test func `Law 3: a barrier of a bounded view stays one when submitters overtake each other`() {
+        // The base delays the first submission until a barrier has been submitted, which makes the
+        // race certain.
         let base = OvertakenBase()
         let view = base.bounded(10, overflow: .refuse)
         let wasAlone = Box(false)
@@ -18,7 +19,7 @@ struct DecoratorCornerTests {
         #expect(wasAlone.value)
     }
 
-    @Test func `Law 1: tryExecute under while throws what the base refuses`() async {
+    @Test func `Law 1: tryExecute of a view with a token throws the refusal of its base`() async {
         await #expect(processExitsWith: .success) {
             let base = ManualContext().bounded(1, overflow: .refuse)
             let view = base.while(InvalidationToken())
@@ -33,7 +34,7 @@ struct DecoratorCornerTests {
     }
 
     @Test(arguments: [Decorator.limited, .barrier])
-    func `Law 3: pieces start in order after a barrier, over an inline base too`(
+    func `Law 3: jobs start in order after a barrier, over an inline base too`(
         _ decorator: Decorator
     ) throws {
         let view = try #require(decorator.apply(.immediate) as? any BarrierContext)
@@ -44,7 +45,7 @@ struct DecoratorCornerTests {
         #expect(order.value == [0, 1, 2, 3, 4])
     }
 
-    @Test func `Law 5: many pieces behind a barrier do not nest the stack of an inline base`() async {
+    @Test func `Law 5: many jobs behind a barrier do not nest on the stack of an inline base`() async {
         await #expect(processExitsWith: .success) {
             let view = ImmediateContext().barrier()
             let count = Box(0)
@@ -56,7 +57,7 @@ struct DecoratorCornerTests {
     }
 
     @Test(arguments: [Decorator.serial, .limited, .barrier])
-    func `Law 1: plain work that a full base refuses is not lost in silence`(
+    func `Law 1: a view over a full base runs the jobs that it has accepted`(
         _ decorator: Decorator
     ) async throws {
         let manual = ManualContext()
@@ -64,7 +65,7 @@ struct DecoratorCornerTests {
         try full.tryExecute {}
         let view = try #require(decorator.apply(full))
         let ran = Box(0)
-        // The view has accepted the work: its turn enters the base above the capacity.
+        // The view has accepted the job, so its drain enters the base above the capacity.
         view.execute { ran.withValue { $0 += 1 } }
         manual.runReady()
         view.execute { ran.withValue { $0 += 1 } }
@@ -72,7 +73,7 @@ struct DecoratorCornerTests {
         #expect(ran.value == 2)
     }
 
-    @Test func `Law 8: what would carry work past a barrier is refused when the view is made`() async {
+    @Test func `Law 8: a policy that would let jobs pass a barrier traps when the view is made`() async {
         await #expect(processExitsWith: .failure) {
             let hidden: any ExecutionContext = .barrier(label: "hidden")
             _ = hidden.bounded(1, overflow: .dropOldest(notify: { _ in }))
@@ -83,7 +84,7 @@ struct DecoratorCornerTests {
         }
     }
 
-    @Test func `Law 10: an operation queue outlives work that its context lets go of`() async {
+    @Test func `Law 10: an operation queue outlives the jobs that its context drops`() async {
         await #expect(processExitsWith: .success) {
             let manual = ManualContext()
             let token = InvalidationToken()
@@ -97,7 +98,7 @@ struct DecoratorCornerTests {
     }
 }
 
-/// Runs its work when told to, and knows whether it was submitted as a barrier.
+/// Runs its jobs in `runAll`, and knows whether the running one was submitted as a barrier.
 private final class OvertakenBase: BarrierContext {
     private struct State {
         var waiting: [(work: Work, isBarrier: Bool)] = []
@@ -109,7 +110,7 @@ private final class OvertakenBase: BarrierContext {
 
     var runsBarrier: Bool { state.value.runsBarrier }
 
-    /// What happens while the first piece is on its way.
+    /// Runs at the first submission, before that job is queued.
     var duringFirst: Work? {
         get { state.value.duringFirst }
         set { state.withValue { $0.duringFirst = newValue } }

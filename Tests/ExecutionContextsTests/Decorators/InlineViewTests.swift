@@ -2,7 +2,8 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// A job that runs on the spot has what the views under its own add, wherever its submitter is (laws 6, 8).
+/// An inline job has everything that the views under its own add, wherever its submitter is (laws 6
+/// and 8).
 @Suite(.timeLimit(.minutes(30)))
 struct InlineViewTests {
     /// What a random stack of views adds, and whether a job has it.
@@ -35,7 +36,7 @@ struct InlineViewTests {
     private enum TaskLocals { @TaskLocal static var number = 0 }
 
     private struct Silent: ContextObserver {
-        func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) {}
+        func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {}
     }
 
     private struct Adding<Base: ExecutionContext>: ContextDecorator {
@@ -51,16 +52,16 @@ struct InlineViewTests {
     enum Way: CaseIterable { case execute, refused, tryExecute }
 
     @Test(arguments: seeds(debug: 200, release: 1_000))
-    func `Laws 6, 8: on the spot, a job has what each view adds to it`(_ seed: UInt64) {
-        var dice = Dice(seed: seed)
+    func `Laws 6, 8: an inline job has what each view adds to it`(_ seed: UInt64) {
+        var rng = SeededRNG(seed: seed)
         let stack = Stack()
-        let base: any ExecutionContext = dice.roll(2) == 0 ? ManualContext() : ImmediateContext()
+        let base: any ExecutionContext = rng.roll(2) == 0 ? ManualContext() : ImmediateContext()
         var context = base
-        let layers = (0...dice.roll(5)).map { _ in Layer.allCases[dice.roll(Layer.allCases.count)] }
+        let layers = (0...rng.roll(5)).map { _ in Layer.allCases[rng.roll(Layer.allCases.count)] }
         for layer in layers { context = layer.put(stack, on: context) }
         let view: any ExecutionContext = context.inlineIfCurrent()
-        let way = Way.allCases[dice.roll(Way.allCases.count)]
-        let isValid = dice.roll(3) > 0
+        let way = Way.allCases[rng.roll(Way.allCases.count)]
+        let isValid = rng.roll(3) > 0
         let (ran, refused) = (Box(0), Box(0))
         let job: Work = {
             ran.withValue { $0 += 1 }
@@ -69,7 +70,7 @@ struct InlineViewTests {
             let adding = layers.filter { $0 == .decorated }.count
             #expect(stack.decorated.value == adding, "\(layers)")
         }
-        // From a job of the base, of which no view knows.
+        // Submitted from a job of the base, which no view knows.
         base.execute { [view = view] in
             if !isValid { stack.token.invalidate() }
             switch (way, view as? any RefusingContext) {
@@ -85,8 +86,7 @@ struct InlineViewTests {
         if mustSkip, way == .refused { #expect(refused.value == 1, "\(layers) \(way)") }
     }
 
-    @Test
-    func `Laws 16, 31: what runs on the spot for a caller in the base's own job holds the view's section`() {
+    @Test func `Laws 16, 31: an inline job from inside the base's own job runs in the view's section`() {
         let base = SerialQueueContext(label: "base")
         let section = CriticalSection()
         let inside = Box<[Bool?]>([])

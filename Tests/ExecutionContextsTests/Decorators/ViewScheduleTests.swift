@@ -2,13 +2,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// The shipped views under hundreds of schedules, each of which a token would replay.
+/// The shipped views under hundreds of schedules. A token would replay each of them.
 @Suite(.timeLimit(.minutes(30)))
 struct ViewScheduleTests {
-    @Test
-    func `Laws 2, 33: under every schedule a serial view runs one piece at a time, those who wait in turn`()
-        async
-    {
+    @Test func `Laws 2, 33: under every schedule a serial view runs one job at a time and in order`() async {
         await underEverySchedule("serial view") { sim, onlooker in
             let view = sim.global.serial("view")
             for name in ["a", "b"] {
@@ -25,12 +22,13 @@ struct ViewScheduleTests {
         }
     }
 
-    @Test func `Laws 2, 33: under every schedule a hold keeps a serial view to its holder`() async {
+    @Test
+    func `Laws 2, 33: under every schedule a held serial view runs nothing but its holder's jobs`() async {
         await underEverySchedule("hold") { sim, onlooker in
             let view = sim.global.serial("view")
             for name in ["a", "b"] {
                 sim.spawn(name) {
-                    view.execute { onlooker.visit("piece") }
+                    view.execute { onlooker.visit("job") }
                     let hold = view.hold()
                     view.sync { onlooker.visit("inside") }
                     onlooker.visit("held")
@@ -41,9 +39,8 @@ struct ViewScheduleTests {
         }
     }
 
-    @Test func `Laws 1, 32, 33: under every schedule a limited view runs all, and never more at a time`()
-        async
-    {
+    @Test
+    func `Laws 1, 32, 33: under every schedule a limited view runs all jobs and keeps its limit`() async {
         await underEverySchedule("limited view") { sim, onlooker in
             let view = sim.global.limited(to: 2)
             for name in ["a", "b"] {
@@ -60,9 +57,7 @@ struct ViewScheduleTests {
     }
 
     @Test
-    func `Laws 3, 33: under every schedule nothing runs beside a barrier of a view, and nothing passes it`()
-        async
-    {
+    func `Laws 3, 33: under every schedule no job runs beside a view's barrier or overtakes it`() async {
         await underEverySchedule("barrier view") { sim, onlooker in
             let view = sim.global.barrier("view")
             for name in ["a", "b"] {
@@ -79,8 +74,8 @@ struct ViewScheduleTests {
         }
     }
 
-    @Test func `Laws 1, 33: under every schedule a bounded view runs what it accepts, within its room`() async
-    {
+    @Test
+    func `Laws 1, 33: under every schedule a bounded view runs what it accepts, within its capacity`() async {
         await underEverySchedule("bounded view, refusing") { sim, onlooker in
             let view = sim.global.bounded(2, overflow: .refuse)
             for name in ["a", "b"] {
@@ -95,7 +90,7 @@ struct ViewScheduleTests {
                     }
                 }
             }
-            sim.invariant("no more wait than there is room for") {
+            sim.invariant("no more are queued than there is room for") {
                 onlooker.count("accepted") - onlooker.count("ran") <= 2
             }
             sim.finally("each is accepted and runs, or is refused") {
@@ -106,9 +101,7 @@ struct ViewScheduleTests {
     }
 
     @Test
-    func `Laws 1, 33: under every schedule what makes room for newer work is named, and the newest runs`()
-        async
-    {
+    func `Laws 1, 33: under every schedule each dropped job is reported, and the newest job runs`() async {
         await underEverySchedule("bounded view, dropping") { sim, onlooker in
             let view = sim.serial("base").bounded(1, overflow: .dropOldest { _ in onlooker.note("dropped") })
             sim.spawn("a") { for index in 1...4 { view.execute { onlooker.visit("\(index)") } } }
@@ -121,8 +114,10 @@ struct ViewScheduleTests {
     }
 
     @Test(arguments: [Overflow.wait, .callerRuns])
-    func `Laws 1, 33: under every schedule a bounded view answers everybody`(overflow: Overflow) async {
-        await underEverySchedule("bounded view, patient") { sim, onlooker in
+    func `Laws 1, 33: under every schedule every caller of a bounded view gets an outcome`(
+        overflow: Overflow
+    ) async {
+        await underEverySchedule("bounded view, waiting") { sim, onlooker in
             let view = sim.global.bounded(1, overflow: overflow)
             for name in ["a", "b"] {
                 sim.spawn(name) {
@@ -134,10 +129,7 @@ struct ViewScheduleTests {
         }
     }
 
-    @Test
-    func `Laws 1, 25, 33: under every schedule nothing runs once a token was invalidated on its context`()
-        async
-    {
+    @Test func `Laws 1, 25, 33: under every schedule no job runs after its token was invalidated`() async {
         await underEverySchedule("token") { sim, onlooker in
             let (main, token) = (sim.main, InvalidationToken())
             let view = main.while(token)
@@ -163,13 +155,11 @@ struct ViewScheduleTests {
                     onlooker.note("gone")
                 }
             }
-            sim.finally("an answer is the truth") { onlooker.count("ran") == onlooker.count("answered") }
+            sim.finally("what was answered has run") { onlooker.count("ran") == onlooker.count("answered") }
         }
     }
 
-    @Test func `Laws 6, 33: under every schedule inline work overtakes nothing that was accepted before`()
-        async
-    {
+    @Test func `Laws 6, 33: under every schedule an inline job overtakes no job accepted before it`() async {
         await underEverySchedule("inline") { sim, onlooker in
             let view = sim.main.inlineIfCurrent()
             let hasArrived = Tracked(false, "arrived")
@@ -181,15 +171,17 @@ struct ViewScheduleTests {
                 view.execute { if hasArrived.value { view.execute { onlooker.visit("second") } } }
             }
             sim.finally("in order") {
-                onlooker.place(of: "first") < onlooker.place(of: "second") || onlooker.count("second") == 0
+                onlooker.firstIndex(of: "first") < onlooker.firstIndex(of: "second")
+                    || onlooker.count("second") == 0
             }
         }
     }
 
-    @Test func `Law 33: how long a piece takes in real time does not show in the schedule`() async {
-        // More than the millisecond for which a view keeps a thread, in one run of a schedule and not in the next.
+    @Test func `Law 33: how long a job takes in real time does not show in the schedule`() async {
+        // More than the millisecond for which a view keeps a thread, in one run of a schedule and
+        // not in the next one.
         let slow = Box(true)
-        await underEverySchedule("slow pieces", schedules: 20) { sim, onlooker in
+        await underEverySchedule("slow jobs", schedules: 20) { sim, onlooker in
             let isSlow = slow.withValue { slow in
                 slow.toggle()
                 return slow

@@ -2,9 +2,9 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// What the small decorators say they do.
+/// The small decorators do what their documentation says.
 struct ViewTests {
-    @Test func `An observer is told of each piece in order, with what it waited and ran`() {
+    @Test func `An observer is notified of each job in order, with the times it waited and ran`() {
         let manual = ManualContext(name: "base")
         let log = Recorder()
         let view = manual.observed(by: log)
@@ -22,21 +22,21 @@ struct ViewTests {
             ])
     }
 
-    @Test func `An observer sees in the context's own time how long a piece waited`() {
+    @Test func `An observer sees in the context's own time how long a job waited`() {
         let manual = ManualContext()
         let log = Recorder()
-        let gate = ClosureContext("held back") { work in manual.schedule(after: .seconds(5), work) }
+        let delaying = ClosureContext("held back") { work in manual.schedule(after: .seconds(5), work) }
         struct Timed: ContextDecorator {
             let base: ClosureContext
             let manual: ManualContext
             var time: any TimeSource { manual.time }
         }
-        Timed(base: gate, manual: manual).observed(by: log).execute {}
+        Timed(base: delaying, manual: manual).observed(by: log).execute {}
         manual.advance(by: .seconds(5))
         #expect(log.lines.value[1] == "started 1 after 5.0 seconds")
     }
 
-    @Test func `Law 1: after invalidation work is skipped in its turn, and who asks is told`() async throws {
+    @Test func `Law 1: after invalidation queued jobs are dropped, and callers get a refusal`() async throws {
         let manual = ManualContext(name: "screen")
         let token = InvalidationToken()
         let view = manual.while(token)
@@ -55,7 +55,7 @@ struct ViewTests {
         #expect(throws: Refusal.self) { try view.tryExecute {} }
     }
 
-    @Test func `Work sees the task-local values of who submitted it, delayed work too`() {
+    @Test func `A job sees the task-local values of its submitter, also a delayed job`() {
         let manual = ManualContext()
         let view = manual.propagating(Request.$id, Request.$user)
         let seen = Box<[String]>([])
@@ -64,21 +64,21 @@ struct ViewTests {
         Request.$id.withValue(2) { _ = view.schedule(after: .seconds(1), note) }
         manual.execute(note)
         manual.advance(by: .seconds(1))
-        #expect(seen.value == ["1 Ann", "0 nobody", "2 nobody"])
+        #expect(seen.value == ["1 Ann", "0 none", "2 none"])
     }
 
     private enum Request {
         @TaskLocal static var id = 0
-        @TaskLocal static var user = "nobody"
+        @TaskLocal static var user = "none"
     }
 }
 
 private final class Recorder: ContextObserver {
     let lines = Box<[String]>([])
 
-    func enqueued(_ piece: ObservedWork) { note("enqueued \(piece.id) on \(piece.context)") }
-    func started(_ piece: ObservedWork, waited: Duration) { note("started \(piece.id) after \(waited)") }
-    func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) { note("finished \(piece.id)") }
+    func enqueued(_ job: ObservedWork) { note("enqueued \(job.id) on \(job.context)") }
+    func started(_ job: ObservedWork, waited: Duration) { note("started \(job.id) after \(waited)") }
+    func finished(_ job: ObservedWork, waited: Duration, ran: Duration) { note("finished \(job.id)") }
 
     private func note(_ line: String) { lines.withValue { $0.append(line) } }
 }

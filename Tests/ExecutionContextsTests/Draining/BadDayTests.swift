@@ -4,29 +4,29 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Days on which queues are long, closed or gone.
+/// Very long queues, suspended queues, extreme delays, and bodies that throw.
 @Suite(.timeLimit(.minutes(30)))
 struct BadDayTests {
     @Test(arguments: [true, false])
-    func `Laws 1, 2: very many queued pieces run, each once and in order`(_ isSerial: Bool) async {
+    func `Laws 1, 2: very many queued jobs run, each once and in order`(_ isSerial: Bool) async {
         await offThePool {
             let count = rounds(debug: 200_000, release: 1_000_000)
             let base = GlobalContext()
             let view: any BarrierContext = isSerial ? base.serial() : base.limited(to: 1)
-            let mayGoOn = DispatchSemaphore(value: 0)
+            let mayContinue = DispatchSemaphore(value: 0)
             let done = DispatchSemaphore(value: 0)
             let tally = Sequence()
-            view.execute { mayGoOn.wait() }
+            view.execute { mayContinue.wait() }
             for index in 0..<count { view.execute { tally.expect(index) } }
             view.executeBarrier { done.signal() }
-            mayGoOn.signal()
+            mayContinue.signal()
             done.wait()
             #expect(tally.next == count)
             #expect(tally.disorder == 0)
         }
     }
 
-    @Test func `Law 1: work for a suspended queue waits, and runs when the queue goes on`() async throws {
+    @Test func `Law 1: jobs for a suspended queue wait, and run once the queue is resumed`() async throws {
         let queue = DispatchQueue(label: "suspended")
         queue.suspend()
         let views: [any ExecutionContext] = [
@@ -35,7 +35,7 @@ struct BadDayTests {
         let ran = Box(0)
         for view in views { view.execute { ran.withValue { $0 += 1 } } }
         let answers = views.map { view in view.submit { "ran" } }
-        let cancelled = queue.context.submit { Issue.record("It was cancelled before its queue went on.") }
+        let cancelled = queue.context.submit { Issue.record("It was cancelled before its queue resumed.") }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.get() }
         #expect(ran.value == 0)
@@ -44,7 +44,7 @@ struct BadDayTests {
         #expect(ran.value == views.count)
     }
 
-    @Test func `Law 7: odd delays have a defined end`() async {
+    @Test func `Law 7: negative, zero, huge and infinite delays have a defined outcome`() async {
         let context = ManualContext()
         let ran = Box<[String]>([])
         func schedule(_ name: String, _ seconds: Double) -> DelayedWork {
@@ -60,7 +60,7 @@ struct BadDayTests {
         }
         context.advance(by: .zero)
         #expect(ran.value == ["negative", "zero", "negative infinity"])
-        // A hundred years later they wait still, and cost the clock nothing.
+        // A hundred years later they still wait, at no cost to the clock.
         context.advance(by: .seconds(100 * 365 * 86_400))
         #expect(ran.value.count == 3)
         for delay in [huge, never, overflow] {
@@ -83,7 +83,7 @@ struct BadDayTests {
 
 /// Checks that numbers come one after the other.
 private final class Sequence: @unchecked Sendable {
-    // Unchecked: one serial context's work at a time touches it, which the thread sanitizer checks.
+    // Unchecked: only jobs of one serial context touch it, which the thread sanitizer checks.
     private(set) var next = 0
     private(set) var disorder = 0
 

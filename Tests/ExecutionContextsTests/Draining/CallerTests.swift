@@ -4,8 +4,8 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// A `sync` that crosses to another thread is there who it was here: in views, sections, reads,
-/// writes and holds.
+/// A `sync` body on another thread keeps its caller: it is inside of the caller's views, sections,
+/// reads, writes and holds.
 @Suite(.timeLimit(.minutes(30)))
 struct CallerTests {
     /// Contexts whose `sync` runs its body on another thread than the caller's.
@@ -21,9 +21,9 @@ struct CallerTests {
     ]
 
     @Test(arguments: ways)
-    func `Laws 4, 14, 18, 28: what the caller is inside of, the body is inside of`(_ way: ExclusiveSubject)
-        async
-    {
+    func `Laws 4, 14, 18, 28: the body is inside of everything that its caller is inside of`(
+        _ way: ExclusiveSubject
+    ) async {
         await watched {
             let way = way.make()
             let inner = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial("inner")
@@ -51,8 +51,8 @@ struct CallerTests {
                                     queue.sync {}
                                     resource.read { _ in }
                                     ran.value = true
-                                    // A body on another thread is the main context's, and is not
-                                    // told to be there.
+                                    // The body belongs to the main context but runs on another
+                                    // thread, so the answer is "not known".
                                     if way is MainContext { return #expect(way.isCurrent == nil) }
                                     #expect(way.isCurrent == true)
                                     way.sync {}
@@ -66,7 +66,7 @@ struct CallerTests {
             coordinator.blockingWrite { way.sync { coordinator.blockingWrite { coordinator.read {} } } }
             hold.release()
             #expect(section.isCurrent == false && held.isCurrent == false)
-            // It is as free as if all had been on one thread.
+            // All of them are free again, as if one thread had done everything.
             onThreads(1) {
                 section.execute {}
                 coordinator.blockingWrite {}
@@ -76,9 +76,9 @@ struct CallerTests {
     }
 
     @Test(arguments: ways)
-    func `Law 3: a hold of a task is the body's, which runs outside of the task`(_ way: ExclusiveSubject)
-        async
-    {
+    func `Law 3: a task's hold is its sync body's hold, too, though the body runs outside the task`(
+        _ way: ExclusiveSubject
+    ) async {
         let way = way.make()
         let held = GlobalContext().serial("held")
         await Task.detached {
@@ -92,23 +92,24 @@ struct CallerTests {
         #expect(held.isCurrent == false)
     }
 
-    @Test func `Law 4: a job of a queue that waits is where it was, and jobs beside it are not`() async {
+    @Test
+    func `Law 4: a sync body is on the queue whose job waits for it, and jobs beside it are not`() async {
         await watched {
             let queue = SerialQueueContext(label: "queue")
             let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
             let done = DispatchSemaphore(value: 0)
-            // One that was submitted as work, and one that the queue got from elsewhere.
+            // One job is submitted to the context, the other one to its Dispatch queue.
             for submit in [{ queue.execute($0) }, { queue.queue.async(execute: $0) }]
                 as [(@escaping Work) -> Void]
             {
                 submit {
-                    let mayGoOn = DispatchSemaphore(value: 0)
+                    let mayContinue = DispatchSemaphore(value: 0)
                     way.sync {
                         DispatchQueue.global().async {
                             #expect(queue.isCurrent == nil)
-                            mayGoOn.signal()
+                            mayContinue.signal()
                         }
-                        mayGoOn.wait()
+                        mayContinue.wait()
                         #expect(queue.isCurrent == true)
                         queue.sync {}
                     }
@@ -119,9 +120,7 @@ struct CallerTests {
         }
     }
 
-    @Test func `Law 4: on a thread's context it is not known, since the body is the thread's and not on it`()
-        async
-    {
+    @Test func `Law 4: a thread's context does not know whether a body on another thread is on it`() async {
         await watched {
             let thread = RunLoopThreadContext(name: "thread")
             let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
@@ -152,7 +151,7 @@ struct CallerTests {
         }
     }
 
-    @Test func `Law 15: a time limit does not run out where the caller is inside already`() async {
+    @Test func `Law 15: a time limit does not run out if the caller is already inside`() async {
         await watched {
             let context = GlobalContext().serial("base")
             let over = ReadWriteCoordinator(over: context)

@@ -4,19 +4,19 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Views over views over hostile bases, drawn by a seed, against the promises once, order,
+/// Views over views over hostile bases, drawn from a seed, checked against the laws of once, order,
 /// exclusion and lifetimes.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct CompositionTests {
     @Test(arguments: seeds(debug: 60, release: 400))
-    func `Laws 1, 2, 3, 10: every composition of views keeps what it promises`(_ seed: UInt64) async {
+    func `Laws 1, 2, 3, 10: every composition of views keeps the laws`(_ seed: UInt64) async {
         await watched {
-            var dice = Dice(seed: seed)
-            let composition = Composition(&dice)
+            var rng = SeededRNG(seed: seed)
+            let composition = Composition(&rng)
             let play = Play(composition)
             onThreads(3) { thread in
-                var dice = Dice(seed: seed &* 31 &+ UInt64(thread))
-                for index in 0..<60 { play.act(thread, index, &dice) }
+                var rng = SeededRNG(seed: seed &* 31 &+ UInt64(thread))
+                for index in 0..<60 { play.act(thread, index, &rng) }
             }
             play.finish()
             #expect(play.faults.isEmpty, "\(composition.name): \(play.faults.prefix(3))")
@@ -24,35 +24,35 @@ struct CompositionTests {
     }
 
     @Test(arguments: 0..<8)
-    func `Law 27: whatever lies between, a sync from inside the base's own job traps with a message`(
+    func `Law 27: through any layers, a sync from inside the base's own job traps with a message`(
         _ seed: Int
     ) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [seed] in
-            var dice = Dice(seed: UInt64(seed))
+            var rng = SeededRNG(seed: UInt64(seed))
             let bases: [any ExecutionContext] = [
                 SerialQueueContext(label: "base"), RunLoopThreadContext(name: "base"),
                 GlobalContext().limited(to: 1), SerialQueueContext(label: "base").serial(),
                 ActorContext(Host()),
             ]
-            let base = bases[dice.roll(bases.count)]
+            let base = bases[rng.roll(bases.count)]
             var context = base
-            // All but the one that runs jobs where the caller is.
+            // All layers but the one that runs jobs inline.
             let layers = Layer.allCases.filter { $0 != .inlineIfCurrent }
-            for _ in 0..<dice.roll(4) { context = layers[dice.roll(layers.count)].apply(to: context) }
+            for _ in 0..<rng.roll(4) { context = layers[rng.roll(layers.count)].apply(to: context) }
             let view = context.serial()
             base.execute { view.sync {} }
             await withCheckedContinuation { continuation in Forever.kept.withValue { $0.append(continuation) }
             }
         }
-        try expectSentence(result, "law 27", "never end")
+        try expectTrap(result, "law 27", "never end")
     }
 }
 
-/// Keeps what is never resumed.
+/// Keeps continuations that are never resumed.
 private enum Forever { static let kept = Box<[CheckedContinuation<Void, Never>]>([]) }
 
-/// What may lie between a context and its base.
+/// The layers that may lie between a context and its base.
 enum Layer: CaseIterable {
     case serial, limited, barrier, named, observed, propagating, inlineIfCurrent, bounded, exclusive, valid,
         watched
@@ -91,33 +91,33 @@ enum Layer: CaseIterable {
     }
 }
 
-/// Some layers over a base that does what it may, and what it may not.
+/// Random layers over a base, which may be hostile.
 struct Composition: Sendable {
     let name: String
     let context: any ExecutionContext
     let manual: ManualContext?
     /// Whether the base drops jobs.
-    let loses: Bool
+    let dropsJobs: Bool
 
-    init(_ dice: inout Dice) {
+    init(_ rng: inout SeededRNG) {
         let manual = ManualContext()
         let bases: [(String, any ExecutionContext)] = [
-            ("inline", HostileBase(.inline, seed: UInt64(dice.roll(1000)))),
-            ("moody", HostileBase(.moody, seed: UInt64(dice.roll(1000)))),
-            ("delaying", HostileBase(.delaying, seed: UInt64(dice.roll(1000)))),
-            ("losing", HostileBase(.losing, seed: UInt64(dice.roll(1000)))),
+            ("inline", HostileBase(.inline, seed: UInt64(rng.roll(1000)))),
+            ("moody", HostileBase(.moody, seed: UInt64(rng.roll(1000)))),
+            ("delaying", HostileBase(.delaying, seed: UInt64(rng.roll(1000)))),
+            ("dropping", HostileBase(.dropping, seed: UInt64(rng.roll(1000)))),
             ("queue", SerialQueueContext(label: "base")),
             ("barrier queue", BarrierQueueContext(label: "base")),
             ("thread", RunLoopThreadContext(name: "base")), ("global", GlobalContext()),
-            ("narrow pool", WorkerPool(width: 1)), ("one lane", BlockingContext(limit: 1)),
+            ("narrow pool", WorkerPool(width: 1)), ("one thread", BlockingContext(limit: 1)),
             ("actor", ActorContext(Host())), ("manual", manual),
         ]
-        let base = bases[dice.roll(bases.count)]
+        let base = bases[rng.roll(bases.count)]
         self.manual = base.0 == "manual" ? manual : nil
-        loses = base.0 == "losing"
+        dropsJobs = base.0 == "dropping"
         var (name, context) = base
-        for _ in 0..<(1 + dice.roll(4)) {
-            let layer = Layer.allCases[dice.roll(Layer.allCases.count)]
+        for _ in 0..<(1 + rng.roll(4)) {
+            let layer = Layer.allCases[rng.roll(Layer.allCases.count)]
             context = layer.apply(to: context)
             name += ", \(layer)"
         }
@@ -125,33 +125,33 @@ struct Composition: Sendable {
     }
 }
 
-/// A base of somebody's own, in no order, that runs a job here, there, later, or not at all.
+/// A user's own base without order. It runs a job inline, elsewhere, later, or not at all.
 final class HostileBase: ExecutionContext {
-    enum Manner: Sendable { case inline, moody, delaying, losing }
+    enum Manner: Sendable { case inline, moody, delaying, dropping }
 
     private let manner: Manner
-    private let dice: Box<Dice>
+    private let rng: Box<SeededRNG>
 
     init(_ manner: Manner, seed: UInt64) {
         self.manner = manner
-        dice = Box(Dice(seed: seed))
+        rng = Box(SeededRNG(seed: seed))
     }
 
     func execute(_ work: @escaping Work) {
-        let roll = dice.withValue { $0.roll(6) }
+        let roll = rng.withValue { $0.roll(6) }
         switch manner {
         case .inline: work()
         case .moody where roll < 3: work()
-        case .losing where roll == 0: break
+        case .dropping where roll == 0: break
         default: enqueue(work)
         }
     }
 
     func enqueue(_ work: @escaping Work) {
-        let roll = dice.withValue { $0.roll(6) }
+        let roll = rng.withValue { $0.roll(6) }
         switch manner {
         case .delaying where roll < 3: GlobalContext().schedule(after: .microseconds(roll * 300), work)
-        case .losing where roll == 0: break
+        case .dropping where roll == 0: break
         default: DispatchQueue.global().async(execute: work)
         }
     }

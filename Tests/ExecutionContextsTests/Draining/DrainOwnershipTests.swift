@@ -3,8 +3,8 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// What a job captures is freed before the next job of a serial context runs, whichever way the
-/// drain goes on.
+/// A job's captures are freed before the next job of a serial context runs, however the drain
+/// continues.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct DrainOwnershipTests {
     static let subjects: [Subject] =
@@ -24,7 +24,7 @@ struct DrainOwnershipTests {
             Subject("own serial queue") { .serial(label: "serial") },
             Subject("run loop thread") { .thread(name: "loop") },
             Subject("exclusive view of global") { GlobalContext().exclusive(CriticalSection()) },
-            Subject("a section's work elsewhere") { ElsewhereInside() },
+            Subject("enqueued jobs of a section") { ElsewhereInside() },
             Subject("bounded serial view") { GlobalContext().serial().bounded(100_000, overflow: .refuse) },
             Subject("dropping serial view") {
                 GlobalContext().serial().bounded(100_000, overflow: .dropOldest { _ in })
@@ -35,7 +35,7 @@ struct DrainOwnershipTests {
             Subject("main") { MainContext() },
         ]
 
-    /// Where a submission without an answer would stop the program.
+    /// A view on which a submission without an answer would trap.
     static let answering = Subject("bounded serial view that waits") {
         GlobalContext().serial().bounded(4, overflow: .wait)
     }
@@ -48,12 +48,12 @@ struct DrainOwnershipTests {
             let context = subject.make().context
             let occupancy = Occupancy()
             let done = DispatchSemaphore(value: 0)
-            // Bursts longer than what a drain runs at a time, so that it gives its thread back in
-            // the middle.
+            // Bursts longer than what a drain runs at a time, so that it yields its thread in the
+            // middle.
             onThreads(2) { thread in
-                var dice = Dice(seed: 7 &+ UInt64(thread))
+                var rng = SeededRNG(seed: 7 &+ UInt64(thread))
                 for _ in 0..<12 {
-                    for _ in 0..<(1 + dice.roll(700)) {
+                    for _ in 0..<(1 + rng.roll(700)) {
                         if answers {
                             context.execute(occupancy.job(), refused: { _ in })
                         } else {
@@ -68,10 +68,10 @@ struct DrainOwnershipTests {
         }
     }
 
-    @Test func `Laws 2, 10: what a base loses is freed with no job of the view beside it`() async {
+    @Test func `Laws 2, 10: captures of jobs that a base drops are freed beside no job of the view`() async {
         await watched {
             for isLimited in [false, true] {
-                let base = SometimesLosing()
+                let base = SometimesDropping()
                 let context: any ExecutionContext = isLimited ? base.limited(to: 1) : base.serial()
                 let occupancy = Occupancy()
                 onThreads(3) { _ in
@@ -88,7 +88,7 @@ struct DrainOwnershipTests {
         }
     }
 
-    @Test func `Law 10: what an awaited read captures is freed inside of the read`() async throws {
+    @Test func `Law 10: captures of an enqueued read are freed inside of the read`() async throws {
         let coordinator = ReadWriteCoordinator()
         let seen = Box<[Bool?]>([])
         func read() -> @Sendable () -> Void {
@@ -100,7 +100,7 @@ struct DrainOwnershipTests {
         #expect(seen.value == Array(repeating: true, count: 20))
     }
 
-    @Test func `Law 10: what a submitted body captures is freed before its answer is there`() {
+    @Test func `Law 10: captures of a submitted body are freed before the caller gets the outcome`() {
         let context = ManualContext()
         let freed = Box(false)
         let seen = Box<Bool?>(nil)
@@ -113,7 +113,7 @@ struct DrainOwnershipTests {
         #expect(seen.value == true)
     }
 
-    @Test func `Law 10: what a trampoline runs is freed before what it has submitted runs`() {
+    @Test func `Law 10: a trampoline frees a job before it runs the jobs that this job submitted`() {
         let freed = Box(false)
         let seen = Box<Bool?>(nil)
         func outermost() -> Work {
@@ -128,13 +128,13 @@ struct DrainOwnershipTests {
     }
 }
 
-/// The jobs of a section that are not run on their callers.
+/// A section whose jobs do not run on their callers.
 private struct ElsewhereInside: ExecutionContext {
     let section = CriticalSection()
     func execute(_ work: consuming @escaping Work) { section.enqueue(consume work) }
 }
 
-/// Tells whether two were ever inside at once: jobs, and the ends of what they capture.
+/// Counts how often two are inside at once: jobs, and deinits of their captures.
 private final class Occupancy: Sendable {
     private struct State {
         var inside = 0
@@ -145,33 +145,33 @@ private final class Occupancy: Sendable {
 
     var faults: Int { state.value.faults }
 
-    /// A job that nothing else holds, with a capture.
+    /// A job with a capture, to which only the caller has a reference.
     func job() -> Work {
         let capture = Capture(self)
-        return { self.visit(capture.turns) }
+        return { self.visit(capture.spins) }
     }
 
-    func visit(_ turns: Int) {
+    func visit(_ spins: Int) {
         state.withValue { state in
             if state.inside > 0 { state.faults += 1 }
             state.inside += 1
         }
-        // Long enough for another thread to come in between.
-        for _ in 0..<turns { _ = state.value }
+        // Long enough for another thread to get in between.
+        for _ in 0..<spins { _ = state.value }
         state.withValue { $0.inside -= 1 }
     }
 }
 
-/// What a job captures; its end takes a while.
+/// What a job captures. Its deinit takes a while.
 private final class Capture: Sendable {
-    let turns = 2
+    let spins = 2
     private let occupancy: Occupancy
     init(_ occupancy: Occupancy) { self.occupancy = occupancy }
     deinit { occupancy.visit(8) }
 }
 
 /// A base that drops every third drain.
-private final class SometimesLosing: ExecutionContext {
+private final class SometimesDropping: ExecutionContext {
     let isSound = Box(false)
     private let count = Box(0)
 

@@ -4,10 +4,11 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// The allowed neighbours of what `EndlessPlaceTests` traps: a place is free, or will be (law 27).
+/// The allowed neighbours of the waits in `EndlessResourceTests`: the resource is free, or will be
+/// (law 27).
 @Suite(.timeLimit(.minutes(30)))
 struct EndingWaitTests {
-    @Test func `Law 27: a wait beside a read, and within another coordinator's, ends`() async {
+    @Test func `Law 27: a wait beside a read, or inside another coordinator's read, ends`() async {
         await watched {
             let store = ReadWriteCoordinator(name: "store")
             let other = ReadWriteCoordinator(name: "other")
@@ -21,12 +22,13 @@ struct EndingWaitTests {
         }
     }
 
-    @Test func `Law 27: a wait inside a job of a carrier whose writes a reader may run ends`() async {
+    @Test
+    func `Law 27: a wait inside a job of the write context ends if a reader may run the writes`() async {
         await watched {
-            let carrier = BlockingContext(limit: 1)
-            let store = ReadWriteCoordinator(carrier: carrier)
+            let writeContext = BlockingContext(limit: 1)
+            let store = ReadWriteCoordinator(writesOn: writeContext)
             let done = DispatchSemaphore(value: 0)
-            carrier.execute {
+            writeContext.execute {
                 store.writing.serial().sync {}
                 done.signal()
             }
@@ -34,7 +36,7 @@ struct EndingWaitTests {
         }
     }
 
-    @Test func `Law 27: a wait where a place or a thread is left ends`() async {
+    @Test func `Law 27: a wait ends if a permit or a thread is left`() async {
         await watched {
             let done = DispatchSemaphore(value: 0)
             let limited = ImmediateContext().limited(to: 3)
@@ -53,7 +55,7 @@ struct EndingWaitTests {
                 }
                 done.wait()
             }
-            // A thread that waits for the view's turn runs it itself.
+            // The thread that waits for the view's drain runs it itself.
             let (one, lone) = (BlockingContext(limit: 1), WorkerPool(width: 1, limit: 1))
             for base in [one, lone] as [any ExecutionContext] {
                 base.execute {
@@ -66,7 +68,7 @@ struct EndingWaitTests {
         }
     }
 
-    @Test func `Law 27: a view over a view that a waiting thread may serve is waited for`() async {
+    @Test func `Law 27: a wait for a view over a view ends if another waiting thread may drain it`() async {
         await watched {
             let files = BlockingContext(limit: 1)
             let below = files.serial()
@@ -78,13 +80,13 @@ struct EndingWaitTests {
                 done.signal()
             }
             isWaiting.wait()
-            // It may come before the other submits, and then it has nothing to run.
+            // This `sync` may come before the job submits its own. Then it has nothing to run.
             while done.wait(timeout: .now() + .milliseconds(1)) != .success { below.sync {} }
         }
     }
 
     @Test(arguments: 0..<4)
-    func `Law 27: one whose wait is over keeps nobody, though it has not been woken`(_ kind: Int) async {
+    func `Law 27: a waiter whose wait has ended holds no permit, even before it wakes`(_ kind: Int) async {
         await watched {
             for _ in 0..<rounds(debug: 300, release: 3_000) {
                 let base: any ExecutionContext =
@@ -94,13 +96,13 @@ struct EndingWaitTests {
                     case 2: BlockingContext(limit: 2)
                     default: WorkerPool(width: 2, limit: 2)
                     }
-                let places = base.limited(to: 2)
+                let limited = base.limited(to: 2)
                 let done = DispatchSemaphore(value: 0)
-                // While the first is not woken yet, the thread that ran its wait begins the next.
-                places.execute {
-                    places.serial().sync {
-                        places.execute {
-                            places.serial().sync {}
+                // Before the first waiter wakes, the thread that ran its body begins the next wait.
+                limited.execute {
+                    limited.serial().sync {
+                        limited.execute {
+                            limited.serial().sync {}
                             done.signal()
                         }
                     }
@@ -112,7 +114,7 @@ struct EndingWaitTests {
         }
     }
 
-    @Test func `Law 27: a wait within an operation ends where another one may run`() async {
+    @Test func `Law 27: a wait inside an operation ends if another operation may run`() async {
         await watched {
             let queue = OperationQueue()
             let done = DispatchSemaphore(value: 0)
@@ -140,7 +142,8 @@ struct EndingWaitTests {
         }
     }
 
-    @Test func `Law 27: a wait for a queue whose target is free, concurrent or its own ends`() async {
+    @Test
+    func `Law 27: a wait for a queue ends if its target is free, concurrent or held by the queue`() async {
         await watched {
             let below = SerialQueueContext(label: "below")
             let above = SerialQueueContext(label: "above", target: below.queue)
@@ -172,8 +175,8 @@ struct EndingWaitTests {
         }
     }
 
-    @Test func `Law 27: a wait for work in a section ends where the caller is not inside, or runs it`() async
-    {
+    @Test
+    func `Law 27: a wait for a job in a section ends if the caller is outside, or runs the job`() async {
         await watched {
             let (section, other) = (CriticalSection(), CriticalSection())
             let manual = ManualContext()

@@ -4,11 +4,11 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Waits that could never end trap with a message that names who waits, for what, and what to do
-/// (law 27).
+/// Waits that could never end trap with a message that names the caller, the context that it waits
+/// for, and a remedy (law 27).
 @Suite(.timeLimit(.minutes(30)))
 struct EndlessWaitTests {
-    /// Contexts that run one job at a time, and cannot run another for as long as it waits.
+    /// Contexts that run one job at a time, and cannot run another one while that job waits.
     enum Base: Int, CaseIterable, Sendable {
         case main, thread, queue, limited, view, barrier, heldQueue, heldView, heldBarrier, decorated, actor,
             manual
@@ -35,7 +35,7 @@ struct EndlessWaitTests {
                 context.execute { body(context) }
                 context.runReady()
             }
-            // The process ends before this does.
+            // The process ends before this wait does.
             DispatchSemaphore(value: 0).wait()
         }
 
@@ -71,20 +71,20 @@ struct EndlessWaitTests {
             case .viewOfView: view.serial("w").sync {}
             case .limitedView: base.limited(to: 4).serial("v").sync {}
             case .crossing:
-                // To another thread, and back to the base from there.
+                // The body runs on another thread, and waits for the base from there.
                 ClosureContext { DispatchQueue.global().async(execute: $0) }.serial().sync { view.sync {} }
             }
         }
     }
 
-    // Each in a process of its own, which is slow: every base with one way, and every way with one
-    // base.
+    // Each case runs in a process of its own, which is slow. So: every base with one way, and every
+    // way with one base.
     static let cases: [[Int]] =
         Base.allCases.map { [$0.rawValue, Way.sync.rawValue] }
         + Way.allCases.dropFirst().map { [Base.queue.rawValue, $0.rawValue] }
 
     @Test(arguments: cases)
-    func `Law 27: a sync from inside the base's own work traps with a message`(_ choice: [Int]) async throws {
+    func `Law 27: a wait from inside the base's own job traps with a message`(_ choice: [Int]) async throws {
         let (base, way) = (choice[0], choice[1])
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [base = base as Int, way = way as Int] in
@@ -94,25 +94,24 @@ struct EndlessWaitTests {
                 if base != .main { base.inside { way.wait(on: $0) } }
             }
             if base == .main { DispatchQueue.main.async { base.inside { way.wait(on: $0) } } }
-            // The process ends before this does.
+            // The process ends before this wait does.
             await neverReturns()
         }
-        try expectSentence(result, "law 27", "never end", "execute or run")
+        try expectTrap(result, "law 27", "never end", "execute or run")
     }
 
-    @Test func `Law 27: the last free place of a limited view is not waited in for another one`() async throws
-    {
+    @Test func `Law 27: a wait inside the last permit of a limited view traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let base = GlobalContext().limited(to: 2, name: "two")
             base.execute { base.serial("first").sync { base.serial("second").sync {} } }
             await neverReturns()
         }
-        // Both threads wait for ever, and either may be the last to begin.
-        try expectSentence(result, "'two'", "law 27", "never end")
+        // Both threads wait for ever, and either of them may be the last to begin.
+        try expectTrap(result, "'two'", "law 27", "never end")
     }
 
     @Test(arguments: [false, true])
-    func `Law 27: a read or write behind one that the caller's own job keeps from running traps`(
+    func `Law 27: a read or write behind a write that the caller's own job blocks traps`(
         _ isWrite: Bool
     ) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -121,8 +120,8 @@ struct EndlessWaitTests {
             let queue = SerialQueueContext(label: "base")
             let coordinator =
                 isWrite
-                ? ReadWriteCoordinator(name: "store", carrier: base.serial())
-                : ReadWriteCoordinator(name: "store", carrier: queue.serial())
+                ? ReadWriteCoordinator(name: "store", writesOn: base.serial())
+                : ReadWriteCoordinator(name: "store", writesOn: queue.serial())
             let job: Work = {
                 coordinator.enqueueWrite {}
                 isWrite ? coordinator.blockingWrite {} : coordinator.read {}
@@ -130,34 +129,31 @@ struct EndlessWaitTests {
             isWrite ? base.execute(job) : queue.execute(job)
             await neverReturns()
         }
-        try expectSentence(result, "'store'", "'base'", "law 27", "never end")
+        try expectTrap(result, "'store'", "'base'", "law 27", "never end")
     }
 
-    @Test func `Law 27: of a queue of which nobody knows whether it is serial, the system knows`()
-        async throws
-    {
+    @Test func `Law 27: an endless wait on a foreign serial dispatch queue traps, too`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let base = DispatchQueue(label: "plain").context
             base.execute { base.serial("v").sync {} }
             await neverReturns()
         }
-        try expectSentence(result, "'v'", "plain", "law 27")
+        try expectTrap(result, "'v'", "plain", "law 27")
     }
 
-    @Test func `Law 1: a wait for a view whose token was invalidated names the token, not the base`()
-        async throws
-    {
+    @Test
+    func `Law 1: a wait for a view whose token is invalidated traps and names the token`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let token = InvalidationToken()
             token.invalidate()
             GlobalContext().while(token).serial("screen").sync {}
         }
-        try expectSentence(result, "'screen'", "token", "law 1", "run or submit")
+        try expectTrap(result, "'screen'", "token", "law 1", "run or submit")
     }
 
-    // MARK: What ends
+    // MARK: Waits that end
 
-    @Test func `Law 27: a wait inside a limited view that has room left ends`() async {
+    @Test func `Law 27: a wait inside a limited view that has a permit left ends`() async {
         await watched {
             let base = GlobalContext().limited(to: 3)
             let done = DispatchSemaphore(value: 0)
@@ -185,9 +181,7 @@ struct EndlessWaitTests {
     }
 
     @Test
-    func `Law 27: inside the base, a view that is idle is held without waiting, and an inline base runs it`()
-        async
-    {
+    func `Law 27: inside the base, holding an idle view and a sync over an inline base do not wait`() async {
         await watched {
             let base = SerialQueueContext(label: "base")
             let inline = base.inlineIfCurrent()
@@ -202,9 +196,9 @@ struct EndlessWaitTests {
     }
 
     @Test(arguments: [64, 600])
-    func `Laws 11, 20: a chain of views that wait for one another needs no thread of Dispatch's`(_ count: Int)
-        async
-    {
+    func `Laws 11, 20: a chain of views that wait for one another needs no thread of Dispatch`(
+        _ count: Int
+    ) async {
         await watched {
             let views = (0..<count).map { GlobalContext().serial("\($0)") }
             let end = DispatchSemaphore(value: 0)
@@ -219,10 +213,10 @@ struct EndlessWaitTests {
     }
 }
 
-/// Suspends for ever: the process ends meanwhile.
+/// Suspends for ever. The process ends meanwhile.
 private func neverReturns() async {
     await withCheckedContinuation { continuation in Endless.kept.withValue { $0.append(continuation) } }
 }
 
-/// Keeps what is never resumed.
+/// Keeps continuations that are never resumed.
 private enum Endless { static let kept = Box<[CheckedContinuation<Void, Never>]>([]) }

@@ -2,13 +2,13 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// What several threads do with one composition, and what became of it.
+/// Random calls of several threads to one composition, and the faults that they show.
 final class Play: Sendable {
     private struct State {
         var faults: [String] = []
-        var given = 0
+        var submitted = 0
         var inside = 0
-        /// The last job of each thread that ran, of those that are in order.
+        /// For each thread, the last of its ordered jobs that ran.
         var last: [Int: Int] = [:]
     }
 
@@ -24,11 +24,11 @@ final class Play: Sendable {
 
     var faults: [String] { state.value.faults }
 
-    /// Does one thing, drawn by the dice.
-    func act(_ thread: Int, _ index: Int, _ dice: inout Dice) {
+    /// Makes one call, drawn from `rng`.
+    func act(_ thread: Int, _ index: Int, _ rng: inout SeededRNG) {
         let context = composition.context
-        let mayWait = !composition.loses
-        switch dice.roll(12) {
+        let mayWait = !composition.dropsJobs
+        switch rng.roll(12) {
         case 0 where mayWait:
             if let context = context as? any SynchronousContext {
                 return context.sync { visit(thread, index) }
@@ -44,7 +44,7 @@ final class Play: Sendable {
         case 2: context.enqueue(job(thread, index))
         case 3 where composition.manual == nil: context.schedule(after: .zero, job(thread, nil))
         case 4:
-            // From inside a job: what that one submits comes later, or is a part of it.
+            // From inside a job: the inner job runs later, or inline as a part of the outer one.
             let inner = job(thread, nil)
             context.execute(job(thread, index) { context.execute(inner) })
         case 5: context.execute(job(thread, index), refused: { _ in })
@@ -54,9 +54,9 @@ final class Play: Sendable {
         }
     }
 
-    /// Waits until every job has run or was dropped, and every capture is gone.
+    /// Waits until every job has run or was dropped, and every capture is freed.
     func finish() {
-        for _ in 0..<state.value.given {
+        for _ in 0..<state.value.submitted {
             if let manual = composition.manual {
                 while ended.wait(timeout: .now()) != .success { manual.runReady() }
             } else {
@@ -66,11 +66,11 @@ final class Play: Sendable {
     }
 
     private func job(_ thread: Int, _ index: Int?, _ more: Work? = nil) -> Work {
-        state.withValue { $0.given += 1 }
+        state.withValue { $0.submitted += 1 }
         let token = Token(self)
         return {
             token.run()
-            // What it submits inline is a part of it, and inside.
+            // A job that `more` submits inline is a part of this job.
             self.visit(thread, index)
             more?()
         }
@@ -99,17 +99,17 @@ final class Play: Sendable {
     fileprivate func leave() { state.withValue { $0.inside -= 1 } }
 
     fileprivate func end(ran: Int) {
-        // The end of a capture is a part of its job: beside no other.
-        enter("a capture's end")
+        // A capture's deinit is a part of its job, so no other job may run beside it.
+        enter("a capture's deinit")
         state.withValue { state in
-            if ran > 1 || ran == 0 && !composition.loses { state.faults.append("ran \(ran) times") }
+            if ran > 1 || ran == 0 && !composition.dropsJobs { state.faults.append("ran \(ran) times") }
         }
         leave()
         ended.signal()
     }
 }
 
-/// What a job captures: it goes with it, and is waited for.
+/// What a job captures. `finish` waits for its deinit.
 private final class Token: Sendable {
     private let play: Play
     private let count = Box(0)

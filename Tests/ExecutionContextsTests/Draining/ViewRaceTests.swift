@@ -3,19 +3,18 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Interleavings of two submitters that a stress test meets once in a million, each built in one thread.
+/// Interleavings of two submitters that a stress test meets once in a million runs. Each test
+/// builds its interleaving on one thread.
 @Suite(.timeLimit(.minutes(30)))
 struct ViewRaceTests {
-    @Test
-    func `Law 3: a barrier of a bounded view runs as a barrier of the base, whoever reaches the base first`()
-    {
+    @Test func `Law 3: a barrier of a bounded view is a barrier of the base, whichever job comes first`() {
         let base = RecordingBarrierContext()
         let view = base.bounded(8, overflow: .refuse)
         let wasExclusive = Box<[String: Bool]>([:])
-        @Sendable func note(_ piece: String) -> Work {
-            { wasExclusive.withValue { $0[piece] = base.runsBarrier } }
+        @Sendable func note(_ job: String) -> Work {
+            { wasExclusive.withValue { $0[job] = base.runsBarrier } }
         }
-        // The barrier's submitter overtakes the other one between the view's line and the base.
+        // The barrier's submitter overtakes the other one between the view's queue and the base.
         base.beforeNext { view.executeBarrier(note("barrier")) }
         view.execute(note("plain"))
         base.runAll()
@@ -23,32 +22,27 @@ struct ViewRaceTests {
         #expect(wasExclusive.value["plain"] != nil)
     }
 
-    @Test
-    func
-        `Law 1: of a barrier and what is submitted meanwhile nothing is lost, whoever reaches the base first`()
-    {
+    @Test func `Law 1: a barrier and the jobs submitted meanwhile all run, whichever comes first`() {
         let base = RecordingBarrierContext()
         let view = base.bounded(8, overflow: .refuse)
         let order = Box<[Int]>([])
-        base.beforeNext { for piece in 2...4 { view.execute { order.withValue { $0.append(piece) } } } }
+        base.beforeNext { for index in 2...4 { view.execute { order.withValue { $0.append(index) } } } }
         view.executeBarrier { order.withValue { $0.append(1) } }
         base.runAll()
-        // The calls overlap, so the barrier may stand before or behind; the others keep their order.
+        // The calls overlap, so the barrier may run first or last. The others keep their order.
         #expect(order.value.sorted() == [1, 2, 3, 4])
         #expect(order.value.filter { $0 != 1 } == [2, 3, 4])
     }
 
-    @Test
-    func `Law 4: a drain that asks its base for another turn is not current in what the base runs meanwhile`()
-    {
-        // The base helps: a submitter runs the oldest piece of the line itself.
+    @Test func `Law 4: a view that resubmits its drain is not current in what its base runs meanwhile`() {
+        // The base helps: a submitter runs the oldest queued job itself.
         let base = HelpingContext()
         let view = base.serial()
         let answer = Box<Bool?>(nil)
         view.execute {
             for index in 0..<300 {
                 view.execute {
-                    // Somebody else's work, submitted to the base while the view is busy.
+                    // A job of another caller, submitted to the base while the view is busy.
                     if index == 100 { base.wait { answer.value = view.isCurrent } }
                 }
             }
@@ -58,7 +52,7 @@ struct ViewRaceTests {
     }
 
     @Test(arguments: [true, false])
-    func `Law 8: a view keeps the task-locals that its base carries, each submitter's own`(_ isSerial: Bool) {
+    func `Law 8: a view of a propagating base keeps each submitter's task-local values`(_ isSerial: Bool) {
         let manual = ManualContext()
         let base = manual.propagating(Request.$id)
         let view: any ExecutionContext = isSerial ? base.serial() : base.limited(to: 1)
@@ -70,7 +64,7 @@ struct ViewRaceTests {
         #expect(seen.value == [1, 2, 3])
     }
 
-    @Test func `Law 8: delayed work keeps the task-locals of who scheduled it`() {
+    @Test func `Law 8: a delayed job sees the task-local values of its submitter`() {
         let manual = ManualContext()
         let view = manual.propagating(Request.$id)
         let seen = Box(0)
@@ -84,7 +78,7 @@ private enum Request {
     @TaskLocal static var id = 0
 }
 
-/// Runs on the test's thread when told to, and knows whether it runs a barrier.
+/// Runs its jobs on the test's thread in `runAll`, and knows whether it runs a barrier.
 private final class RecordingBarrierContext: BarrierContext {
     private struct State {
         var waiting: [(work: Work, isBarrier: Bool)] = []
@@ -95,7 +89,7 @@ private final class RecordingBarrierContext: BarrierContext {
 
     var runsBarrier: Bool { state.value.runsBarrier }
 
-    /// Does something at the next submission, before the work is taken.
+    /// Runs `action` at the next submission, before the job is queued.
     func beforeNext(_ action: @escaping Work) { state.withValue { $0.hook = action } }
 
     func execute(_ work: @escaping Work) { take(work, isBarrier: false) }
@@ -114,11 +108,11 @@ private final class RecordingBarrierContext: BarrierContext {
     }
 }
 
-/// A line of work whose submitters run a piece of it themselves: the oldest, mostly somebody else's.
+/// A queue whose submitters help: each runs the oldest job, mostly that of another submitter.
 private final class HelpingContext: ExecutionContext {
     private let waiting = Box<[Work]>([])
 
-    /// Leaves a piece for others to run.
+    /// Queues a job for other submitters to run.
     func wait(_ work: @escaping Work) { waiting.withValue { $0.append(work) } }
 
     func execute(_ work: @escaping Work) {

@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Many threads on one view, and a checker that knows the laws.
+/// Many threads on one view, and a checker of laws 1, 2 and 3.
 @Suite(.timeLimit(.minutes(30)))
 struct ViewStressTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -36,16 +36,16 @@ struct ViewStressTests {
     ]
 
     @Test(arguments: cases)
-    func `Laws 1, 2, 3: from many threads nothing is lost, limits hold and barriers are alone and in order`(
+    func `Laws 1, 2, 3: from many threads, all jobs run, limits hold, and barriers run alone and in order`(
         _ example: Case
     ) async {
         let context = example.make()
         let checker = Box(Checker(limit: example.limit, submitters: 4))
         await withCheckedContinuation { continuation in
-            // Each submitter's last piece is a barrier, so it comes after all the others of that submitter.
+            // Each submitter's last job is a barrier, so it runs after that submitter's others.
             let left = Box(4)
             for submitter in 0..<4 {
-                // Threads of their own: an inline context runs the work of all on any of them.
+                // Threads of their own: an inline context runs all jobs on any of them.
                 DispatchQueue(label: "submitter").async {
                     for index in 0..<1500 {
                         let isBarrier = index % 17 == 16 || index == 1499
@@ -71,8 +71,7 @@ struct ViewStressTests {
         }
     }
 
-    @Test
-    func `Law 5: a hundred thousand waiting pieces run in order, over bases that run inline and do not`() {
+    @Test func `Law 5: a hundred thousand queued jobs run in order, over inline and other bases`() {
         let manual = ManualContext()
         for context in [manual.serial(), ImmediateContext().serial(), TrampolineContext().serial()]
             as [any SerialContext]
@@ -93,14 +92,14 @@ struct ViewStressTests {
         }
     }
 
-    @Test func `Law 2: sync from several threads, nested and across views, takes its turn`() async {
+    @Test func `Law 2: nested syncs across views from several threads run one at a time`() async {
         let outer = GlobalContext().serial("outer")
         let inner = GlobalContext().serial("inner")
         nonisolated(unsafe) var count = 0  // Guarded by `inner`.
         await withCheckedContinuation { continuation in
             let left = Box(4)
             for _ in 0..<4 {
-                // Blocks, so not on the pool.
+                // This blocks, so it must not run on the pool.
                 DispatchQueue(label: "caller").async {
                     for _ in 0..<300 {
                         outer.sync { inner.sync { outer.sync { inner.sync { unsafe count += 1 } } } }
@@ -117,9 +116,7 @@ struct ViewStressTests {
         #expect(result == 1200)
     }
 
-    @Test func `Law 4: a view is current in a synchronous call that left its thread through another view`()
-        async
-    {
+    @Test func `Law 4: a view is current in a nested sync that another view runs on another thread`() async {
         let outer = GlobalContext().serial("outer")
         let inner = BlockingContext(limit: 1).serial("inner")
         let answers = await withCheckedContinuation { continuation in
@@ -131,33 +128,33 @@ struct ViewStressTests {
         #expect(answers == [true, true, true, false])
     }
 
-    @Test func `Law 10: a view that everybody let go of runs what waits, then dies`() async {
+    @Test func `Law 10: a view that is released with queued jobs runs them, and is then freed`() async {
         weak var view: AnyObject?
-        let gate = DispatchQueue(label: "gate")
-        gate.suspend()
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
         let count = Box(0)
         await withCheckedContinuation { continuation in
             do {
-                let serial = gate.context.serial()
+                let serial = queue.context.serial()
                 view = serial as AnyObject
                 for _ in 0..<1000 { serial.execute { count.value += 1 } }
-                serial.execute { gate.async { gate.async { continuation.resume() } } }
+                serial.execute { queue.async { queue.async { continuation.resume() } } }
             }
-            gate.resume()
+            queue.resume()
         }
         #expect(count.value == 1000)
         #expect(view == nil)
     }
 }
 
-/// What has started and ended, and whether it may.
+/// Which jobs have started and ended, and whether the laws allow it.
 private struct Checker {
     let limit: Int
     var running = 0
     var barrierRuns = false
     var faults: [String] = []
     var ended: [Int]
-    /// How many pieces of each submitter have started.
+    /// How many jobs of each submitter have started.
     private var started: [Int]
     private var lastBarrier: [Int]
 

@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Waiting for a serial view of a pool, whose threads may all be waiting.
+/// Waits for a serial view of a pool whose threads may all be waiting.
 @Suite(.timeLimit(.minutes(30)))
 struct WaitingTests {
     @Test(arguments: [16, 200])
@@ -15,7 +15,7 @@ struct WaitingTests {
             let view = base.serial("ledger")
             let sum = Sum()
             let rounds = 50
-            // The pool has one thread, so what a waiting job needs of the pool would never come.
+            // The pool has one thread, so a job that waited for a second one would wait for ever.
             for _ in 0..<jobs {
                 base.execute {
                     for _ in 0..<rounds {
@@ -32,7 +32,7 @@ struct WaitingTests {
     }
 
     @Test(arguments: [16, 200])
-    func `Laws 2, 11: jobs of the global context that all wait for one view see their own work done`(
+    func `Laws 2, 11: global jobs that all wait for one view see that their earlier jobs have run`(
         _ jobs: Int
     ) async {
         await offThePool {
@@ -60,16 +60,16 @@ struct WaitingTests {
         }
     }
 
-    @Test func `Laws 1, 2: what a waiting thread got done is not done again by a drain that comes late`() {
+    @Test func `Laws 1, 2: a late drain does not run again the jobs that a waiting thread has run`() {
         let base = StuckPool()
         let view = base.serial()
         let log = Box<[Int]>([])
         for round in 0..<3 {
-            for piece in 0..<400 { view.execute { log.withValue { $0.append(round * 401 + piece) } } }
+            for index in 0..<400 { view.execute { log.withValue { $0.append(round * 401 + index) } } }
             view.sync { log.withValue { $0.append(round * 401 + 400) } }
         }
         #expect(log.value == Array(0..<1203))
-        // One request is on its way, however often the view was waited for.
+        // One drain has been submitted, however often a thread waited for the view.
         #expect(base.waiting == 1)
         base.runAll()
         #expect(log.value.count == 1203)
@@ -79,7 +79,7 @@ struct WaitingTests {
         #expect(log.value == Array(0..<1204))
     }
 
-    @Test func `Law 1: what comes behind a waiting thread runs when the base runs it, and is not lost`() {
+    @Test func `Law 1: a job that is submitted during a hold runs when the base runs the next drain`() {
         let base = StuckPool()
         let view = base.serial()
         let log = Box<[Int]>([])
@@ -87,30 +87,30 @@ struct WaitingTests {
         view.execute { log.withValue { $0.append(1) } }
         #expect(base.waiting == 0)
         hold.release()
-        // Nobody had to be asked while the view was held; now somebody has.
+        // No drain was needed while the view was held. Now one has been submitted.
         #expect(log.value == [])
         #expect(base.waiting == 1)
         base.runAll()
         #expect(log.value == [1])
     }
 
-    @Test func `Law 1: a base that loses a drain does not lose what a waiting thread has the view for`() {
-        let base = LosingPool()
+    @Test func `Law 1: a base that drops a drain does not drop the body of a waiting thread`() {
+        let base = DroppingPool()
         let view = base.serial()
         let ran = Box<[String]>([])
         view.sync {
             view.execute { ran.withValue { $0.append("behind") } }
             ran.withValue { $0.append("body") }
         }
-        // The drain for what came behind was lost with what it was to run; the view goes on.
+        // The base dropped the drain and with it the job behind the body. The view continues.
         #expect(ran.value == ["body"])
         #expect(view.sync { 7 } == 7)
-        base.loses = false
+        base.dropsJobs = false
         view.execute { ran.withValue { $0.append("next") } }
         #expect(ran.value == ["body", "next"])
     }
 
-    @Test func `Law 4: work before a waiting thread does not see that thread's contexts as its own`() async {
+    @Test func `Law 4: a job that a waiting thread runs is not inside of that thread's contexts`() async {
         await offThePool {
             let base = StuckPool()
             let view = base.serial()
@@ -130,7 +130,7 @@ struct WaitingTests {
     }
 
     @Test(arguments: [true, false])
-    func `Law 2: work, bodies and holds of many threads run one at a time and in order`(
+    func `Law 2: jobs, sync bodies and holds of many threads run one at a time and in order`(
         _ runsAnywhere: Bool
     ) async {
         await offThePool {
@@ -156,14 +156,14 @@ struct WaitingTests {
     }
 }
 
-/// A sum that only one at a time may change, which the thread sanitizer checks.
+/// A sum that one thread at a time may change, which the thread sanitizer checks.
 private final class Sum: @unchecked Sendable {
     // Unchecked: that is what is tested.
     private(set) var value = 0
     func add(_ amount: Int) { value += amount }
 }
 
-/// Checks that each thread's pieces come in order, and one at a time.
+/// Checks that each thread's jobs run in order, and one at a time.
 private final class Order: @unchecked Sendable {
     // Unchecked: that is what is tested.
     private(set) var next: [Int]
@@ -187,25 +187,25 @@ private final class PoolOfOne: ExecutionContext {
     var runsAnywhere: Bool { true }
 }
 
-/// A pool that has no thread to spare until it is told.
+/// A pool that runs nothing until `runAll`.
 private final class StuckPool: ExecutionContext {
-    private let line = Box<[Work]>([])
-    var waiting: Int { line.value.count }
-    func execute(_ work: @escaping Work) { line.withValue { $0.append(work) } }
+    private let queue = Box<[Work]>([])
+    var waiting: Int { queue.value.count }
+    func execute(_ work: @escaping Work) { queue.withValue { $0.append(work) } }
     var runsAnywhere: Bool { true }
 
     func runAll() {
-        while let work = line.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) { work() }
+        while let work = queue.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) { work() }
     }
 }
 
-/// A pool that lets go of what it is given, or runs it on the caller.
-private final class LosingPool: ExecutionContext {
-    private let isLosing = Box(true)
-    var loses: Bool {
-        get { isLosing.value }
-        set { isLosing.value = newValue }
+/// A pool that drops its jobs, or runs them on the caller.
+private final class DroppingPool: ExecutionContext {
+    private let isDropping = Box(true)
+    var dropsJobs: Bool {
+        get { isDropping.value }
+        set { isDropping.value = newValue }
     }
-    func execute(_ work: @escaping Work) { if !loses { work() } }
+    func execute(_ work: @escaping Work) { if !dropsJobs { work() } }
     var runsAnywhere: Bool { true }
 }

@@ -1,13 +1,13 @@
 import ExecutionContexts
 import Testing
 
-/// The queue of work against an array, and that it frees what it holds.
+/// The work queue against an array as its model. The queue must free its jobs.
 struct WorkQueueModelTests {
     @Test(arguments: 1...8)
-    func `A work queue gives out what an array gives out, and frees each piece once`(_ seed: UInt64) {
+    func `A work queue returns what an array returns, and frees each job once`(_ seed: UInt64) {
         let alive = Box(0)
         let ran = Box<[Int]>([])
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         do {
             var queue = WorkQueue()
             var batch = WorkQueue()
@@ -15,26 +15,26 @@ struct WorkQueueModelTests {
             var batchModel: [Int] = []
             var next = 0
             for _ in 0..<400 {
-                switch dice.roll(8) {
+                switch rng.roll(8) {
                 case 0..<4:
-                    for _ in 0..<dice.roll(dice.roll(4) == 0 ? 700 : 20) {
-                        let piece = Piece(alive)
+                    for _ in 0..<rng.roll(rng.roll(4) == 0 ? 700 : 20) {
+                        let capture = Capture(alive)
                         queue.append { [index = next] in
-                            _ = piece
+                            _ = capture
                             ran.withValue { $0.append(index) }
                         }
                         model.append(next)
                         next += 1
                     }
                 case 4..<6:
-                    for _ in 0..<dice.roll(40) {
+                    for _ in 0..<rng.roll(40) {
                         let work = queue.popFirst()
                         #expect((work == nil) == model.isEmpty)
                         work?()
                         if work != nil { #expect(ran.value.last == model.removeFirst()) }
                     }
                 default:
-                    // As a view does: the batch runs out, its memory is used again, the next one is taken.
+                    // As a view does: run the batch, reuse its memory, take the next batch.
                     while let work = batch.popFirst() {
                         work()
                         #expect(ran.value.last == batchModel.removeFirst())
@@ -53,8 +53,8 @@ struct WorkQueueModelTests {
     }
 }
 
-/// Counts itself while it lives.
-private final class Piece: Sendable {
+/// Counts the living instances in `alive`.
+private final class Capture: Sendable {
     private let alive: Box<Int>
     init(_ alive: Box<Int>) {
         self.alive = alive

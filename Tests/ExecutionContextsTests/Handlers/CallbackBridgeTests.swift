@@ -3,10 +3,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Functions with completion handlers as an `Async`.
+/// An `Async` made from a function with a completion handler.
 @Suite(.timeLimit(.minutes(30)))
 struct CallbackBridgeTests {
-    @Test func `Of each kind of handler the one is made that the function takes`() async throws {
+    @Test func `The closure receives a handler of the kind that the function takes`() async throws {
         let files = Files()
         let result: Async<String> = .fromCallback { done in files.result("a", completion: done) }
         let typed: Async<String> = .fromCallback { done in files.typed("b", completion: done) }
@@ -26,7 +26,7 @@ struct CallbackBridgeTests {
         try await Async<Void>.fromCallback { done in files.end(completion: done) }.get()
     }
 
-    @Test func `The type of the value is found by the function that is called`() {
+    @Test func `The type of the value is inferred from the function that is called`() {
         let files = Files()
         let result = Async.fromCallback { done in files.result("a", completion: done) }
         let typed = Async.fromCallback { done in files.typed("b", completion: done) }
@@ -44,7 +44,7 @@ struct CallbackBridgeTests {
         #expect(ends.allSatisfy { $0.value != nil })
     }
 
-    @Test func `A handler that is called by hand is the one that the call fits`() {
+    @Test func `A handler that is called directly has the kind that fits the call`() {
         let number = Async<Int>.fromCallback { done in done(1) }
         let result = Async<Int>.fromCallback { done in done(.success(2)) }
         let pair = Async<Int>.fromCallback { done in done(3, nil) }
@@ -55,7 +55,7 @@ struct CallbackBridgeTests {
         #expect(error.error as? Broken == .here)
     }
 
-    @Test func `An error ends it, of each kind of handler that has one`() {
+    @Test func `An error fails the future, for each kind of handler that takes an error`() {
         let files = Files(error: .here)
         let errors: [(any Error)?] = [
             Async<String>.fromCallback { done in files.result("a", completion: done) }.error,
@@ -70,7 +70,7 @@ struct CallbackBridgeTests {
         for error in errors { #expect(error as? Broken == .here) }
     }
 
-    @Test func `A value and an error is an error, and neither is an error that says so`() {
+    @Test func `A value with an error fails the future, and so does neither of them`() {
         let both = Async<Int>.fromCallback { done in done(1, Broken.here) }
         let neither = Async<Int>.fromCallback { done in done(nil, nil) }
         let optional = Async<Int?>.fromCallback { done in done(.some(nil), nil) }
@@ -79,7 +79,7 @@ struct CallbackBridgeTests {
         #expect(optional.value == .some(nil))
     }
 
-    @Test func `What starts it runs on the caller before it returns, and its error ends it`() {
+    @Test func `The starting closure runs on the caller, and an error that it throws fails the future`() {
         let log = Box<[String]>([])
         let kept = Box<(@Sendable (Int) -> Void)?>(nil)
         let thrown = Async<Int>.fromCallback { done in
@@ -92,10 +92,10 @@ struct CallbackBridgeTests {
         log.withValue { $0.append("returned") }
         #expect(log.value == ["started", "returned"])
         #expect(thrown.error as? Broken == .here)
-        // A first call, though it comes too late.
+        // This is the handler's first call, though it comes too late.
         kept.value?(1)
         #expect(thrown.error as? Broken == .here)
-        // What came first counts.
+        // The first outcome counts.
         let called = Async<Int>.fromCallback { done in
             done(1)
             throw Broken.here
@@ -103,8 +103,7 @@ struct CallbackBridgeTests {
         #expect(called.value == 1)
     }
 
-    @Test
-    func `Law 26: a handler that is let go of without a call ends it with the error of a dropped promise`() {
+    @Test func `Law 26: a handler that is released uncalled fails the future as a released promise does`() {
         let isFreed = Box(false)
         let line: UInt = #line + 1
         let dropped = Async<Int>.fromCallback { done in
@@ -121,7 +120,7 @@ struct CallbackBridgeTests {
                 == .abandoned(promise: "ExecutionContextsTests/CallbackBridgeTests.swift:\(line)"))
     }
 
-    @Test func `Law 24: a second call changes nothing, and is reported with the place`() throws {
+    @Test func `Law 24: a second call changes nothing and is reported with the source location`() throws {
         let faults = Box<[CallbackFault]>([])
         let kept = Box<[@Sendable (Result<Int, any Error>) -> Void]>([])
         let line: UInt = #line + 1
@@ -142,11 +141,7 @@ struct CallbackBridgeTests {
         }
     }
 
-    @Test
-    func
-        `A second call is one line on standard error and no end of the program, unless something else is asked for`()
-        async throws
-    {
+    @Test func `By default, a second call prints one line to standard error, without a trap`() async throws {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
         ) {
@@ -155,13 +150,13 @@ struct CallbackBridgeTests {
                 done(2)
             }
         }
-        try expectSentence(
+        try expectTrap(
             result, "ExecutionContexts: ", "called again", "CallbackBridgeTests.swift", "law 24")
         let output = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
         #expect(!output.contains("called again"))
     }
 
-    @Test func `Law 10: who keeps a handler that was called does not keep the value`() {
+    @Test func `Law 10: a reference to a handler that was called does not keep the value`() {
         let isFreed = Box(false)
         let kept = Box<(@Sendable (Farewell) -> Void)?>(nil)
         do {
@@ -173,16 +168,16 @@ struct CallbackBridgeTests {
         #expect(kept.value != nil)
     }
 
-    @Test func `The handler may be wrapped for a context like any other`() {
+    @Test func `The handler may be wrapped for a context like any other handler`() {
         let manual = ManualContext()
         let files = Files()
         let value = Async<String>.fromCallback { done in files.pair("a", completion: manual.callback(done)) }
         #expect(value.outcome == nil)
         manual.runReady()
         #expect(value.value == "a")
-        // A context that loses it lets go of the handler, which ends the `Async` too.
+        // A context that drops it releases the handler, which fails the `Async`, too.
         let faults = Box<[CallbackFault.Reason]>([])
-        let lost = Async<String>.fromCallback { done in
+        let dropped = Async<String>.fromCallback { done in
             files.value(
                 "a",
                 completion: ClosureContext("lossy") { _ in }.callback(done) { fault in
@@ -190,10 +185,10 @@ struct CallbackBridgeTests {
                 })
         }
         #expect(faults.value == [.refused(.abandoned)])
-        #expect(lost.error is AsyncError)
+        #expect(dropped.error is AsyncError)
     }
 
-    @Test func `Law 24: of sixteen threads that call at once exactly one ends it`() async {
+    @Test func `Law 24: of sixteen threads that call at once, exactly one completes the future`() async {
         await offThePool {
             let count = rounds(debug: 2_000, release: 50_000)
             let faults = Box(0)
@@ -219,7 +214,7 @@ struct CallbackBridgeTests {
 
 enum Broken: Error { case here }
 
-/// A library of functions with completion handlers, which call back at once.
+/// Functions with completion handlers that are called before the function returns.
 struct Files {
     var error: Broken?
 

@@ -2,10 +2,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// What is done when an `Async` made from a completion handler is cancelled.
+/// Cancelling an `Async` made from a function with a completion handler.
 @Suite(.timeLimit(.minutes(30)))
 struct CallbackCancellingTests {
-    @Test func `Law 26: cancelling stops what was started, once, and a call that comes after is no fault`() {
+    @Test func `Law 26: cancelling stops the request once, and a first call after it is no fault`() {
         let request = Request()
         let value: Async<Int> = request.start()
         #expect(value.cancel())
@@ -15,12 +15,12 @@ struct CallbackCancellingTests {
         request.finish(1)
         #expect(value.error is CancellationError)
         #expect(request.faults.value == 0)
-        // From now on it is.
+        // A second call is a fault.
         request.finish(1)
         #expect(request.faults.value == 1)
     }
 
-    @Test func `Law 26: cancelling the last that was derived from it stops what was started`() {
+    @Test func `Law 26: cancelling the last derived future stops the request`() {
         let request = Request()
         let text = request.start().map { "\($0)" }
         let twice = request.start().map { $0 * 2 }
@@ -30,7 +30,7 @@ struct CallbackCancellingTests {
         #expect(request.cancels.value == 2)
     }
 
-    @Test func `What was to be done on cancelling is let go of at the end, and not done`() {
+    @Test func `A handler of onCancel is released at the completion, and does not run`() {
         let isFreed = Box(false)
         let kept = Box<(@Sendable (Int) -> Void)?>(nil)
         let value = Async<Int>.fromCallback { done, onCancel in
@@ -44,7 +44,7 @@ struct CallbackCancellingTests {
         #expect(value.value == 1)
     }
 
-    @Test func `It may be registered several times, later and too late`() {
+    @Test func `Several handlers of onCancel may be registered, also later and after cancelling`() {
         let log = Box<[Int]>([])
         let register = Box<(@Sendable (@escaping Work) -> Void)?>(nil)
         let kept = Box<(@Sendable (Int) -> Void)?>(nil)
@@ -60,7 +60,7 @@ struct CallbackCancellingTests {
         #expect(kept.value != nil)
     }
 
-    @Test func `Each kind of handler can be cancelled`() {
+    @Test func `A future made from each kind of handler can be cancelled`() {
         let count = Box(0)
         let stop: Work = { count.withValue { $0 += 1 } }
         let kept = Box<[any Sendable]>([])
@@ -92,7 +92,7 @@ struct CallbackCancellingTests {
         #expect(count.value == 6)
     }
 
-    @Test func `Law 26: a task that waits in getOrCancel and is cancelled stops what was started`() async {
+    @Test func `Law 26: a task that is cancelled in getOrCancel stops the request`() async {
         let request = Request()
         let value = request.start()
         let task = Task { try await value.getOrCancel() }
@@ -101,12 +101,12 @@ struct CallbackCancellingTests {
         #expect(request.cancels.value == 1)
     }
 
-    @Test func `Nothing is left of it when it has ended, however it ended`() {
+    @Test func `A completed future has freed all its closures, however it was completed`() {
         for ending in 0..<4 {
             let freed = [Box(false), Box(false), Box(false)]
             do {
                 let kept = Box<(@Sendable (Int) -> Void)?>(nil)
-                let (report, stop, told) = (capturing(freed[0]), capturing(freed[1]), capturing(freed[2]))
+                let (report, stop, notify) = (capturing(freed[0]), capturing(freed[1]), capturing(freed[2]))
                 let value = Async<Int>.fromCallback { done, onCancel in
                     onCancel(stop)
                     kept.value = done
@@ -114,7 +114,7 @@ struct CallbackCancellingTests {
                 } onFault: { _ in
                     report()
                 }
-                value.onComplete { _ in told() }
+                value.onComplete { _ in notify() }
                 switch ending {
                 case 0: kept.value?(1)
                 case 1: value.cancel()
@@ -128,7 +128,7 @@ struct CallbackCancellingTests {
     }
 }
 
-/// Something that is started, called back from when one wants, and cancelled.
+/// A request that the test starts, finishes and cancels.
 private struct Request: Sendable {
     let cancels = Box(0)
     let faults = Box(0)

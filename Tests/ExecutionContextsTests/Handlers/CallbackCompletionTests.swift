@@ -3,10 +3,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// An `Async` behind a function with a completion handler.
+/// A completion handler that receives the outcome of an `Async`.
 @Suite(.timeLimit(.minutes(30)))
 struct CallbackCompletionTests {
-    @Test func `A completion handler gets the value or the error, on the context, once`() {
+    @Test func `A completion handler gets the value or the error once, on its context`() {
         let manual = ManualContext()
         let log = Box<[String]>([])
         let completion: @Sendable (Int?, (any Error)?) -> Void = { value, error in
@@ -30,7 +30,7 @@ struct CallbackCompletionTests {
         #expect(log.value.last == "2 nil")
     }
 
-    @Test func `Law 25: it takes its turn among the other callbacks`() {
+    @Test func `Law 25: a completion handler is called in order with the other callbacks`() {
         let log = Box<[Int]>([])
         let promise = Promise<Int>()
         promise.async
@@ -41,7 +41,7 @@ struct CallbackCompletionTests {
         #expect(log.value == [1, 2, 3])
     }
 
-    @Test func `A completion handler of the main actor gets it on the main queue`() async {
+    @Test func `A completion handler of the main actor is called on the main queue`() async {
         let screen = Screen()
         await withCheckedContinuation { continuation in
             Task { @MainActor in screen.load(then: { continuation.resume() }) }
@@ -49,7 +49,7 @@ struct CallbackCompletionTests {
         #expect(await screen.text == "a")
     }
 
-    @Test func `There and back again nothing is lost`() async {
+    @Test func `An outcome survives the way through a completion handler and back`() async {
         let files = Files(error: .here)
         @Sendable func load(completion: @escaping @Sendable (String?, (any Error)?) -> Void) {
             Async.fromCallback { done in files.pair("a", completion: done) }
@@ -60,7 +60,7 @@ struct CallbackCompletionTests {
         #expect(text == "b")
     }
 
-    @Test func `Law 10: the completion handler is released when it was called`() {
+    @Test func `Law 10: a completion handler is released once it was called`() {
         let isFreed = Box(false)
         let promise = Promise<Int>()
         let capture = Box<(@Sendable () -> Void)?>(capturing(isFreed))

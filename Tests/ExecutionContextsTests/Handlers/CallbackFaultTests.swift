@@ -3,10 +3,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Wrapped completion handlers that are called twice, never, or on a context that loses them.
+/// Wrapped completion handlers that are called twice, never, or on a context that drops them.
 @Suite(.timeLimit(.minutes(30)))
 struct CallbackFaultTests {
-    @Test func `Law 24: the first call counts, and later ones are reported and do nothing`() {
+    @Test func `Law 24: the first call counts, and later calls are reported and do nothing`() {
         let manual = ManualContext(name: "screen")
         let faults = Box<[CallbackFault]>([])
         let values = Box<[Int]>([])
@@ -31,15 +31,14 @@ struct CallbackFaultTests {
         }
     }
 
-    @Test func `Law 25: a wrapped handler that is let go of without a call is reported, with its place`()
-        throws
-    {
+    @Test
+    func `Law 25: a wrapped handler that is released uncalled is reported with its source location`() throws {
         let faults = Box<[CallbackFault]>([])
         let isFreed = Box(false)
         let line: UInt = #line + 2
         do {
             let wrapped = ManualContext(name: "screen").callback(capturing(isFreed)) { fault in
-                // A handler that will not run is gone by the time that somebody is told.
+                // A handler that will not run is freed before the fault is reported.
                 #expect(isFreed.value)
                 faults.withValue { $0.append(fault) }
             }
@@ -55,11 +54,12 @@ struct CallbackFaultTests {
         }
     }
 
-    enum Loss: CaseIterable, Sendable {
+    enum Rejection: CaseIterable, Sendable {
         case drops, refuses, invalidates, dropsLater
 
-        /// A context of that kind, whose first piece of work it does not run; and what makes it lose one.
-        var context: (any ExecutionContext, lose: Work) {
+        /// A context of that kind, which does not run its first job, and the action that makes it
+        /// drop or refuse that job.
+        var context: (any ExecutionContext, reject: Work) {
             let manual = ManualContext(name: "lossy")
             switch self {
             case .drops: return (ClosureContext("lossy") { _ in }, {})
@@ -94,31 +94,31 @@ struct CallbackFaultTests {
         }
     }
 
-    @Test(arguments: Loss.allCases)
-    func `Law 1: a context that refuses or loses the handler is reported once, and the handler is freed`(
-        _ loss: Loss
+    @Test(arguments: Rejection.allCases)
+    func `Law 1: a context that refuses or drops a handler is reported once, and the handler is freed`(
+        _ rejection: Rejection
     ) throws {
         let faults = Box<[CallbackFault]>([])
         let isFreed = Box(false)
-        let (context, lose) = loss.context
+        let (context, reject) = rejection.context
         let wrapped = context.callback(capturing(isFreed)) { fault in
             #expect(isFreed.value)
             faults.withValue { $0.append(fault) }
         }
         wrapped()
-        lose()
+        reject()
         let fault = try #require(faults.value.first)
         #expect(faults.value.count == 1)
-        #expect(fault.reason == .refused(loss.reason))
+        #expect(fault.reason == .refused(rejection.reason))
         for part in ["'lossy'", "CallbackFaultTests.swift", "did not run", "law 1"] {
             #expect(fault.description.contains(part))
         }
-        // It was called all the same: a further call is one too many.
+        // The handler was called all the same, so a further call is a fault.
         wrapped()
-        #expect(faults.value.map(\.reason) == [.refused(loss.reason), .calledAgain])
+        #expect(faults.value.map(\.reason) == [.refused(rejection.reason), .calledAgain])
     }
 
-    @Test func `Law 1: a context that runs its work twice runs the handler once`() {
+    @Test func `Law 1: on a context that runs its jobs twice, a handler runs once`() {
         let context = ClosureContext("doubling") { work in
             work()
             work()
@@ -137,7 +137,7 @@ struct CallbackFaultTests {
         #expect(runs.value == 2)
     }
 
-    @Test func `Law 8: a lost handler is noticed through a view that carries task-local values too`() {
+    @Test func `Law 8: a dropped handler is reported through a propagating view, too`() {
         let faults = Box<[CallbackFault.Reason]>([])
         let lossy = ClosureContext("lossy") { _ in }.propagating(Request.$id)
         let wrapped = lossy.callback {
@@ -148,7 +148,7 @@ struct CallbackFaultTests {
         #expect(faults.value == [.refused(.abandoned)])
     }
 
-    @Test func `Law 9: a handler, a fault's closure and a captured deinit may use the wrapped handler`() {
+    @Test func `Law 9: a handler, its fault closure and a capture's deinit may use the wrapped handler`() {
         let faults = Box<[CallbackFault.Reason]>([])
         let itself = Box<(@Sendable () -> Void)?>(nil)
         let runs = Box(0)
@@ -175,10 +175,7 @@ struct CallbackFaultTests {
         #expect(faults.value == Array(repeating: .calledAgain, count: 6))
     }
 
-    @Test
-    func `A fault is one line on standard error, nothing on standard output, and no end of the program`()
-        async throws
-    {
+    @Test func `A fault prints one line to standard error only, and the process continues`() async throws {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
         ) {
@@ -187,12 +184,12 @@ struct CallbackFaultTests {
             wrapped()
             _ = ManualContext(name: "screen").callback { (_: Int) in }
             ClosureContext("lossy") { _ in }.callback {}()
-            // This one was asked for.
+            // A token requests the drop, so it is no fault.
             let token = InvalidationToken()
             token.invalidate()
             ImmediateContext().while(token).callback {}()
         }
-        try expectSentence(
+        try expectTrap(
             result, "called again", "'immediate'", "never called", "'screen'", "'lossy'",
             "CallbackFaultTests.swift")
         let lines = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
@@ -208,7 +205,7 @@ struct CallbackFaultTests {
     }
 }
 
-/// A handler that notes when what it captures is freed.
+/// A handler that sets `isFreed` when its capture is freed.
 func capturing(_ isFreed: Box<Bool>) -> @Sendable () -> Void {
     let farewell = Farewell { isFreed.value = true }
     return { _ = farewell }

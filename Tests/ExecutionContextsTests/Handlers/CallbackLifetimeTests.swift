@@ -4,11 +4,11 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Law 10 of wrapped completion handlers, on every context.
+/// The lifetimes of wrapped completion handlers, on every context (law 10).
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct CallbackLifetimeTests {
     @Test(arguments: Subject.all)
-    func `Law 10: a handler runs once, on its context, and is released there, the wrapped one still kept`(
+    func `Law 10: a handler runs once and is freed, both on its context, while its wrapper lives`(
         _ subject: Subject
     ) async {
         let runs = Box(0)
@@ -41,8 +41,9 @@ struct CallbackLifetimeTests {
     }
 
     @Test(arguments: Subject.all)
-    func `Law 10: nothing is left of a wrapped handler once it ran and is let go of`(_ subject: Subject) async
-    {
+    func `Law 10: a wrapped handler that ran and was released leaves nothing behind`(
+        _ subject: Subject
+    ) async {
         let made = subject.make()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             func fault() -> @Sendable (CallbackFault) -> Void {
@@ -57,9 +58,7 @@ struct CallbackLifetimeTests {
         }
     }
 
-    @Test func `Law 10: the wrapped handler keeps its context, and lets go of it when it goes`()
-        async
-    {
+    @Test func `Law 10: a wrapped handler keeps its context until it is freed`() async {
         weak var context: ManualContext?
         let wrapped: @Sendable () -> Void
         do {

@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Wrapped completion handlers called by many threads at a time.
+/// Wrapped completion handlers that many threads call at once.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct CallbackStressTests {
     static let subjects = [
@@ -14,16 +14,16 @@ struct CallbackStressTests {
     ].flatMap { name in Subject.all.filter { $0.name == name } }
 
     @Test(arguments: subjects)
-    func `Law 24: of sixteen threads that call at once exactly one wins`(_ subject: Subject) async {
+    func `Law 24: of sixteen threads that call at once, exactly one wins`(_ subject: Subject) async {
         await offThePool {
             let context = subject.make().context
-            // As many as a bounded context has room for.
+            // No more than a bounded context has room for.
             let count = 1_000
             for _ in 0..<rounds(debug: 12, release: 20) {
                 let wins = Box(Array(repeating: 0, count: count))
                 let faults = Box(0)
                 let living = DispatchGroup()
-                // Each thread runs through all of them, so that they meet at one after the other.
+                // Each thread calls all of them in the same order, so the threads meet at each one.
                 let wrapped = (0..<count).map { index in
                     context.callback(handler(living) { wins.withValue { $0[index] += 1 } }) { fault in
                         #expect(fault.reason == .calledAgain)
@@ -38,7 +38,7 @@ struct CallbackStressTests {
         }
     }
 
-    /// A handler that calls `body`; `living` is left when it is freed.
+    /// A handler that calls `body`. It leaves `living` when it is freed.
     private func handler(_ living: DispatchGroup, _ body: @escaping Work) -> @Sendable (Int) -> Void {
         living.enter()
         let farewell = Farewell { living.leave() }
@@ -48,39 +48,39 @@ struct CallbackStressTests {
         }
     }
 
-    @Test func `Law 10: the context is the last to let go of a handler, however slow its caller is`() async {
+    @Test
+    func `Law 10: the context releases the last reference to a handler, however slow the caller is`() async {
         await offThePool {
             let context = GlobalContext().serial("home")
-            let strays = Box(0)
+            let misplaced = Box(0)
             for _ in 0..<rounds(debug: 2_000, release: 50_000) {
                 let living = DispatchGroup()
-                context.callback(resident(of: context, living, strays))(1)
+                context.callback(handler(freedOn: context, living, misplaced))(1)
                 living.wait()
             }
-            #expect(strays.value == 0)
+            #expect(misplaced.value == 0)
         }
     }
 
-    private func resident(
-        of context: some ExecutionContext, _ living: DispatchGroup, _ strays: Box<Int>
+    /// A handler that counts a fault in `misplaced` if its capture is freed outside of `context`.
+    private func handler(
+        freedOn context: some ExecutionContext, _ living: DispatchGroup, _ misplaced: Box<Int>
     ) -> @Sendable (Int) -> Void {
         living.enter()
         let farewell = Farewell {
-            if context.isCurrent != true { strays.withValue { $0 += 1 } }
+            if context.isCurrent != true { misplaced.withValue { $0 += 1 } }
             living.leave()
         }
         return { _ in _ = farewell }
     }
 
-    @Test func `A last call and the end of the wrapped handler at once: it runs, or is reported, never both`()
-        async
-    {
+    @Test func `A handler whose call races with its release runs or is reported, never both`() async {
         await offThePool {
             for _ in 0..<rounds(debug: 500, release: 5_000) {
                 let ends = Box<[CallbackFault.Reason]>([])
                 let runs = Box(0)
                 let living = DispatchGroup()
-                // The handler is freed before a fault is told of, and this closure after that.
+                // The handler is freed before a fault is reported, and this closure after that.
                 func report() -> @Sendable (CallbackFault) -> Void {
                     living.enter()
                     let farewell = Farewell { living.leave() }
@@ -98,7 +98,7 @@ struct CallbackStressTests {
         }
     }
 
-    @Test func `Law 2: on a serial context handlers run in the order in which they were called`() async {
+    @Test func `Law 2: on a serial context, handlers run in the order in which they were called`() async {
         for context in [
             SerialQueueContext(label: "serial"), GlobalContext().serial(),
             GlobalContext().serial().bounded(10_000, overflow: .wait),

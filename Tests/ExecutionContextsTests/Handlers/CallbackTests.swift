@@ -4,10 +4,10 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Wrapped completion handlers where everybody does as told.
+/// Wrapped completion handlers that are called once, as they should be.
 @Suite(.timeLimit(.minutes(30)))
 struct CallbackTests {
-    @Test func `A handler of each number of arguments gets them, on the context`() {
+    @Test func `A handler gets its arguments on the context, for each number of arguments`() {
         let manual = ManualContext()
         let log = Box<[String]>([])
         let note: @Sendable (String) -> Void = { line in
@@ -23,7 +23,7 @@ struct CallbackTests {
         #expect(log.value == ["none", "one 1", "two 1 b", "three 1 b [3.0]"])
     }
 
-    @Test func `The wrapped handler fits where the handler did, and gives the closure its types`() {
+    @Test func `A wrapped handler fits where the handler did, and the closure's types are inferred`() {
         let manual = ManualContext()
         let log = Box<[String]>([])
         let loader = Loader()
@@ -81,7 +81,7 @@ struct CallbackTests {
         #expect(log.value == ["inner", "outer", "after"])
     }
 
-    @Test func `A class of the main actor may change itself in a handler on the main context`() async {
+    @Test func `A class of the main actor may change its state in a handler on the main context`() async {
         let screen = Screen()
         await withCheckedContinuation { continuation in
             Task { await screen.load(then: { continuation.resume() }) }
@@ -89,14 +89,14 @@ struct CallbackTests {
         #expect(await screen.log == ["birds 2", "result", "load 2", "done"])
     }
 
-    @Test func `Law 8: task-local values are those of who wrapped, on a view that carries them`() {
+    @Test func `Law 8: on a propagating view, a handler has the task-local values of its wrapping`() {
         let manual = ManualContext()
         let view = manual.propagating(Request.$id)
         let seen = Box<[Int]>([])
         let note: @Sendable (Int) -> Void = { call in seen.withValue { $0 += [call, Request.id] } }
-        let (carried, plain) = Request.$id.withValue(7) { (view.callback(note), manual.callback(note)) }
+        let (propagating, plain) = Request.$id.withValue(7) { (view.callback(note), manual.callback(note)) }
         Request.$id.withValue(9) {
-            carried(1)
+            propagating(1)
             plain(2)
             view.serial().callback(note)(3)
         }
@@ -109,7 +109,7 @@ struct CallbackTests {
     }
 }
 
-/// Functions that call back, of every kind that one meets.
+/// Functions with completion handlers of every common kind.
 private struct Loader {
     struct Response: Sendable { let status = 200 }
 
@@ -119,13 +119,13 @@ private struct Loader {
     func result(_ completion: @escaping @Sendable (Result<String, any Error>) -> Void) {
         completion(.success("value"))
     }
-    // Not sendable, as in code that has not been brought up to date.
+    // Not sendable, as in code from before Swift concurrency.
     func plain(_ completion: @escaping (String) -> Void) { completion("plain") }
     func pair(_ completion: @escaping @Sendable ((Int, Int)) -> Void) { completion((1, 2)) }
     func finish(_ completion: @escaping @Sendable () -> Void) { completion() }
 }
 
-/// A service that is told where to call back.
+/// A service that takes the context on which it calls back.
 private struct Service {
     let context: any ExecutionContext
 

@@ -6,48 +6,48 @@ import Testing
 @Suite(.serialized)
 struct ContextLawTests {
     @Test(arguments: Subject.all)
-    func `Law 1: every piece of work runs once, and every question is answered`(_ subject: Subject) async {
+    func `Law 1: every job runs once and every caller gets an outcome`(_ subject: Subject) async {
         await expect(1, of: subject)
     }
 
     @Test(arguments: Subject.all)
-    func `Law 2: serial work runs one at a time, in order`(_ subject: Subject) async {
+    func `Law 2: jobs of a serial context run one at a time, in order`(_ subject: Subject) async {
         await expect(2, of: subject)
     }
 
     @Test(arguments: Subject.all)
-    func `Law 3: a barrier runs alone, between earlier and later work`(_ subject: Subject) async {
+    func `Law 3: a barrier runs alone, between earlier and later jobs`(_ subject: Subject) async {
         await expect(3, of: subject)
     }
 
     @Test(arguments: Subject.all)
-    func `Law 4: a context knows its own work, and claims no other`(_ subject: Subject) async {
+    func `Law 4: a context recognizes its own jobs and no others`(_ subject: Subject) async {
         await expect(4, of: subject)
     }
 
     @Test(arguments: Subject.all)
-    func `Law 7: delays are never early, and cancelling says who won`(_ subject: Subject) async {
+    func `Law 7: a delay is never early, and cancel() says whether it was in time`(_ subject: Subject) async {
         await expect(7, of: subject)
     }
 
     @Test(arguments: Subject.all)
-    func `Law 9: what a context calls may call the context`(_ subject: Subject) async {
+    func `Law 9: code that a context calls may call the context`(_ subject: Subject) async {
         await expect(9, of: subject)
     }
 
     @Test(arguments: Subject.all)
-    func `Law 10: a closure goes right after it has run`(_ subject: Subject) async {
+    func `Law 10: a context releases a closure right after it has run`(_ subject: Subject) async {
         await expect(10, of: subject)
     }
 
     @Test(arguments: Subject.all)
-    func `Law 13: tasks and actors run on a context, and cancelling reaches what waits`(
+    func `Law 13: tasks and actors run on a context, and cancellation reaches waiting jobs`(
         _ subject: Subject
     ) async {
         await expect(13, of: subject)
     }
 
-    /// A debug build takes every third.
+    /// A debug build tests every third subject.
     @Test(
         arguments: stride(from: 0, to: Subject.viewsOfViews.count, by: rounds(debug: 3, release: 1)).map {
             Subject.viewsOfViews[$0]
@@ -58,8 +58,8 @@ struct ContextLawTests {
         #expect(breaches.isEmpty, "\(subject.name): \(breaches)")
     }
 
-    /// Long: other tests keep the two threads of a small machine busy for seconds under the thread sanitizer, and
-    /// what is dropped is noticed at once all the same.
+    /// Long, because other tests keep the two threads of a small machine busy for seconds under
+    /// the thread sanitizer. A dropped job is still noticed at once.
     private static let patience = Duration.seconds(900)
 
     private func expect(_ law: Int, of subject: Subject) async {

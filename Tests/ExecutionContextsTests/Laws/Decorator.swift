@@ -1,10 +1,10 @@
 import ExecutionContexts
 import Testing
 
-/// A method that makes a view of a context, applied as a caller who knows the base's type would.
+/// A method that makes a view of a context, called with the static type of the base.
 struct Decorator: Sendable, CustomTestStringConvertible {
     let name: String
-    /// The view, or nil where the method does not exist for that base.
+    /// Returns the view, or nil where the method does not exist for that base.
     let apply: @Sendable (any ExecutionContext) -> (any ExecutionContext)?
 
     var testDescription: String { name }
@@ -102,7 +102,7 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Is told everything and does nothing.
+/// Receives every notification and does nothing.
 struct NoObserver: ContextObserver {
-    func finished(_ piece: ObservedWork, waited: Duration, ran: Duration) {}
+    func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {}
 }

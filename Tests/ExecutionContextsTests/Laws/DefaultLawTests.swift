@@ -4,12 +4,10 @@ import ExecutionContextsTesting
 import TestSupport
 import Testing
 
-/// What a protocol does for a context that says no more than it must keeps the laws by itself.
+/// The default implementations keep the laws for a context that has only the requirements.
 @Suite(.timeLimit(.minutes(30)))
 struct DefaultLawTests {
-    @Test func `Law 1: run and submit resolve with the refusal of a context that has tryExecute and no more`()
-        async
-    {
+    @Test func `Law 1: run and submit fail with the refusal of a context that only has tryExecute`() async {
         let context = Least()
         let run = await #expect(throws: Refusal.self) { try await context.run {} }
         let submit = await #expect(throws: Refusal.self) { try await context.submit {}.get() }
@@ -18,14 +16,14 @@ struct DefaultLawTests {
         #expect([run, submit, below].map(\.?.reason) == [.shutDown, .shutDown, .shutDown])
     }
 
-    @Test func `Law 1: a decorator that refuses by tryExecute and no more resolves with its refusal`() async {
+    @Test func `Law 1: run fails with the refusal of a decorator that only has tryExecute`() async {
         let refusal = await #expect(throws: Refusal.self) {
             try await LeastRefusing(base: GlobalContext()).run {}
         }
         #expect(refusal?.reason == .full(capacity: 0))
     }
 
-    @Test func `Law 8: what a decorator adds is there in work that is waited for, too`() {
+    @Test func `Law 8: a decorator also decorates the jobs of waiting callers`() {
         let additions = Box(0)
         let view = Adding(base: SerialQueueContext(label: "base"), additions: additions)
         #expect(view.sync { additions.value } == 1)
@@ -35,15 +33,14 @@ struct DefaultLawTests {
         #expect(view.sync { additions.value } == 5)
     }
 
-    @Test func `Law 8: a decorator that drops work that is waited for traps with a message`() async throws {
+    @Test func `Law 8: a decorator that drops a job of a waiting caller traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Swallowing(base: SerialQueueContext(label: "base")).sync {}
         }
-        try expectSentence(result, "'base'", "law 1", "decorate")
+        try expectTrap(result, "'base'", "law 1", "decorate")
     }
 
-    @Test func `Law 6: nothing runs inline where work that is waited for was accepted earlier`() async throws
-    {
+    @Test func `Law 6: no job runs inline while a caller waits for an earlier job`() async throws {
         let base = Announcing()
         let view = try #require(base.inlineIfCurrent() as? any SynchronousContext)
         let ranInline = Box(true)
@@ -51,7 +48,7 @@ struct DefaultLawTests {
             let isInside = DispatchSemaphore(value: 0)
             view.execute {
                 isInside.signal()
-                base.isWaitedFor.wait()
+                base.hasWaiter.wait()
                 let ran = Box(false)
                 view.execute { ran.value = true }
                 ranInline.value = ran.value
@@ -63,19 +60,19 @@ struct DefaultLawTests {
     }
 }
 
-/// Refuses everything, and says no more than it must.
+/// Refuses every job, and implements only the requirements.
 private struct Least: RefusingContext {
     func execute(_ work: @escaping Work) { Issue.record("It was refused.") }
     func tryExecute(_ work: @escaping Work) throws(Refusal) { throw Refusal(.shutDown, by: name) }
 }
 
-/// The same, as a decorator.
+/// Does the same, as a decorator.
 private struct LeastRefusing<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     let base: Base
     func tryExecute(_ work: @escaping Work) throws(Refusal) { throw Refusal(.full(capacity: 0), by: name) }
 }
 
-/// Counts what it decorates, when that runs.
+/// Counts the decorated jobs when they run.
 private struct Adding<Base: ExecutionContext>: ContextDecorator {
     let base: Base
     let additions: Box<Int>
@@ -93,21 +90,21 @@ extension Adding: SerialContext where Base: SerialContext {}
 extension Adding: SynchronousContext where Base: SynchronousContext {}
 extension Adding: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
 
-/// Drops what it decorates.
+/// Drops the jobs it decorates.
 private struct Swallowing<Base: SynchronousContext>: ContextDecorator, SynchronousContext {
     let base: Base
     func decorate(_ work: @escaping Work) -> Work { {} }
 }
 
-/// Says that it is waited for.
+/// Signals when a caller waits for it.
 private final class Announcing: SerialContext, SynchronousContext {
     private let base = SerialQueueContext(label: "base")
-    let isWaitedFor = DispatchSemaphore(value: 0)
+    let hasWaiter = DispatchSemaphore(value: 0)
 
     func execute(_ work: @escaping Work) { base.execute(work) }
 
     func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        isWaitedFor.signal()
+        hasWaiter.signal()
         return try base.sync(body)
     }
 

@@ -2,7 +2,7 @@ import Dispatch
 import ExecutionContexts
 import Testing
 
-/// A kind of context that can be waited for exclusively, made anew for each test.
+/// A kind of context with exclusive blocking calls, made anew for each test.
 struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let make: @Sendable () -> any SynchronousBarrierContext
@@ -33,7 +33,7 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
     static let coordinators: [ExclusiveSubject] = [
         ExclusiveSubject("writing side") { ReadWriteCoordinator().writing },
         ExclusiveSubject("writing side, writes on a queue") {
-            ReadWriteCoordinator(carrier: SerialQueueContext(label: "writes")).writing
+            ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes")).writing
         },
         ExclusiveSubject("writing side over a barrier queue") {
             ReadWriteCoordinator(over: BarrierQueueContext(label: "barrier")).writing

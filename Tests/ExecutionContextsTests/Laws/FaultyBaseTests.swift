@@ -3,21 +3,22 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Law 1 over bases that break it: a view answers everybody, runs nothing twice and goes on afterwards.
+/// Law 1 over bases that break it: every caller gets one outcome, no job runs twice, and the view
+/// works again afterwards.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct FaultyBaseTests {
-    /// The views that hand their base one turn at a time, and must notice the loss of one.
+    /// The views that have at most one drain on their base, and must notice when the base drops it.
     static let views: [Decorator] = [
         .serial, .limited, .barrier, .refusing, .dropping, .waiting, .callerRuns,
     ]
 
-    /// What the base does while it is faulty.
+    /// What the base does with jobs while it is faulty.
     enum Fault: CaseIterable, Sendable {
         case dropsAll, dropsSome, refuses, doubles, reorders
     }
 
     @Test(arguments: views)
-    func `Who awaits work is told when the base drops it, and the view works again afterwards`(
+    func `A caller gets a refusal when the base drops its job, and the view works again afterwards`(
         _ decorator: Decorator
     ) async throws {
         for fault in [Fault.dropsAll, .refuses] {
@@ -25,15 +26,15 @@ struct FaultyBaseTests {
             let view = try #require(decorator.apply(base))
             for _ in 0..<3 {
                 let refusal = await #expect(throws: Refusal.self) { try await view.run {} }
-                // A view that hands its base each piece by itself passes on what the base said.
+                // A view that submits each job to its base separately passes on the base's refusal.
                 let expected: [Refusal.Reason] = [.abandoned, .full(capacity: 0)]
                 #expect(try expected.contains(#require(refusal).reason))
                 #expect(refusal?.origin?.contains("FaultyBaseTests.swift") == true)
             }
             base.isFaulty = false
             #expect(try await view.run { 42 } == 42)
-            // A turn that has answered may still be under way, and would run what comes next.
-            await base.rests()
+            // A drain may still run after its last caller returned, and would run the next job.
+            await base.waitUntilIdle()
             base.isFaulty = true
             await #expect(throws: Refusal.self) { try await view.run {} }
             base.isFaulty = false
@@ -42,13 +43,13 @@ struct FaultyBaseTests {
     }
 
     @Test(arguments: views, Fault.allCases)
-    func `Each of many pieces runs at most once, and each caller gets one answer`(
+    func `Each of many jobs runs at most once, and each caller gets one outcome`(
         _ decorator: Decorator, _ fault: Fault
     ) async throws {
         let base = FaultyBase(fault)
         let view = try #require(decorator.apply(base))
         let runs = Box(Array(repeating: 0, count: 200))
-        let answers = await withTaskGroup(of: Int?.self) { group in
+        let outcomes = await withTaskGroup(of: Int?.self) { group in
             for index in 0..<200 {
                 group.addTask {
                     try? await view.run { () -> Int in
@@ -59,9 +60,9 @@ struct FaultyBaseTests {
             }
             return await group.reduce(into: [Int?]()) { $0.append($1) }
         }
-        #expect(answers.count == 200)
-        // A piece has run if and only if its caller got the value.
-        let values = Set(answers.compactMap { $0 })
+        #expect(outcomes.count == 200)
+        // A job has run if and only if its caller got the value.
+        let values = Set(outcomes.compactMap { $0 })
         for (index, count) in runs.value.enumerated() {
             #expect(count == (values.contains(index) ? 1 : 0))
         }
@@ -86,7 +87,7 @@ struct FaultyBaseTests {
     }
 
     @Test(arguments: views)
-    func `Law 10: captures of abandoned work are freed`(_ decorator: Decorator) throws {
+    func `Law 10: captures of a dropped job are released`(_ decorator: Decorator) throws {
         let view = try #require(decorator.apply(FaultyBase(.dropsAll)))
         weak var capture: Box<Int>?
         do {
@@ -98,23 +99,23 @@ struct FaultyBaseTests {
     }
 
     @Test(arguments: views)
-    func `Law 9: a view may be used from the deinit of what it has just abandoned`(
+    func `Law 9: the deinit of a capture of a dropped job may use the view`(
         _ decorator: Decorator
     ) async throws {
         let base = FaultyBase(.dropsAll)
         let view = try #require(decorator.apply(base))
-        let answer = await withCheckedContinuation { continuation in
+        let value = await withCheckedContinuation { continuation in
             let farewell = Farewell {
                 base.isFaulty = false
                 view.execute { continuation.resume(returning: 42) }
             }
             view.execute { _ = farewell }
         }
-        #expect(answer == 42)
+        #expect(value == 42)
     }
 }
 
-/// A base that breaks law 1, or keeps no order, until it is mended.
+/// A base that breaks law 1 or keeps no order, until `isFaulty` is set to false.
 private final class FaultyBase: ExecutionContext {
     private struct State {
         var isFaulty = true
@@ -124,7 +125,7 @@ private final class FaultyBase: ExecutionContext {
 
     private let fault: FaultyBaseTests.Fault
     private let state = Box(State())
-    /// What has been handed on while it was not faulty.
+    /// The jobs that were forwarded while it was not faulty.
     private let sound = DispatchGroup()
 
     init(_ fault: FaultyBaseTests.Fault) { self.fault = fault }
@@ -136,8 +137,8 @@ private final class FaultyBase: ExecutionContext {
 
     var name: String { "faulty" }
 
-    /// Waits until all that was handed on while it was not faulty has run.
-    func rests() async {
+    /// Waits until all jobs that were forwarded while it was not faulty have run.
+    func waitUntilIdle() async {
         await withCheckedContinuation { continuation in
             sound.notify(queue: .global()) { continuation.resume() }
         }
@@ -160,7 +161,7 @@ private final class FaultyBase: ExecutionContext {
             pool.async(execute: work)
             pool.async(execute: work)
         case .reorders:
-            // The newest first.
+            // Runs the newest job first.
             state.withValue { $0.aside.append(work) }
             pool.async { [state] in state.withValue { $0.aside.popLast() }?() }
         }

@@ -4,10 +4,10 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Laws 5 and 6: what runs on the caller, and when it may.
+/// Laws 5 and 6: which jobs run on the caller, and when they may.
 @Suite(.timeLimit(.minutes(30)))
 struct InlineLawTests {
-    @Test func `Law 5: immediate work runs on the caller before execute returns, nested as it comes`() {
+    @Test func `Law 5: an immediate job runs on the caller before execute returns, and nested jobs nest`() {
         let order = Box<[String]>([])
         let caller = ObjectIdentifier(Thread.current)
         let context = ImmediateContext()
@@ -21,7 +21,7 @@ struct InlineLawTests {
         #expect(order.value == ["outer begins", "inner", "outer ends", "returned"])
     }
 
-    @Test func `Law 5: nested trampoline work waits for the running piece and has run at the return`() {
+    @Test func `Law 5: a nested trampoline job runs after the running job and before execute returns`() {
         let order = Box<[String]>([])
         let context = TrampolineContext()
         context.execute {
@@ -64,7 +64,7 @@ struct InlineLawTests {
         }
     }
 
-    @Test func `Law 6: work submitted from the context itself runs on the spot`() {
+    @Test func `Law 6: a job submitted from the context itself runs inline`() {
         let base = ManualContext()
         let view = base.inlineIfCurrent()
         let order = Box<[String]>([])
@@ -78,7 +78,7 @@ struct InlineLawTests {
         #expect(order.value == ["begins", "inline", "ends"])
     }
 
-    @Test func `Law 6: nothing runs on the spot while something the view accepted earlier waits`() {
+    @Test func `Law 6: no job runs inline while an earlier job of the view is queued`() {
         let base = ManualContext()
         let view = base.inlineIfCurrent()
         let order = Box<[Int]>([])
@@ -91,20 +91,20 @@ struct InlineLawTests {
         #expect(order.value == [1, 2, 3])
     }
 
-    @Test func `Law 6: what waits on another view of the same base holds nobody up`() {
+    @Test func `Law 6: a queued job of another view of the same base does not prevent inlining`() {
         let base = ManualContext()
         let view = base.inlineIfCurrent()
-        let stranger = base.inlineIfCurrent()
+        let otherView = base.inlineIfCurrent()
         let order = Box<[Int]>([])
         view.execute {
             view.execute { order.withValue { $0.append(1) } }
         }
-        stranger.execute { order.withValue { $0.append(2) } }
+        otherView.execute { order.withValue { $0.append(2) } }
         base.runReady()
         #expect(order.value == [1, 2])
     }
 
-    @Test func `Law 6: delayed work and barriers never run on the spot`() {
+    @Test func `Law 6: delayed jobs and barriers never run inline`() {
         let base = ManualContext()
         let view = base.inlineIfCurrent()
         let order = Box<[String]>([])
@@ -118,7 +118,7 @@ struct InlineLawTests {
         #expect(order.value == ["ends", "enqueued", "barrier", "delayed"])
     }
 
-    @Test func `Law 6: work that the base lets go of does not hold up what comes later`() {
+    @Test func `Law 6: a job that the base drops does not delay later jobs`() {
         let manual = ManualContext()
         let isDropping = Box(true)
         let base = ClosureContext("dropping", isCurrent: { manual.isCurrent }) { work in
@@ -137,7 +137,7 @@ struct InlineLawTests {
     }
 }
 
-/// Submits its next link from inside the last.
+/// Submits each next link from inside the previous one.
 private final class Chain: @unchecked Sendable {
     // Unchecked: a trampoline runs its links on one thread.
     private(set) var left: Int

@@ -4,16 +4,16 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Law 10: pending work keeps what it needs, and nothing else keeps anything.
+/// Law 10: pending jobs keep what they need alive, and the library keeps nothing else alive.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct LifetimeLawTests {
-    /// Those that run their work by themselves.
+    /// The subjects that run their jobs by themselves.
     static let subjects = Subject.all.filter { $0.make().drive == nil }
 
     @Test(arguments: subjects)
-    func `Law 10: work that is pending when the last reference goes is run`(_ subject: Subject) async {
+    func `Law 10: jobs that are pending when the last reference is released run`(_ subject: Subject) async {
         await withCheckedContinuation { continuation in
-            // The last closure to die says so; each must have run by then.
+            // The last closure to be freed resumes the test; each must have run by then.
             let end = Farewell { continuation.resume() }
             let runs = Box(0)
             let context = subject.make().context
@@ -27,7 +27,7 @@ struct LifetimeLawTests {
     }
 
     @Test(arguments: Decorator.all, Decorator.all)
-    func `Law 10: a view that has been used dies with its last reference, and lets its base die`(
+    func `Law 10: a used view is freed with its last reference, and then its base is freed`(
         _ inner: Decorator, _ outer: Decorator
     ) async {
         await withCheckedContinuation { continuation in
@@ -49,34 +49,34 @@ struct LifetimeLawTests {
         }
     }
 
-    @Test func `Law 10: a run loop thread ends when its context is gone and its work done`() async {
+    @Test func `Law 10: a run loop thread ends when its context is freed and its jobs have run`() async {
         await withCheckedContinuation { continuation in
             let end = Farewell { continuation.resume() }
             let context = RunLoopThreadContext(name: "ends")
-            // What a thread's dictionary holds dies with the thread.
+            // The values in a thread's dictionary are released when the thread ends.
             context.execute { Thread.current.threadDictionary["end"] = end }
         }
     }
 
-    @Test func `Law 10: the system's timer goes when nothing is pending`() async {
+    @Test func `Law 10: the system's timer is freed when no delay is pending`() async {
         let time = SystemTime()
         #expect(time.isIdle)
         let context = Timed(time: time)
         await withCheckedContinuation { continuation in
             context.schedule(after: .milliseconds(1)) { continuation.resume() }
         }
-        // The timer is given back before the work is submitted.
+        // The timer is released before the job is submitted.
         #expect(time.isIdle)
     }
 
-    /// A context with a given time.
+    /// A context with a given time source.
     private struct Timed: ExecutionContext {
         let time: any TimeSource
         func execute(_ work: @escaping Work) { DispatchQueue.global().async(execute: work) }
     }
 }
 
-/// Does something at its end.
+/// Calls a closure when it is freed.
 final class Farewell: Sendable {
     private let action: Work
     init(_ action: @escaping Work) { self.action = action }

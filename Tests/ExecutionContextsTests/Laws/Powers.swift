@@ -1,7 +1,7 @@
 import ExecutionContexts
 import Testing
 
-/// What becomes of one power of the base.
+/// What a decorator does with one power of its base.
 enum Power: Sendable {
     case kept, always, never
 
@@ -14,24 +14,24 @@ enum Power: Sendable {
     }
 }
 
-/// One line of the table of law 8: what a decorator makes of the powers of its base.
+/// One row of the table of law 8: which powers of its base a decorator keeps.
 struct Powers: Sendable, CustomTestStringConvertible {
     let decorator: Decorator
     let serial: Power
     let barrier: Power
-    /// Whether it can be waited for; exclusively, if its base can and it has barriers.
+    /// Whether it has `sync`; it has `syncBarrier` if its base has and it has barriers.
     let synchronous: Power
     let refusing: Power
-    /// Whether it runs its work in a line of its own, and so is a place of its own.
-    let hasOwnLine: Bool
+    /// Whether it has a queue of its own, and so is a context of its own.
+    let hasOwnQueue: Bool
     let name: @Sendable (_ base: any ExecutionContext) -> String
 
-    /// Whether it keeps its work itself and asks its base for turns only.
-    var keepsItsWork: Bool { hasOwnLine || decorator.name == Decorator.dropping.name }
+    /// Whether it keeps its jobs itself and submits only drains to its base.
+    var keepsItsJobs: Bool { hasOwnQueue || decorator.name == Decorator.dropping.name }
 
     init(
         _ decorator: Decorator, serial: Power, barrier: Power, synchronous: Power, refusing: Power,
-        hasOwnLine: Bool = false,
+        hasOwnQueue: Bool = false,
         name: @escaping @Sendable (_ base: any ExecutionContext) -> String = { $0.name }
     ) {
         self.decorator = decorator
@@ -39,7 +39,7 @@ struct Powers: Sendable, CustomTestStringConvertible {
         self.barrier = barrier
         self.synchronous = synchronous
         self.refusing = refusing
-        self.hasOwnLine = hasOwnLine
+        self.hasOwnQueue = hasOwnQueue
         self.name = name
     }
 
@@ -48,13 +48,13 @@ struct Powers: Sendable, CustomTestStringConvertible {
     static let table: [Powers] = [
         Powers(
             .serial, serial: .always, barrier: .always, synchronous: .always, refusing: .never,
-            hasOwnLine: true, name: { _ in "serial view" }),
+            hasOwnQueue: true, name: { _ in "serial view" }),
         Powers(
             .limited, serial: .never, barrier: .always, synchronous: .never, refusing: .never,
-            hasOwnLine: true, name: { "\($0.name).limited(2)" }),
+            hasOwnQueue: true, name: { "\($0.name).limited(2)" }),
         Powers(
             .barrier, serial: .never, barrier: .always, synchronous: .never, refusing: .never,
-            hasOwnLine: true, name: { "\($0.name).barrier" }),
+            hasOwnQueue: true, name: { "\($0.name).barrier" }),
         Powers(.refusing, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
         Powers(.dropping, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
         Powers(.waiting, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
@@ -74,7 +74,7 @@ struct Powers: Sendable, CustomTestStringConvertible {
     private static let barrierOfSerial = Powers(
         .barrier, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept)
 
-    /// The line that holds over this base.
+    /// The row that holds over this base.
     func over(_ base: any ExecutionContext) -> Powers {
         decorator.name == Decorator.barrier.name && base is any SerialContext
             ? Self.barrierOfSerial : self

@@ -4,14 +4,14 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// A kind of context to examine, made anew for each examination.
+/// A kind of context to test, made anew for each test.
 struct Subject: Sendable, CustomTestStringConvertible {
     let name: String
     let make: @Sendable () -> Made
 
     struct Made {
         let context: any ExecutionContext
-        /// Runs some of its work, where it runs nothing by itself.
+        /// Runs some of its jobs, where it runs none by itself.
         var drive: Work?
     }
 
@@ -29,7 +29,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
 
     /// This kind of context under a decorator, or nil where the two do not go together.
     func decorated(by decorator: Decorator) -> Subject? {
-        // Whether they do depends on the kind only.
+        // The answer depends only on the kind of the context.
         guard decorator.apply(make().context) != nil else { return nil }
         return Subject(
             "\(name), \(decorator.name)",
@@ -85,10 +85,10 @@ extension Subject {
     static let views = bases.flatMap { base in Decorator.all.compactMap { base.decorated(by: $0) } }
 }
 
-/// An actor to run work on.
+/// An actor to run jobs on.
 actor Host {}
 
-/// The least that a task executor can be.
+/// A minimal task executor.
 final class QueueExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -4,13 +4,13 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Laws 11 and 12: threads, and what is shared.
+/// Laws 11 and 12: the number of threads, and shared state.
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadLawTests {
     @Test func `Law 11: a thousand views over a pool run on the pool's threads`() async {
-        // A base with one thread: if any view made a thread of its own, its work would be seen there.
+        // The base has one thread: if a view made a thread of its own, its jobs would run there.
         let base = RunLoopThreadContext(name: "the only thread")
-        let strangers = Box(0)
+        let strayJobs = Box(0)
         await withCheckedContinuation { continuation in
             let left = Box(3_000)
             for index in 0..<1_000 {
@@ -19,7 +19,7 @@ struct ThreadLawTests {
                 ]
                 for view in views {
                     view.execute {
-                        if base.isCurrent != true { strangers.withValue { $0 += 1 } }
+                        if base.isCurrent != true { strayJobs.withValue { $0 += 1 } }
                         if left.withValue({
                             $0 -= 1; return $0 == 0
                         }) {
@@ -29,10 +29,10 @@ struct ThreadLawTests {
                 }
             }
         }
-        #expect(strangers.value == 0)
+        #expect(strayJobs.value == 0)
     }
 
-    @Test func `Law 11: blocking work has threads up to its limit, and the rest waits in order`() async {
+    @Test func `Law 11: blocking jobs get threads up to the limit, and further jobs wait in order`() async {
         await offThePool {
             let context = BlockingContext(limit: 4)
             let mayEnd = DispatchSemaphore(value: 0)
@@ -49,7 +49,7 @@ struct ThreadLawTests {
                     done.leave()
                 }
             }
-            // Four block at a time although each needs a thread, and no fifth starts.
+            // Four jobs block at a time, each on a thread of its own, and no fifth starts.
             for _ in 0..<4 { started.wait() }
             #expect(inside.value.now == 4)
             for _ in 0..<12 { mayEnd.signal() }
@@ -58,7 +58,7 @@ struct ThreadLawTests {
         }
     }
 
-    @Test func `Law 11: work that blocks does not keep the pool's other work from running`() async {
+    @Test func `Law 11: blocked jobs do not prevent other jobs of the pool from running`() async {
         await offThePool {
             let mayEnd = DispatchSemaphore(value: 0)
             let done = DispatchGroup()
@@ -77,9 +77,8 @@ struct ThreadLawTests {
         }
     }
 
-    @Test func `Law 12: two views of one context, and two tests, share nothing that can be set`() async throws
-    {
-        // What a view is given stays with it: names, limits, observers, tokens.
+    @Test func `Law 12: two views of one context, and two tests, share no mutable settings`() async throws {
+        // A view keeps to itself what it is made with: names, limits, observers, tokens.
         let base = ManualContext(name: "base")
         let token = InvalidationToken()
         let ending = base.named("ending").while(token)
@@ -91,7 +90,7 @@ struct ThreadLawTests {
         base.runReady()
         #expect(ran.value == ["lasting"])
         #expect([base.name, ending.name, lasting.name] == ["base", "ending", "lasting"])
-        // Time is a property of the context: moving one on moves no other.
+        // Time is a property of the context: advancing one context advances no other.
         let other = ManualContext()
         base.advance(by: .seconds(60))
         #expect(other.now == Moment(nanoseconds: 0))

@@ -2,11 +2,12 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Law 8: every decorator over every context keeps a power or drops it visibly, as the table says.
+/// Law 8: every decorator over every context keeps a power or gives it up in its type, as the
+/// table says.
 @Suite(.serialized)
 struct WrappingLawTests {
     @Test(arguments: Powers.table, Subject.bases)
-    func `Law 8: a decorator keeps serial-ness and barriers, or its type says it does not`(
+    func `Law 8: a decorator keeps order and barriers, or its type says that it does not`(
         _ powers: Powers, _ subject: Subject
     ) {
         let base = subject.make().context
@@ -17,23 +18,21 @@ struct WrappingLawTests {
     }
 
     @Test(arguments: Powers.table, Subject.bases)
-    func
-        `Law 13: a view can back an actor if it has a line of its own, or if its base can and it refuses nothing`(
-            _ powers: Powers, _ subject: Subject
-        )
-    {
+    func `Law 13: a serial view that never refuses backs actors if it has a queue of its own or its base can`(
+        _ powers: Powers, _ subject: Subject
+    ) {
         for base in [subject.make().context, subject.make().context.bounded(1000, overflow: .refuse)] {
             guard let view = powers.decorator.apply(base) else { continue }
             let powers = powers.over(base)
             let canBack =
                 view is any SerialContext && !(view is any RefusingContext)
-                && (powers.hasOwnLine || base is any ActorBackingContext)
+                && (powers.hasOwnQueue || base is any ActorBackingContext)
             #expect((view is any ActorBackingContext) == canBack)
         }
     }
 
     @Test(arguments: Powers.table, Subject.bases)
-    func `Law 8: a decorator keeps waiting and refusing, or its type says it does not`(
+    func `Law 8: a decorator keeps sync and refusals, or its type says that it does not`(
         _ powers: Powers, _ subject: Subject
     ) {
         for base in [subject.make().context, subject.make().context.bounded(1000, overflow: .refuse)] {
@@ -55,7 +54,7 @@ struct WrappingLawTests {
     }
 
     @Test(arguments: Decorator.all)
-    func `Laws 7, 8: no delay under a decorator waits for real time where the base's is virtual`(
+    func `Laws 7, 8: no delay of a decorator waits for real time if its base has virtual time`(
         _ decorator: Decorator
     ) throws {
         let base = ManualContext()
@@ -73,7 +72,7 @@ struct WrappingLawTests {
     }
 
     @Test(arguments: Powers.table, Subject.bases)
-    func `Law 8: a decorator has the name of its base where it has none of its own`(
+    func `Law 8: a decorator without a name has the name of its base`(
         _ powers: Powers, _ subject: Subject
     ) {
         let base = subject.make().context
@@ -82,23 +81,23 @@ struct WrappingLawTests {
     }
 
     @Test(arguments: Powers.table)
-    func `Law 8: a decorator without a line of its own is where its base is`(_ powers: Powers) throws {
+    func `Law 8: a decorator without its own queue is current where its base is`(_ powers: Powers) throws {
         let base = ManualContext()
         guard let view = powers.decorator.apply(base) else { return }
         #expect(view.isCurrent == false)
         let insideBase = Box<Bool?>(nil)
         base.execute { insideBase.value = view.isCurrent }
         base.runReady()
-        // The base's own work is not work of a view that has a line of its own.
-        #expect(insideBase.value == !powers.over(base).hasOwnLine)
+        // A job of the base is not a job of a view that has a queue of its own.
+        #expect(insideBase.value == !powers.over(base).hasOwnQueue)
         let insideView = Box<Bool?>(nil)
         view.execute { insideView.value = view.isCurrent }
         base.runReady()
         #expect(insideView.value == true)
     }
 
-    @Test(arguments: Powers.table.filter { !$0.keepsItsWork })
-    func `Laws 1, 8: a refusal of the base comes through a decorator to who asks`(
+    @Test(arguments: Powers.table.filter { !$0.keepsItsJobs })
+    func `Laws 1, 8: a decorator passes a refusal of its base to the caller`(
         _ powers: Powers
     ) async throws {
         let manual = ManualContext()
@@ -110,16 +109,16 @@ struct WrappingLawTests {
         #expect(error?.origin?.contains("WrappingLawTests.swift") == true)
     }
 
-    @Test(arguments: Powers.table.filter(\.keepsItsWork))
-    func `Laws 1, 8: a view that keeps its work itself runs what it accepted, also over a base that is full`(
+    @Test(arguments: Powers.table.filter(\.keepsItsJobs))
+    func `Laws 1, 8: a view that keeps its jobs itself runs accepted jobs over a full base`(
         _ powers: Powers
     ) async throws {
         let manual = ManualContext()
         let base = ClosureContext { manual.execute($0) }.bounded(1, overflow: .refuse)
         try base.tryExecute {}
         guard let view = powers.decorator.apply(base) else { return }
-        let answer = view.submit { "ran" }
+        let outcome = view.submit { "ran" }
         manual.runReady()
-        #expect(try await answer.get() == "ran")
+        #expect(try await outcome.get() == "ran")
     }
 }

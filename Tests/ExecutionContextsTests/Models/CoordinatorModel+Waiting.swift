@@ -1,113 +1,114 @@
 extension CoordinatorModel {
     func addWaiting(to program: inout Program) {
         program.step("wait to read") { world, me in
-            world[me, .wantsAlone] = 0
+            world[me, .wantsExclusive] = 0
             world[me, .position] = .max
             return .to("attempt")
         }
         program.step("wait to write") { world, me in
-            world[me, .wantsAlone] = 1
+            world[me, .wantsExclusive] = 1
             world[me, .position] = .max
             return .to("attempt")
         }
         program.atomic("attempt") { world, me in
             guard world.lock() else { return .blocked }
             if world[me, .position] == .max {
-                world[me, .position] = world.memory[Cell.submitted]
-                world.memory[Cell.position(me)] = world.memory[Cell.submitted]
+                world[me, .position] = world.memory[Address.submitted]
+                world.memory[Address.position(me)] = world.memory[Address.submitted]
             }
-            if world.memory[Cell.isIn(me)] == 1 {
-                world.memory[Cell.isIn(me)] = 0
+            if world.memory[Address.isAdmitted(me)] == 1 {
+                world.memory[Address.isAdmitted(me)] = 0
                 world[me, .isCounted] = 1
-                world[me, .isLate] = 0
+                world[me, .isTimedOut] = 0
                 world.unlock()
                 return .to("reading")
             }
-            world[me, .wasWoken] = world.memory[Cell.woken(me)]
+            world[me, .wasWoken] = world.memory[Address.woken(me)]
             guard world[me, .wasWoken] == 1 else { return .to("try") }
-            world.memory[Cell.woken(me)] = 0
-            world.memory[Cell.wakePending] = 0
+            world.memory[Address.woken(me)] = 0
+            world.memory[Address.wakePending] = 0
             return .next
         }
-        program.atomic("publish that it has woken") { world, _ in
+        program.atomic("publish that the wake-up arrived") { world, _ in
             world.publish(omission)
             return .next
         }
         program.atomic("try") { world, me in
-            if world[me, .position] > world.memory[Cell.completed] {
-                guard world.memory[Cell.helps(me)] == 1, world.memory[Cell.completed] < world.limit(omission)
+            if world[me, .position] > world.memory[Address.completed] {
+                guard world.memory[Address.helps(me)] == 1,
+                    world.memory[Address.completed] < world.limit(omission)
                 else {
                     return .to("failed")
                 }
                 world[me, .purpose] = Purpose.help
                 return .to("exclude")
             }
-            if world.memory[Cell.starving] == 1, world.line.first != me { return .to("failed") }
-            if world[me, .wantsAlone] == 1 {
+            if world.memory[Address.starving] == 1, world.waitQueue.first != me { return .to("failed") }
+            if world[me, .wantsExclusive] == 1 {
                 if omission != .precedence, world.hasReadyRead(before: me) { return .to("failed") }
                 world[me, .purpose] = Purpose.enter
                 return .to("exclude")
             }
-            return world.countIn(me) ? .to("is in") : .to("failed")
+            return world.countAdmitted(me) ? .to("leave the queue") : .to("failed")
         }
-        program.atomic("is in") { world, me in
+        program.atomic("leave the queue") { world, me in
             world.remove(me)
-            world[me, .isLate] = 0
-            return world[me, .wantsAlone] == 1 ? .next : .to("settle in")
+            world[me, .isTimedOut] = 0
+            return world[me, .wantsExclusive] == 1 ? .next : .to("admit next and read")
         }
-        program.atomic("publish that it is in") { world, _ in
+        program.atomic("publish the queue without it") { world, _ in
             world.publish(omission)
             world.unlock()
             return .to("writing")
         }
-        program.step("settle in") { world, me in
+        program.step("admit next and read") { world, me in
             world[me, .isCounted] = 1
-            world[me, .back] = Back.reading.rawValue
-            return .to("settle")
+            world[me, .resumption] = Resumption.reading.rawValue
+            return .to("admit next")
         }
         program.atomic("failed") { world, me in
-            if world[me, .isLate] == 1 { return .to("give up") }
-            if world.line.contains(me) { return .either(["starve", "stay"]) }
+            if world[me, .isTimedOut] == 1 { return .to("give up") }
+            if world.waitQueue.contains(me) { return .either(["starve", "stay"]) }
             world.append(me)
             return .next
         }
-        program.atomic("publish that it waits") { world, _ in
+        program.atomic("publish the queue with it") { world, _ in
             world.publish(omission)
             return omission == .lastTry ? .to("stay") : .to("try")
         }
         program.atomic("starve") { world, me in
-            // Whether it has waited long enough is a matter of time; here, of chance.
+            // In the library the clock decides. Here both outcomes are tried.
             guard world.isOvertaken(me) else { return .to("stay") }
-            world.memory[Cell.starving] = 1
+            world.memory[Address.starving] = 1
             world.publish(omission)
             return .next
         }
         program.atomic("stay") { world, me in
-            guard world[me, .wasWoken] == 1 else { return .to("let go") }
-            world[me, .back] = Back.sleep.rawValue
-            return .to("settle")
+            guard world[me, .wasWoken] == 1 else { return .to("unlock and park") }
+            world[me, .resumption] = Resumption.park.rawValue
+            return .to("admit next")
         }
         program.atomic("give up") { world, me in
-            world[me, .isLate] = 0
+            world[me, .isTimedOut] = 0
             world.remove(me)
-            world[me, .back] = Back.begin.rawValue
-            return .to("settle")
+            world[me, .resumption] = Resumption.begin.rawValue
+            return .to("admit next")
         }
-        program.atomic("let go") { world, _ in
+        program.atomic("unlock and park") { world, _ in
             world.unlock()
             return .next
         }
-        program.atomic("sleep") { world, me in
-            if world.memory[Cell.token(me)] == 1 { return .to("wake up") }
-            if world.memory[Cell.isImpatient(me)] == 1 { return .to("be late") }
+        program.atomic("park") { world, me in
+            if world.memory[Address.parkToken(me)] == 1 { return .to("wake up") }
+            if world.memory[Address.isImpatient(me)] == 1 { return .to("time out") }
             return hasClock && world.isOvertaken(me) ? .to("attempt") : .blocked
         }
         program.atomic("wake up") { world, me in
-            world.memory[Cell.token(me)] = 0
+            world.memory[Address.parkToken(me)] = 0
             return .to("attempt")
         }
-        program.atomic("be late") { world, me in
-            world[me, .isLate] = 1
+        program.atomic("time out") { world, me in
+            world[me, .isTimedOut] = 1
             return .to("attempt")
         }
         addHelping(to: &program)
@@ -118,158 +119,159 @@ extension CoordinatorModel {
             world[me, .ran] = 0
             return .next
         }
-        program.step("help with one") { world, me in
-            let next = world.memory[Cell.completed] + world[me, .ran]
-            guard next < min(world[me, .position], world.limit(omission)) else { return .to("have helped") }
+        program.step("help with one write") { world, me in
+            let next = world.memory[Address.completed] + world[me, .ran]
+            guard next < min(world[me, .position], world.limit(omission)) else { return .to("end helping") }
             world[me, .ran] += 1
             world.beginWriting()
-            world.memory[Cell.run] += 1
+            world.memory[Address.run] += 1
             return .next
         }
-        program.step("one is done") { world, _ in
-            world.memory[Cell.writersInside] -= 1
-            return .to("help with one")
+        program.step("end one write") { world, _ in
+            world.memory[Address.writersInside] -= 1
+            return .to("help with one write")
         }
-        program.atomic("have helped") { world, me in
+        program.atomic("end helping") { world, me in
             guard world.lock() else { return .blocked }
-            world.memory[Cell.completed] += world[me, .ran]
+            world.memory[Address.completed] += world[me, .ran]
             let isBehindRead =
-                world[me, .wantsAlone] == 1 && omission != .precedenceAfterHelping
+                world[me, .wantsExclusive] == 1 && omission != .precedenceAfterHelping
                 && world.hasReadyRead(before: me)
-            guard world[me, .position] <= world.memory[Cell.completed], !isBehindRead else {
+            guard world[me, .position] <= world.memory[Address.completed], !isBehindRead else {
                 return .to("leave after helping")
             }
-            if world[me, .wantsAlone] == 0 {
-                world.memory[Cell.state] &= ~Flag.exclusive
-                world.memory[Cell.readers] += 1
+            if world[me, .wantsExclusive] == 0 {
+                world.memory[Address.state] &= ~Flag.exclusive
+                world.memory[Address.readers] += 1
             }
-            return .to("is in")
+            return .to("leave the queue")
         }
         program.atomic("leave after helping") { world, me in
             world.publish(omission, leaving: true)
-            world[me, .back] = Back.attempt.rawValue
-            return .to("settle")
+            world[me, .resumption] = Resumption.attempt.rawValue
+            return .to("admit next")
         }
     }
 
-    /// The carrier: takes turns, runs writes, ends when there is nothing left to come.
-    func addTurns(to program: inout Program) {
-        program.atomic("turn") { world, me in
-            if world.memory[Cell.turns] > 0 {
-                world.memory[Cell.turns] -= 1
+    /// The write context: begins drains, runs writes, and ends when no more drain can come.
+    func addDrains(to program: inout Program) {
+        program.atomic("drain") { world, me in
+            if world.memory[Address.drains] > 0 {
+                world.memory[Address.drains] -= 1
                 return .next
             }
             let isAllDone = haveThreadsEnded(world) && !world.hasReads
-            return isAllDone && world.memory[Cell.completed] == world.memory[Cell.submitted] ? .end : .blocked
+            return isAllDone && world.memory[Address.completed] == world.memory[Address.submitted]
+                ? .end : .blocked
         }
-        program.atomic("take the turn") { world, me in
+        program.atomic("begin the drain") { world, me in
             guard world.lock() else { return .blocked }
-            world.memory[Cell.turnComing] = 0
+            world.memory[Address.isDrainRequested] = 0
             world[me, .ran] = 0
-            world[me, .purpose] = Purpose.turn
-            return world.memory[Cell.completed] < world.limit(omission) ? .to("exclude") : .to("failed")
+            world[me, .purpose] = Purpose.drain
+            return world.memory[Address.completed] < world.limit(omission) ? .to("exclude") : .to("failed")
         }
         program.atomic("failed") { world, _ in
             world.unlock()
-            return .to("turn")
+            return .to("drain")
         }
-        program.step("run one") { world, me in
-            guard world.memory[Cell.completed] + world[me, .ran] < world.limit(omission) else {
-                return .to("have run")
+        program.step("run one write") { world, me in
+            guard world.memory[Address.completed] + world[me, .ran] < world.limit(omission) else {
+                return .to("end the drain")
             }
             world[me, .ran] += 1
             world.beginWriting()
-            world.memory[Cell.run] += 1
+            world.memory[Address.run] += 1
             return .next
         }
-        program.step("one has run") { world, _ in
-            world.memory[Cell.writersInside] -= 1
-            return .to("run one")
+        program.step("end one write") { world, _ in
+            world.memory[Address.writersInside] -= 1
+            return .to("run one write")
         }
-        program.atomic("have run") { world, me in
+        program.atomic("end the drain") { world, me in
             guard world.lock() else { return .blocked }
-            world.memory[Cell.completed] += world[me, .ran]
+            world.memory[Address.completed] += world[me, .ran]
             return .next
         }
-        program.atomic("leave after the turn") { world, me in
+        program.atomic("leave after the drain") { world, me in
             world.publish(omission, leaving: true)
-            world[me, .back] = Back.turn.rawValue
-            return .to("settle")
+            world[me, .resumption] = Resumption.drain.rawValue
+            return .to("admit next")
         }
     }
 
-    /// Being inside alone, for who has the lock.
+    /// How the lock owner enters exclusively.
     func addExclusion(to program: inout Program) {
         program.atomic("exclude") { world, _ in
-            let state = world.memory[Cell.state]
-            if state & Flag.exclusive != 0 || world.memory[Cell.readers] > 0 { return .to("failed") }
+            let state = world.memory[Address.state]
+            if state & Flag.exclusive != 0 || world.memory[Address.readers] > 0 { return .to("failed") }
             if state & Flag.biased != 0 { return .next }
-            return state & Flag.claimed != 0 ? .to("scan") : .to("enter alone")
+            return state & Flag.revoking != 0 ? .to("scan") : .to("enter exclusively")
         }
-        program.atomic("take the bias back") { world, _ in
-            if omission != .bias { world.memory[Cell.state] &= ~Flag.biased }
-            world.memory[Cell.state] |= Flag.claimed
+        program.atomic("revoke the bias") { world, _ in
+            if omission != .bias { world.memory[Address.state] &= ~Flag.biased }
+            world.memory[Address.state] |= Flag.revoking
             return omission == .barrier || isPortable ? .to("scan") : .next
         }
         program.barrier("barrier", processors: roles.count)
         program.step("scan") { _, _ in .next }
         for processor in roles.indices {
             program.step("scan \(processor)") { world, me in
-                let isClaimed = omission != .scan && world.load(Cell.slot(processor), by: me) == 1
-                return isClaimed ? .to("failed") : .next
+                let isAnnounced = omission != .scan && world.load(Address.slot(processor), by: me) == 1
+                return isAnnounced ? .to("failed") : .next
             }
         }
-        program.atomic("nobody claims") { world, _ in
-            world.memory[Cell.state] &= ~Flag.claimed
+        program.atomic("find no slot reader") { world, _ in
+            world.memory[Address.state] &= ~Flag.revoking
             return .next
         }
-        program.atomic("enter alone") { world, me in
-            // Without the bias taken back, a version that forgot it would not look for it here either.
-            guard world.isVacant || omission == .bias && world.isVacantButForTheBias else {
+        program.atomic("enter exclusively") { world, me in
+            // A version that does not revoke the bias does not check for it here either.
+            guard world.isVacant || omission == .bias && world.isVacantExceptBias else {
                 return .to("failed")
             }
-            world.memory[Cell.state] |= Flag.exclusive
-            if world[me, .purpose] == Purpose.enter { return .to("is in") }
+            world.memory[Address.state] |= Flag.exclusive
+            if world[me, .purpose] == Purpose.enter { return .to("leave the queue") }
             world.unlock()
-            return world[me, .purpose] == Purpose.help ? .to("help") : .to("run one")
+            return world[me, .purpose] == Purpose.help ? .to("help") : .to("run one write")
         }
     }
 
-    /// Letting in, waking or asking for whoever can go on; with the lock, which it gives back.
-    func addSettling(to program: inout Program) {
-        program.atomic("lock and settle") { world, _ in world.lock() ? .next : .blocked }
-        program.atomic("settle") { world, me in
+    /// Admits or wakes the waiters that can enter, and requests a drain. Unlocks in the end.
+    func addAdmitting(to program: inout Program) {
+        program.atomic("lock and admit next") { world, _ in world.lock() ? .next : .blocked }
+        program.atomic("admit next") { world, me in
             world[me, .unparks] = 0
-            world[me, .mustAsk] = 0
+            world[me, .mustRequestDrain] = 0
             world.publish(omission)
             return .next
         }
-        program.atomic("is anybody alone inside?") { world, _ in
-            world.memory[Cell.state] & Flag.exclusive != 0 ? .to("unlock") : .next
+        program.atomic("is a writer inside?") { world, _ in
+            world.memory[Address.state] & Flag.exclusive != 0 ? .to("unlock") : .next
         }
-        program.atomic("hand over") { world, me in
-            guard let reader = world.nextToLetIn, world.countIn(nil) else { return .next }
+        program.atomic("admit a reader") { world, me in
+            guard let reader = world.nextToAdmit, world.countAdmitted(nil) else { return .next }
             world.remove(reader)
-            if let owner = World.owner(ofRead: reader) {
-                world.memory[Cell.ready] |= 1 << UInt8(owner)
+            if let submitter = World.submitter(ofRead: reader) {
+                world.memory[Address.ready] |= 1 << UInt8(submitter)
             } else {
-                world.memory[Cell.isIn(reader)] = 1
+                world.memory[Address.isAdmitted(reader)] = 1
                 world[me, .unparks] |= 1 << UInt8(reader)
             }
-            return .to("hand over")
+            return .to("admit a reader")
         }
-        program.atomic("decide") { world, me in
-            let hasClaims =
-                world.memory[Cell.state] & Flag.claimed != 0
-                && roles.indices.contains { world.load(Cell.slot($0), by: me) == 1 }
-            let isEmpty = world.memory[Cell.readers] == 0 && !hasClaims
-            if world.memory[Cell.completed] < world.limit(omission) {
-                if isEmpty, world.memory[Cell.turnComing] == 0, omission != .turn {
-                    world.memory[Cell.turnComing] = 1
-                    world[me, .mustAsk] = 1
+        program.atomic("wake or request a drain") { world, me in
+            let hasSlotReaders =
+                world.memory[Address.state] & Flag.revoking != 0
+                && roles.indices.contains { world.load(Address.slot($0), by: me) == 1 }
+            let isEmpty = world.memory[Address.readers] == 0 && !hasSlotReaders
+            if world.memory[Address.completed] < world.limit(omission) {
+                if isEmpty, world.memory[Address.isDrainRequested] == 0, omission != .drainRequest {
+                    world.memory[Address.isDrainRequested] = 1
+                    world[me, .mustRequestDrain] = 1
                 }
-                let threads = world.line.filter { World.owner(ofRead: $0) == nil }
-                if isEmpty, let helper = threads.first(where: { world.memory[Cell.helps($0)] == 1 }) {
+                let threads = world.waitQueue.filter { World.submitter(ofRead: $0) == nil }
+                if isEmpty, let helper = threads.first(where: { world.memory[Address.helps($0)] == 1 }) {
                     world.wake(helper, by: me)
                 }
             } else if let next = world.nextWaiter(isRead: !isEmpty) {
@@ -285,12 +287,12 @@ extension CoordinatorModel {
             world.unlock()
             return .next
         }
-        program.atomic("see to the rest") { world, me in
+        program.atomic("perform the effects") { world, me in
             for other in roles.indices where world[me, .unparks] & 1 << UInt8(other) != 0 {
-                world.memory[Cell.token(other)] = 1
+                world.memory[Address.parkToken(other)] = 1
             }
-            world.memory[Cell.turns] += world[me, .mustAsk]
-            return .to(Back(rawValue: world[me, .back])!.step)
+            world.memory[Address.drains] += world[me, .mustRequestDrain]
+            return .to(Resumption(rawValue: world[me, .resumption])!.step)
         }
     }
 }

@@ -5,60 +5,60 @@ import Testing
 struct CoordinatorModelTests {
     typealias Role = CoordinatorModel.Role
 
-    /// Small casts, each with everything that it can do in every order.
+    /// Small programs, each explored in every order of its steps.
     static let small: [[Role]] = [
         [.thread([.read, .read]), .thread([.write])],
         [.thread([.read, .read]), .thread([.write], isImpatient: true)],
-        [.thread([.enqueue, .read]), .thread([.read]), .carrier],
-        [.thread([.enqueue, .read], helps: true), .thread([.read]), .carrier],
-        [.thread([.enqueue, .write]), .thread([.read]), .carrier],
-        [.thread([.enqueue, .write], helps: true), .thread([.write]), .carrier],
-        [.thread([.enqueue, .read], helps: true), .thread([.write], isImpatient: true), .carrier],
-        [.thread([.enqueue, .read], isImpatient: true), .thread([.read]), .carrier],
+        [.thread([.enqueue, .read]), .thread([.read]), .writeContext],
+        [.thread([.enqueue, .read], helps: true), .thread([.read]), .writeContext],
+        [.thread([.enqueue, .write]), .thread([.read]), .writeContext],
+        [.thread([.enqueue, .write], helps: true), .thread([.write]), .writeContext],
+        [.thread([.enqueue, .read], helps: true), .thread([.write], isImpatient: true), .writeContext],
+        [.thread([.enqueue, .read], isImpatient: true), .thread([.read]), .writeContext],
         [.thread([.enqueueRead, .write]), .thread([.write]), .pool],
-        [.thread([.enqueue, .enqueueRead, .enqueue]), .carrier, .pool],
-        [.thread([.enqueue, .enqueueRead, .write], helps: true), .carrier, .pool],
-        [.thread([.enqueueRead, .enqueue, .read], helps: true), .carrier, .pool],
+        [.thread([.enqueue, .enqueueRead, .enqueue]), .writeContext, .pool],
+        [.thread([.enqueue, .enqueueRead, .write], helps: true), .writeContext, .pool],
+        [.thread([.enqueueRead, .enqueue, .read], helps: true), .writeContext, .pool],
     ]
 
-    /// Those with more runs.
+    /// Programs with more runs.
     static let large: [[Role]] = [
         [.thread([.read]), .thread([.write]), .thread([.write])],
         [.thread([.read]), .thread([.read]), .thread([.write])],
-        [.thread([.enqueueRead, .enqueue, .read], helps: true), .thread([.write]), .carrier, .pool],
+        [.thread([.enqueueRead, .enqueue, .read], helps: true), .thread([.write]), .writeContext, .pool],
         [.thread([.enqueueRead, .write]), .thread([.write], isImpatient: true), .thread([.write]), .pool],
     ]
 
-    /// The large ones, and looking for omissions, take half a minute in a debug build.
+    /// The large programs and the omissions take half a minute in a debug build.
     private static let isThorough = rounds(debug: 0, release: 1) == 1
 
     @Test(arguments: small + (isThorough ? large : []))
-    func `Laws 17 and 18: no run breaks exclusion, misses a write or waits for ever`(_ cast: [Role]) async {
-        let result = await CoordinatorModel(roles: cast).explored()
+    func `Laws 17 and 18: no run breaks exclusion, misses a write or waits for ever`(_ roles: [Role]) async {
+        let result = await CoordinatorModel(roles: roles).explored()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 500)
     }
 
     @Test(arguments: small)
-    func `Law 17: the same where who is overtaken looks at the clock`(_ cast: [Role]) async {
-        let result = await CoordinatorModel(roles: cast, hasClock: true).explored()
+    func `Law 17: the same where an overtaken waiter looks at the clock`(_ roles: [Role]) async {
+        let result = await CoordinatorModel(roles: roles, hasClock: true).explored()
         #expect(result.failure == nil, "\(result)")
     }
 
     @Test(arguments: small)
-    func `Law 17: the same without a barrier for all, and without the bias`(_ cast: [Role]) async {
+    func `Law 17: the same without a barrier for all threads, and without the bias`(_ roles: [Role]) async {
         for isBiased in [false, true] {
-            let result = await CoordinatorModel(roles: cast, isBiased: isBiased, isPortable: true).explored()
+            let result = await CoordinatorModel(roles: roles, isBiased: isBiased, isPortable: true).explored()
             #expect(result.failure == nil, "\(result)")
         }
     }
 
     @Test(arguments: isThorough ? CoordinatorModel.Omission.allCases : [])
-    func `The check finds the fault when a part of the protocol is left out`(
+    func `Exploration finds a fault when a part of the protocol is left out`(
         _ omission: CoordinatorModel.Omission
     ) async {
-        for cast in Self.small + Self.large {
-            let result = await CoordinatorModel(roles: cast, omission: omission).explored()
+        for roles in Self.small + Self.large {
+            let result = await CoordinatorModel(roles: roles, omission: omission).explored()
             if let failure = result.failure { return #expect(!failure.trace.isEmpty) }
         }
         Issue.record("not found")

@@ -1,8 +1,8 @@
-/// The protocol of `EmbeddedLock`, step by step, for `explore`; with parts that can be left out.
+/// The protocol of `EmbeddedLock`, step by step, for `explore`. An `Omission` leaves out one part.
 struct EmbeddedLockModel {
-    /// What a broken version leaves out.
+    /// The part of the protocol that a broken version leaves out.
     enum Omission: CaseIterable {
-        /// The barrier between announcing oneself and the next try.
+        /// The barrier between the waiter's announcement and its next try.
         case barrier
         /// That the system lets a thread sleep only while the lock is held.
         case comparison
@@ -12,17 +12,18 @@ struct EmbeddedLockModel {
 
     var processors = 2
     var rounds: UInt8 = 1
-    /// Releases by an exchange instead of a store: the mode without a barrier for all.
+    /// Whether a release is an exchange instead of a store: the mode without a barrier for all
+    /// threads.
     var isPortable = false
     var omission: Omission?
 
-    // The cells of memory.
+    // The addresses in memory.
     private static let held = 0, waiters = 1, inside = 2
     private static func asleep(_ thread: Int) -> Int { 8 + thread }
     // The registers.
     private static let roundsLeft = 0
 
-    /// Explores on a thread of its own, since it takes a while.
+    /// Explores on a thread of its own, since it takes seconds.
     func explored() async -> Exploration { await onOwnThread { explore() } }
 
     private func explore() -> Exploration {
@@ -45,8 +46,8 @@ struct EmbeddedLockModel {
             return .next
         }
         if omission != .barrier && !isPortable { program.barrier("barrier", processors: processors) }
-        program.atomic("try") { world, _ in take(&world) ? .to("depart") : .to("sleep") }
-        // The system compares and puts to sleep as one.
+        program.atomic("try") { world, _ in take(&world) ? .to("leave the waiters") : .to("sleep") }
+        // The system compares the word and puts the thread to sleep in one atomic step.
         program.atomic("sleep") { world, me in
             if omission != .comparison, world.memory[Self.held] == 0 { return .to("try") }
             world.memory[Self.asleep(me)] = 1
@@ -55,7 +56,7 @@ struct EmbeddedLockModel {
         program.step("asleep") { world, me in
             world.memory[Self.asleep(me)] == 1 ? .blocked : .to("try")
         }
-        program.atomic("depart") { world, _ in
+        program.atomic("leave the waiters") { world, _ in
             world.memory[Self.waiters] -= 1
             return .next
         }
@@ -64,7 +65,7 @@ struct EmbeddedLockModel {
     private func leaving(_ program: inout Program) {
         program.step("inside") { world, _ in
             world.memory[Self.inside] += 1
-            world.check(world.memory[Self.inside] == 1, "two are inside")
+            world.check(world.memory[Self.inside] == 1, "two threads are inside")
             return .next
         }
         program.step("leave") { world, _ in
@@ -82,9 +83,9 @@ struct EmbeddedLockModel {
                 return .next
             }
         }
-        program.step("is anybody waiting?") { world, me in
-            let waits = world.load(Self.waiters, by: me) != 0
-            return waits && omission != .wake ? .to("wake") : .to("again")
+        program.step("are there waiters?") { world, me in
+            let hasWaiters = world.load(Self.waiters, by: me) != 0
+            return hasWaiters && omission != .wake ? .to("wake") : .to("again")
         }
         program.atomic("wake") { world, _ in
             let sleeper = (0..<processors).first { world.memory[Self.asleep($0)] == 1 }

@@ -4,7 +4,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct EmbeddedLockModelTests {
     @Test(arguments: [false, true])
-    func `One at a time, and nobody is left waiting`(portable isPortable: Bool) async {
+    func `One thread at a time is inside, and none waits for ever`(portable isPortable: Bool) async {
         let result = await EmbeddedLockModel(processors: 3, rounds: 1, isPortable: isPortable).explored()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 500)
@@ -13,7 +13,7 @@ struct EmbeddedLockModelTests {
     }
 
     @Test(arguments: EmbeddedLockModel.Omission.allCases)
-    func `The check finds the fault when a part of the protocol is left out`(
+    func `Exploration finds a fault when a part of the protocol is left out`(
         _ omission: EmbeddedLockModel.Omission
     ) async {
         for model in [
@@ -21,7 +21,7 @@ struct EmbeddedLockModelTests {
             EmbeddedLockModel(processors: 3, rounds: 1, omission: omission),
         ] {
             guard let failure = await model.explored().failure else { continue }
-            #expect(failure.sentence.contains("waits for ever"))
+            #expect(failure.message.contains("waits for ever"))
             return #expect(!failure.trace.isEmpty)
         }
         Issue.record("not found")

@@ -1,40 +1,42 @@
-/// The protocol of `OwnedLock`, step by step, for `explore`; with parts that can be left out.
+/// The protocol of `OwnedLock`, step by step, for `explore`. An `Omission` leaves out one part.
 struct LockModel {
-    /// What a broken version leaves out.
+    /// The part of the protocol that a broken version leaves out.
     enum Omission: CaseIterable {
-        /// The barrier between announcing oneself and the last try.
+        /// The barrier between the waiter's announcement and its last try.
         case barrierAfterAnnouncement
-        /// The barrier after one's wake-up was taken back.
+        /// The barrier after a woken waiter has cleared its pending wake-up.
         case barrierAfterWake
         /// The wake-up when the lock is released.
         case wake
-        /// Passing on a wake-up that came too late.
+        /// That a waiter that gives up passes its wake-up to the next one.
         case passingOn
         /// The try after the announcement.
         case lastTry
-        /// That the lock is taken only if it is still free: the look and the taking are two steps.
+        /// That a thread takes the lock only if it is still free: load and store are two steps.
         case comparison
 
     }
 
     var processors = 2
     var rounds: UInt8 = 1
-    /// Which of the processors wait with a time limit.
+    /// The processors that wait with a time limit.
     var impatient: Set<Int> = []
-    /// Releases by an exchange instead of a store: the mode without a barrier for all.
+    /// Whether a release is an exchange instead of a store: the mode without a barrier for all
+    /// threads.
     var isPortable = false
     var omission: Omission?
 
-    // The cells of memory. The line and what goes with it is guarded by a lock of its own: its changes are atomic.
-    private static let owner = 0, waiters = 1, inside = 2, pending = 3, starving = 4
-    private static func place(_ index: Int) -> Int { 8 + index }
+    // The addresses in memory. The wait queue and its flags have a lock of their own, so their
+    // changes are atomic.
+    private static let owner = 0, waiters = 1, inside = 2, wakePending = 3, starving = 4
+    private static func entry(_ index: Int) -> Int { 8 + index }
     private static func woken(_ thread: Int) -> Int { 16 + thread }
-    private static func isIn(_ thread: Int) -> Int { 24 + thread }
-    private static func token(_ thread: Int) -> Int { 32 + thread }
+    private static func isAdmitted(_ thread: Int) -> Int { 24 + thread }
+    private static func parkToken(_ thread: Int) -> Int { 32 + thread }
     // The registers.
     private static let roundsLeft = 0, target = 1
 
-    /// Explores on a thread of its own, since it takes a while.
+    /// Explores on a thread of its own, since it takes seconds.
     func explored() async -> Exploration { await onOwnThread { explore() } }
 
     private func explore() -> Exploration {
@@ -63,16 +65,16 @@ struct LockModel {
             return .to("inside")
         }
         program.atomic("announce") { world, me in
-            let end = line(world).count
-            world.memory[Self.place(end)] = UInt8(me + 1)
+            let end = waitQueue(world).count
+            world.memory[Self.entry(end)] = UInt8(me + 1)
             summarize(&world)
             return omission == .lastTry ? .to("park") : .next
         }
         if omission != .barrierAfterAnnouncement && !isPortable {
             program.barrier("barrier", processors: processors)
         }
-        program.atomic("try") { world, me in take(&world, me) ? .to("depart") : .to("park") }
-        program.atomic("depart") { world, me in
+        program.atomic("try") { world, me in take(&world, me) ? .to("leave the queue") : .to("park") }
+        program.atomic("leave the queue") { world, me in
             remove(me, &world)
             return .to("inside")
         }
@@ -80,36 +82,36 @@ struct LockModel {
 
     private func waiting(_ program: inout Program, isImpatient: Bool) {
         program.step("park") { world, me in
-            if world.memory[Self.token(me)] == 0 { return isImpatient ? .to("give up") : .blocked }
+            if world.memory[Self.parkToken(me)] == 0 { return isImpatient ? .to("give up") : .blocked }
             return isImpatient ? .either(["give up", "wake up"]) : .to("wake up")
         }
         program.atomic("wake up") { world, me in
-            world.memory[Self.token(me)] = 0
+            world.memory[Self.parkToken(me)] = 0
             return .next
         }
-        program.atomic("reconsider") { world, me in
-            if world.memory[Self.isIn(me)] == 1 {
-                world.memory[Self.isIn(me)] = 0
+        program.atomic("handle the wake-up") { world, me in
+            if world.memory[Self.isAdmitted(me)] == 1 {
+                world.memory[Self.isAdmitted(me)] = 0
                 return .to("inside")
             }
             guard world.memory[Self.woken(me)] == 1 else { return .to("try") }
             world.memory[Self.woken(me)] = 0
-            world.memory[Self.pending] = 0
+            world.memory[Self.wakePending] = 0
             summarize(&world)
-            return .either(["go on", "starve"])
+            return .either(["compete", "starve"])
         }
         program.atomic("starve") { world, me in
-            // Whether it has waited long enough is a matter of time; here, of chance.
-            if line(world).first == UInt8(me + 1) { world.memory[Self.starving] = 1 }
+            // In the library the clock decides. Here both outcomes are tried.
+            if waitQueue(world).first == UInt8(me + 1) { world.memory[Self.starving] = 1 }
             summarize(&world)
             return .next
         }
-        program.step("go on") { _, _ in omission == .barrierAfterWake || isPortable ? .to("try") : .next }
+        program.step("compete") { _, _ in omission == .barrierAfterWake || isPortable ? .to("try") : .next }
         program.barrier("second barrier", processors: processors)
         program.step("try again") { _, _ in .to("try") }
         program.atomic("give up") { world, me in
-            if world.memory[Self.isIn(me)] == 1 {
-                world.memory[Self.isIn(me)] = 0
+            if world.memory[Self.isAdmitted(me)] == 1 {
+                world.memory[Self.isAdmitted(me)] = 0
                 return .to("inside")
             }
             let wasWoken = world.memory[Self.woken(me)] == 1
@@ -122,22 +124,22 @@ struct LockModel {
     private func leaving(_ program: inout Program) {
         program.step("inside") { world, _ in
             world.memory[Self.inside] += 1
-            world.check(world.memory[Self.inside] == 1, "two are inside")
+            world.check(world.memory[Self.inside] == 1, "two threads are inside")
             return .next
         }
         program.step("leave") { world, _ in
             world.memory[Self.inside] -= 1
             return .next
         }
-        program.step("is anybody starving?") { world, me in
+        program.step("is the first waiter starving?") { world, me in
             world.load(Self.waiters, by: me) & 2 != 0 ? .to("hand over") : .to("release")
         }
         program.atomic("hand over") { world, me in
-            guard let heir = line(world).first.map({ Int($0) - 1 }) else { return .to("release") }
-            remove(heir, &world)
-            world.memory[Self.isIn(heir)] = 1
-            world.memory[Self.owner] = UInt8(heir + 1)
-            world.processors[me].registers[Self.target] = UInt8(heir)
+            guard let newOwner = waitQueue(world).first.map({ Int($0) - 1 }) else { return .to("release") }
+            remove(newOwner, &world)
+            world.memory[Self.isAdmitted(newOwner)] = 1
+            world.memory[Self.owner] = UInt8(newOwner + 1)
+            world.processors[me].registers[Self.target] = UInt8(newOwner)
             return .to("unpark")
         }
         if isPortable {
@@ -151,13 +153,13 @@ struct LockModel {
                 return .next
             }
         }
-        program.step("is anybody waiting?") { world, me in
+        program.step("are there waiters?") { world, me in
             let waiters = world.load(Self.waiters, by: me)
             return waiters != 0 && waiters & 1 == 0 && omission != .wake ? .to("wake") : .to("again")
         }
         program.atomic("wake") { world, me in wakeFirst(&world, me) ? .next : .to("again") }
         program.atomic("unpark") { world, me in
-            world.memory[Self.token(Int(world.processors[me].registers[Self.target]))] = 1
+            world.memory[Self.parkToken(Int(world.processors[me].registers[Self.target]))] = 1
             return .next
         }
         program.step("again") { world, me in
@@ -172,26 +174,26 @@ struct LockModel {
         return true
     }
 
-    private func line(_ world: World) -> [UInt8] {
-        (0..<processors).map { world.memory[Self.place($0)] }.filter { $0 != 0 }
+    private func waitQueue(_ world: World) -> [UInt8] {
+        (0..<processors).map { world.memory[Self.entry($0)] }.filter { $0 != 0 }
     }
 
     private func remove(_ thread: Int, _ world: inout World) {
-        let rest = line(world).filter { $0 != UInt8(thread + 1) }
-        for index in 0..<processors { world.memory[Self.place(index)] = index < rest.count ? rest[index] : 0 }
+        let rest = waitQueue(world).filter { $0 != UInt8(thread + 1) }
+        for index in 0..<processors { world.memory[Self.entry(index)] = index < rest.count ? rest[index] : 0 }
         if world.memory[Self.woken(thread)] == 1 {
             world.memory[Self.woken(thread)] = 0
-            world.memory[Self.pending] = 0
+            world.memory[Self.wakePending] = 0
         }
         world.memory[Self.starving] = 0
         summarize(&world)
     }
 
-    /// Marks the first as woken, and notes whom to unpark.
+    /// Marks the first waiter as woken, and notes it as the one to unpark.
     private func wakeFirst(_ world: inout World, _ me: Int) -> Bool {
-        guard world.memory[Self.pending] == 0, let first = line(world).first else { return false }
+        guard world.memory[Self.wakePending] == 0, let first = waitQueue(world).first else { return false }
         world.memory[Self.woken(Int(first) - 1)] = 1
-        world.memory[Self.pending] = 1
+        world.memory[Self.wakePending] = 1
         world.processors[me].registers[Self.target] = first - 1
         summarize(&world)
         return true
@@ -199,6 +201,7 @@ struct LockModel {
 
     private func summarize(_ world: inout World) {
         world.memory[Self.waiters] =
-            UInt8(line(world).count) << 2 | world.memory[Self.starving] << 1 | world.memory[Self.pending]
+            UInt8(waitQueue(world).count) << 2 | world.memory[Self.starving] << 1
+            | world.memory[Self.wakePending]
     }
 }

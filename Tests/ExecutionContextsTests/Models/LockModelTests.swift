@@ -4,7 +4,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct LockModelTests {
     @Test(arguments: [false, true])
-    func `Law 14: one at a time, and nobody is left waiting`(portable isPortable: Bool) async {
+    func `Law 14: one thread at a time is inside, and none waits for ever`(portable isPortable: Bool) async {
         let result = await LockModel(processors: 3, rounds: 1, isPortable: isPortable).explored()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 1_000)
@@ -13,15 +13,14 @@ struct LockModelTests {
     }
 
     @Test(arguments: [Set([2]), [1, 2]])
-    func `Law 15: a wait with a limit ends in or out, and takes no wake-up with it`(impatient: Set<Int>) async
-    {
+    func `Law 15: a waiter with a limit enters or gives up, and loses no wake-up`(impatient: Set<Int>) async {
         let result = await LockModel(processors: 3, rounds: 1, impatient: impatient).explored()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 1_000)
     }
 
     @Test(arguments: LockModel.Omission.allCases)
-    func `The check finds the fault when a part of the protocol is left out`(_ omission: LockModel.Omission)
+    func `Exploration finds a fault when a part of the protocol is left out`(_ omission: LockModel.Omission)
         async
     {
         let models = [
@@ -31,7 +30,8 @@ struct LockModelTests {
         ]
         for model in models {
             guard let failure = await model.explored().failure else { continue }
-            #expect(failure.sentence.contains(omission == .comparison ? "two are inside" : "waits for ever"))
+            let message = omission == .comparison ? "two threads are inside" : "waits for ever"
+            #expect(failure.message.contains(message))
             return #expect(!failure.trace.isEmpty)
         }
         Issue.record("not found")

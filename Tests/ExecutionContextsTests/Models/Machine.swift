@@ -1,13 +1,13 @@
 import Dispatch
 
-/// A small machine with several processors, each with a store buffer, whose every run can be tried.
+/// A small machine with several processors, each with a store buffer. Every run of it can be tried.
 ///
-/// A store goes into the processor's buffer and from there, some time, to memory; the processor itself sees it at
-/// once. This is what real processors do, and what a handshake between two of them can break on. An atomic
-/// read-modify-write waits until the buffer is empty. What threads share is bytes; what the step of a program does
-/// happens at once.
+/// - A store enters the processor's buffer, and reaches memory at some later time. The processor
+///   itself sees it at once. Real processors do the same, which can break a handshake of two.
+/// - An atomic read-modify-write waits until the buffer is empty.
+/// - Threads share bytes. Each step of a program happens at one instant.
 struct World: Hashable {
-    /// What all processors share.
+    /// The memory that all processors share.
     var memory = Bytes(count: 56)
     var processors: [Processor]
 
@@ -15,7 +15,7 @@ struct World: Hashable {
         var counter: UInt8 = 0
         var hasEnded = false
         var registers = Bytes(count: 16)
-        /// Stores on their way, oldest first: two bytes each.
+        /// Stores that have not reached memory, oldest first: two bytes each.
         fileprivate var buffer: UInt64 = 0
         fileprivate var buffered: UInt8 = 0
     }
@@ -35,24 +35,24 @@ struct World: Hashable {
         }
     }
 
-    /// What is wrong, if anything is.
-    var complaint: String?
+    /// The first check that failed, or nil.
+    var fault: String?
 
-    func load(_ cell: Int, by processor: Int) -> UInt8 {
+    func load(_ address: Int, by processor: Int) -> UInt8 {
         let own = processors[processor]
         for index in (0..<UInt64(own.buffered)).reversed() {
             let store = own.buffer >> (16 * index)
-            if UInt8(truncatingIfNeeded: store) == UInt8(cell) {
+            if UInt8(truncatingIfNeeded: store) == UInt8(address) {
                 return UInt8(truncatingIfNeeded: store >> 8)
             }
         }
-        return memory[cell]
+        return memory[address]
     }
 
-    mutating func store(_ value: UInt8, in cell: Int, by processor: Int) {
+    mutating func store(_ value: UInt8, in address: Int, by processor: Int) {
         let end = UInt64(processors[processor].buffered)
         precondition(end < 4, "A model that stores more needs a larger buffer.")
-        processors[processor].buffer |= (UInt64(value) << 8 | UInt64(cell)) << (16 * end)
+        processors[processor].buffer |= (UInt64(value) << 8 | UInt64(address)) << (16 * end)
         processors[processor].buffered += 1
     }
 
@@ -69,10 +69,11 @@ struct World: Hashable {
         while hasBuffered(processor) { drainOldest(of: processor) }
     }
 
-    // By hand: a check compares millions of worlds, and the synthesized way goes byte by byte.
+    // By hand: an exploration compares millions of worlds, and the synthesized operator compares
+    // byte by byte.
     static func == (left: World, right: World) -> Bool {
         left.memory.words == right.memory.words && left.processors == right.processors
-            && left.complaint == right.complaint
+            && left.fault == right.fault
     }
 
     func hash(into hasher: inout Hasher) {
@@ -80,18 +81,18 @@ struct World: Hashable {
         for processor in processors { processor.hash(into: &hasher) }
     }
 
-    mutating func check(_ condition: Bool, _ sentence: String) {
-        if !condition { complaint = complaint ?? sentence }
+    mutating func check(_ condition: Bool, _ message: String) {
+        if !condition { fault = fault ?? message }
     }
 }
 
-/// Where a processor goes on after a step.
+/// Where a processor continues after a step.
 enum Move {
     case next
     case to(String)
-    /// One of several, whichever: all are tried.
+    /// Any of several steps. All are tried.
     case either([String])
-    /// Nothing can be done until another processor has done something.
+    /// The processor cannot continue until another one has made a step.
     case blocked
     case end
 }
@@ -108,10 +109,11 @@ struct Program {
     /// Adds a step, which may only store, or load one word.
     mutating func step(_ name: String, _ step: @escaping Step) { add(name, isAtomic: false, step) }
 
-    /// Adds an atomic read-modify-write, or what a lock makes one: the processor's buffer is empty before.
+    /// Adds an atomic read-modify-write, or a step under a lock. The processor's buffer is empty
+    /// before.
     mutating func atomic(_ name: String, _ step: @escaping Step) { add(name, isAtomic: true, step) }
 
-    /// Adds the barrier for all processors: each passes it at a moment of its own.
+    /// Adds the barrier for all processors. Each passes it at a time of its own.
     mutating func barrier(_ name: String, processors: Int) {
         for processor in 0..<processors {
             add("\(name) \(processor)", isAtomic: true) { world, _ in
@@ -130,26 +132,26 @@ struct Program {
     }
 }
 
-/// What trying every run has shown.
+/// The result of trying every run.
 struct Exploration: Sendable {
     var states = 0
-    /// What went wrong, and the steps that lead there.
-    var failure: (sentence: String, trace: [String])?
+    /// What failed, and the steps that lead there.
+    var failure: (message: String, trace: [String])?
 }
 
-/// Tries every run of the programs, one a processor.
+/// Tries every run of the programs, one for each processor.
 func explore(_ programs: [Program], from start: World, limit: Int = 2_000_000) -> Exploration {
     var known: [World: Int] = [start: 0]
     var queue = [start]
-    var origins: [(from: Int, step: String)] = [(0, "start")]
+    var predecessors: [(from: Int, step: String)] = [(0, "start")]
     var result = Exploration()
 
     func trace(to last: Int) -> [String] {
         var steps: [String] = []
         var index = last
         while index != 0 {
-            steps.append(origins[index].step)
-            index = origins[index].from
+            steps.append(predecessors[index].step)
+            index = predecessors[index].from
         }
         return steps.reversed()
     }
@@ -163,9 +165,9 @@ func explore(_ programs: [Program], from start: World, limit: Int = 2_000_000) -
             guard known[next] == nil else { return }
             known[next] = queue.count
             queue.append(next)
-            origins.append((head, step()))
-            if let complaint = next.complaint, result.failure == nil {
-                result.failure = (complaint, trace(to: queue.count - 1))
+            predecessors.append((head, step()))
+            if let fault = next.fault, result.failure == nil {
+                result.failure = (fault, trace(to: queue.count - 1))
             }
         }
         for (me, program) in programs.enumerated() {
@@ -213,9 +215,9 @@ func explore(_ programs: [Program], from start: World, limit: Int = 2_000_000) -
     return result
 }
 
-/// What `body` returns, run on a thread that is not one of the cooperative pool.
+/// Runs `body` on a thread outside of the cooperative pool, and returns its result.
 func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-        DispatchQueue(label: "a test that computes").async { continuation.resume(returning: body()) }
+        DispatchQueue(label: "exploration").async { continuation.resume(returning: body()) }
     }
 }

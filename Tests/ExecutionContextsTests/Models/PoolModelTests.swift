@@ -1,24 +1,24 @@
 import Testing
 
-/// Every run of a pool's coming and going ends with all work done.
+/// Every run of a pool's workers, which start and go idle, ends with all jobs run.
 @Suite(.timeLimit(.minutes(30)))
 struct PoolModelTests {
     @Test(arguments: [
         PoolModel(), PoolModel(submitters: 1, each: 3), PoolModel(submitters: 3),
-        PoolModel(submitters: 2, workers: 3), PoolModel(width: 1, each: 2, lends: true),
-        PoolModel(submitters: 1, workers: 3, width: 1, each: 3, lends: true),
+        PoolModel(submitters: 2, workers: 3), PoolModel(width: 1, each: 2, announcesWait: true),
+        PoolModel(submitters: 1, workers: 3, width: 1, each: 3, announcesWait: true),
     ])
-    func `Law 1: in no order of steps is work left, or a worker that could run it`(_ model: PoolModel) async {
+    func `Law 1: in no order of steps is a job left that a worker could run`(_ model: PoolModel) async {
         let result = await model.explored()
         #expect(result.failure == nil, "\(result.failure?.trace ?? [])")
         #expect(result.states > 100)
     }
 
     @Test(arguments: PoolModel.Omission.allCases)
-    func `Law 1: without any part of it, some order leaves work`(_ omission: PoolModel.Omission) async {
+    func `Law 1: without any one step, some order leaves a job`(_ omission: PoolModel.Omission) async {
         var isFound = false
         let models = [
-            PoolModel(width: 1, lends: true, omission: omission), PoolModel(omission: omission),
+            PoolModel(width: 1, announcesWait: true, omission: omission), PoolModel(omission: omission),
             PoolModel(each: 2, omission: omission),
         ]
         for model in models where !isFound {

@@ -2,14 +2,14 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// What a recorder tells in numbers.
+/// The figures of a recorder.
 struct RecorderTotalsTests {
     @Test(arguments: [1, 2, 3, 9, 10, 99, 100, 101, 1000])
     func `Percentiles are those of the sorted list`(_ count: Int) {
         let recorder = Recorder()
         let manual = ManualContext()
         let view = manual.observed(by: recorder)
-        // Each number from 1 to the count once, in an order of no order.
+        // Distinct numbers in no particular order.
         let lengths = (0..<count).map { Int64($0 * 7919 % 10_007) }
         for length in lengths {
             view.execute { manual.stall(for: .nanoseconds(length)) }
@@ -17,9 +17,9 @@ struct RecorderTotalsTests {
         }
         let sorted = lengths.sorted()
         func isRight(_ found: Duration, _ percent: Int) -> Bool {
-            guard let place = sorted.firstIndex(where: { .nanoseconds($0) == found }) else { return false }
-            // At least so many of a hundred are no longer, and with one less they would not be.
-            return (place + 1) * 100 >= count * percent && place * 100 < count * percent
+            guard let index = sorted.firstIndex(where: { .nanoseconds($0) == found }) else { return false }
+            // At least this percentage is at most that long, and one fewer would not suffice.
+            return (index + 1) * 100 >= count * percent && index * 100 < count * percent
         }
         let runs = recorder.totals[0].runs
         #expect(isRight(runs.p50, 50))
@@ -30,7 +30,7 @@ struct RecorderTotalsTests {
         #expect(recorder.totals[0].count == count)
     }
 
-    @Test func `The longest hold is of the piece that ran longest`() {
+    @Test func `The longest hold is that of the job that ran longest`() {
         let recorder = Recorder()
         let manual = ManualContext()
         let view = manual.observed(by: recorder)
@@ -40,11 +40,11 @@ struct RecorderTotalsTests {
         manual.runReady()
         let totals = recorder.totals[0]
         #expect(totals.longestHold == .milliseconds(9))
-        #expect(totals.longest?.piece == 2)
+        #expect(totals.longest?.job == 2)
         #expect(totals.waits.max == .milliseconds(11))
     }
 
-    @Test func `The greatest depth is the most that waited at one time`() {
+    @Test func `The greatest depth is the largest number of jobs that waited at a time`() {
         let recorder = Recorder()
         let manual = ManualContext()
         let view = manual.observed(by: recorder)
@@ -57,7 +57,7 @@ struct RecorderTotalsTests {
         #expect(recorder.totals[0].waiting == 1)
     }
 
-    @Test func `Who held the context when a piece came is known, if the piece waited for it`() {
+    @Test func `A job that waited knows the job that ran on the context when it was submitted`() {
         let recorder = Recorder()
         let manual = ManualContext()
         let view = manual.observed(by: recorder)
@@ -66,22 +66,22 @@ struct RecorderTotalsTests {
             view.execute {}
         }
         manual.runReady()
-        let pieces = recorder.pieces
-        #expect(pieces.map { $0.behind?.piece } == [nil, 1, 1])
-        // Nobody held it, but others were first.
+        let jobs = recorder.jobs
+        #expect(jobs.map { $0.behind?.job } == [nil, 1, 1])
+        // No job ran on it, but earlier jobs were queued.
         for _ in 0..<3 { view.execute {} }
         manual.runReady()
-        #expect(recorder.pieces.suffix(3).map { $0.behind?.piece } == [nil, 4, 5])
-        // Inside is not behind.
+        #expect(recorder.jobs.suffix(3).map { $0.behind?.job } == [nil, 4, 5])
+        // A nested job is not behind the outer one.
         let inline = ImmediateContext().named("inline").observed(by: recorder)
         inline.execute { inline.execute {} }
-        #expect(recorder.pieces.suffix(2).map(\.behind) == [nil, nil])
+        #expect(recorder.jobs.suffix(2).map(\.behind) == [nil, nil])
     }
 
     @Test func `An empty recording has no totals`() {
         let recorder = Recorder()
         #expect(recorder.totals.isEmpty)
-        #expect(recorder.pieces.isEmpty)
+        #expect(recorder.jobs.isEmpty)
         #expect(recorder.overwritten == 0)
     }
 }

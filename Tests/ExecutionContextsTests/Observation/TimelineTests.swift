@@ -3,11 +3,11 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// The page as text; that a browser can use it is for `.ci/check-timeline`.
+/// The page as text; `.ci/check-timeline` checks that a browser can use it.
 struct TimelineTests {
     static let evil = "</script><script>alert(1)</script><b onclick='x'>&\"\u{2028}日本 🐦"
 
-    @Test func `No name gets out of its place in the page`() throws {
+    @Test func `No name can inject markup into the page`() throws {
         let recorder = Recorder()
         ImmediateContext().named(Self.evil).observed(by: recorder).execute {}
         let page = recorder.timelineHTML(title: Self.evil)
@@ -19,12 +19,12 @@ struct TimelineTests {
             let count = page.components(separatedBy: tag).count
             #expect(count == usual.timelineHTML().components(separatedBy: tag).count, "\(tag)")
         }
-        // And yet the name is there, whole.
+        // The name is in the page, unchanged.
         #expect(try data(of: page).lanes[0] == Self.evil)
         #expect(page.contains("&lt;b onclick=&#39;x&#39;&gt;&amp;&quot;"))
     }
 
-    @Test func `The page has each piece with its moments from the first one on`() throws {
+    @Test func `The page has each job, with its times relative to the first event`() throws {
         let recorder = Recorder()
         let manual = ManualContext(name: "base")
         let view = manual.observed(by: recorder)
@@ -33,37 +33,37 @@ struct TimelineTests {
         manual.stall(for: .nanoseconds(10))
         manual.runReady()
         view.execute {}
-        let pieces = try data(of: recorder.timelineHTML()).pieces
-        #expect(pieces.map { Array($0[2...6]) } == [[0, 10, 30, 2, 1], [30, -1, -1, 0, 2]])
+        let jobs = try data(of: recorder.timelineHTML()).jobs
+        #expect(jobs.map { Array($0[2...6]) } == [[0, 10, 30, 2, 1], [30, -1, -1, 0, 2]])
     }
 
     @Test func `An empty recording is a page that says so`() throws {
         let page = Recorder().timelineHTML()
         #expect(page.contains("Nothing was recorded."))
         #expect(!page.contains("<canvas"))
-        #expect(try data(of: page).pieces.isEmpty)
+        #expect(try data(of: page).jobs.isEmpty)
     }
 
-    @Test func `The page says how much is missing`() {
+    @Test func `The page says how many events were overwritten`() {
         let recorder = Recorder(capacity: 4)
         let view = ImmediateContext().observed(by: recorder)
         for _ in 0..<3 { view.execute {} }
         #expect(recorder.timelineHTML().contains("5 older events were overwritten"))
     }
 
-    @Test func `The page needs nothing from elsewhere`() {
+    @Test func `The page loads nothing from elsewhere`() {
         let page = Recorder().timelineHTML()
         for word in ["http:", "https:", "src=", "href=", "@import", "url("] {
             #expect(!page.contains(word), "\(word)")
         }
     }
 
-    private func data(of page: String) throws -> (lanes: [String], pieces: [[Int]]) {
+    private func data(of page: String) throws -> (lanes: [String], jobs: [[Int]]) {
         let start = try #require(page.range(of: "id=\"data\">"))
         let end = try #require(page.range(of: "</script>", range: start.upperBound..<page.endIndex))
         let text = page[start.upperBound..<end.lowerBound]
         let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         let lanes = try #require(object?["lanes"] as? [[Any]])
-        return (lanes.map { $0[0] as? String ?? "" }, try #require(object?["pieces"] as? [[Int]]))
+        return (lanes.map { $0[0] as? String ?? "" }, try #require(object?["jobs"] as? [[Int]]))
     }
 }

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// The trace as a reader of the format sees it.
+/// The trace as a parser of the format reads it.
 struct Trace {
     struct Complete {
         let name: String
@@ -55,7 +55,7 @@ struct Trace {
         }
     }
 
-    /// The names of the lanes by process and thread.
+    /// The names of the lanes, by process and thread.
     var threads: [String: String] {
         Dictionary(
             of(["M"]).filter { $0["name"] as? String == "thread_name" }.map {
@@ -68,7 +68,7 @@ struct Trace {
 }
 
 struct TraceTests {
-    @Test func `A piece is a complete event in the lane of its context, in microseconds`() throws {
+    @Test func `A job is a complete event in the lane of its context, in microseconds`() throws {
         let recorder = Recorder()
         let manual = ManualContext(name: "base")
         let view = manual.observed(by: recorder)
@@ -84,8 +84,7 @@ struct TraceTests {
         #expect(trace.threads == ["1 1": "base"])
     }
 
-    @Test func `A hop is a flow from inside the piece that submitted to the piece that it submitted`() throws
-    {
+    @Test func `A submission is a flow from inside the submitting job to the submitted job`() throws {
         let recorder = Recorder()
         let time = ManualTime()
         let screen = ManualContext(name: "screen", time: time).observed(by: recorder)
@@ -107,9 +106,7 @@ struct TraceTests {
         #expect(to.arguments["submitted_by"] as? String == "screen #1")
     }
 
-    @Test func `Pieces that run beside each other lie in rows of their lane, where none overlaps`()
-        async throws
-    {
+    @Test func `Jobs that run at the same time are in rows of their lane that do not overlap`() async throws {
         let recorder = Recorder()
         let view = ImmediateContext().named("beside").observed(by: recorder)
         await offThePool { onThreads(6) { for _ in 0..<100 { view.execute { view.execute {} } } } }
@@ -119,7 +116,7 @@ struct TraceTests {
             trace.complete.allSatisfy { trace.threads["\($0.pid) \($0.tid)"]?.hasPrefix("beside") == true })
         for (_, row) in Dictionary(grouping: trace.complete, by: \.tid) {
             let sorted = row.sorted { $0.ts < $1.ts }
-            // A nanosecond is lost where a double stands for thousandths.
+            // A Double of microseconds may be off by a nanosecond.
             #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $0.ts + $0.dur <= $1.ts + 0.0015 })
         }
         #expect(trace.flows.count == 1200)
@@ -128,7 +125,7 @@ struct TraceTests {
     }
 
     @Test(arguments: ["", "plain", "\"quoted\" \\ \n\t\u{0}\u{1F}", "</script>", "日本 🐦 \u{2028}", "a & 'b'"])
-    func `A name comes through whole`(_ name: String) throws {
+    func `A trace holds each name unchanged`(_ name: String) throws {
         let recorder = Recorder()
         ImmediateContext().named(name).observed(by: recorder).execute {}
         let names = try Trace(recorder).threads.values
@@ -139,7 +136,7 @@ struct TraceTests {
         #expect(try Trace(Recorder()).events.isEmpty)
     }
 
-    @Test func `A trace and a timeline are written to files, or throw why not`() throws {
+    @Test func `Traces and timelines are written to files, and failures are thrown`() throws {
         let recorder = Recorder()
         ImmediateContext().observed(by: recorder).execute {}
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

@@ -4,11 +4,12 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// The barrier for all threads where the system refuses it after the library has started.
+/// The process-wide memory barrier, where the system refuses it after the library has started.
 @Suite(.timeLimit(.minutes(30)))
 struct BarrierFallbackTests {
-    /// Has threads meet in a section and in a coordinator, so that waiters and writers ask for the barrier.
-    private static func meet() {
+    /// Makes threads contend for a section and a coordinator, so that waiters and writers need the
+    /// barrier.
+    private static func contend() {
         let section = CriticalSection()
         let coordinator = ReadWriteCoordinator()
         let room = ReadWriteRoom()
@@ -18,7 +19,7 @@ struct BarrierFallbackTests {
             for _ in 0..<100 {
                 section.execute {
                     unsafe entries += 1
-                    // Others come meanwhile, and go to sleep.
+                    // Other threads arrive meanwhile, and park.
                     let end = SystemTime.shared.now.advanced(by: .microseconds(50))
                     while SystemTime.shared.now < end {}
                 }
@@ -30,29 +31,28 @@ struct BarrierFallbackTests {
         guard unsafe entries == 400, room.total == 400, room.fault == nil else { fatalError("Not excluded.") }
     }
 
-    @Test
-    func `Laws 14, 17: without membarrier the caller visits every processor, and stays where it may run`()
+    @Test func `Laws 14, 17: without membarrier a caller visits every processor and keeps its affinity`()
         async
     {
         await #expect(processExitsWith: .success) {
-            Self.meet()
+            Self.contend()
             let before = Self.affinity
             Sandbox.refuse([Sandbox.membarrier])
-            Self.meet()
-            guard Self.affinity == before else { fatalError("The thread was left on one processor.") }
+            Self.contend()
+            guard Self.affinity == before else { fatalError("The thread's affinity has changed.") }
         }
     }
 
-    @Test func `Laws 14, 17: where both are refused the program traps with a message`() async throws {
+    @Test func `Laws 14, 17: without membarrier and affinity a process traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            Self.meet()
+            Self.contend()
             Sandbox.refuse([Sandbox.membarrier, Sandbox.setAffinity])
-            Self.meet()
+            Self.contend()
         }
-        try expectSentence(result, "membarrier", "sandbox", "laws 14, 17")
+        try expectTrap(result, "membarrier", "sandbox", "laws 14, 17")
     }
 
-    /// The processors that the calling thread may run on, as the system says it.
+    /// The processors that the calling thread may run on, as the system reports them.
     private static var affinity: String {
         let status = (try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)) ?? ""
         return status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }.map(String.init) ?? ""

@@ -2,19 +2,19 @@ import ExecutionContexts
 import TestSupport
 import Testing
 
-/// The layout of heap blocks with several values, against the rules that make a block safe.
+/// Checks the layout of heap blocks with several values against the rules that make a block safe.
 struct BlockLayoutTests {
     @Test(arguments: 1...64)
     func `Every value of a block is aligned, inside the block and apart from its neighbours`(
         _ seed: UInt64
     ) {
-        var random = Dice(seed: seed)
-        let minimum = 1 << Int.random(in: 0...7, using: &random)
+        var rng = SeededRNG(seed: seed)
+        let minimum = 1 << Int.random(in: 0...7, using: &rng)
         var layout = BlockLayout(alignment: minimum)
         var end = 0
-        for _ in 0..<Int.random(in: 1...12, using: &random) {
-            let count = Int.random(in: 0...40, using: &random)
-            let (offset, stride, alignment) = append(to: &layout, count, using: &random)
+        for _ in 0..<Int.random(in: 1...12, using: &rng) {
+            let count = Int.random(in: 0...40, using: &rng)
+            let (offset, stride, alignment) = append(to: &layout, count, using: &rng)
             #expect(offset % alignment == 0)
             #expect(layout.alignment.isMultiple(of: alignment))
             #expect(offset >= end, "it overlaps the value before it")
@@ -24,7 +24,7 @@ struct BlockLayoutTests {
         #expect(layout.alignment >= minimum)
     }
 
-    /// A header of 10 bytes, as a queue's segment has: its slots begin at 16.
+    /// The header has 10 bytes, like that of a queue's segment, so the slots begin at 16.
     @Test
     func `Padding behind a header is part of the block`() {
         struct Header {
@@ -39,7 +39,7 @@ struct BlockLayoutTests {
     }
 
     private func append(
-        to layout: inout BlockLayout, _ count: Int, using random: inout Dice
+        to layout: inout BlockLayout, _ count: Int, using rng: inout SeededRNG
     ) -> (offset: Int, stride: Int, alignment: Int) {
         func of<Value>(_ type: Value.Type) -> (Int, Int, Int) {
             (
@@ -47,7 +47,7 @@ struct BlockLayoutTests {
                 MemoryLayout<Value>.alignment
             )
         }
-        return switch Int.random(in: 0..<6, using: &random) {
+        return switch Int.random(in: 0..<6, using: &rng) {
         case 0: of(UInt8.self)
         case 1: of(UInt16.self)
         case 2: of((UInt64, UInt16).self)

@@ -3,10 +3,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// Law 34: what a forked child may do that does not call exec.
+/// Law 34: what a forked child that does not call exec may do.
 @Suite(.timeLimit(.minutes(30)))
 struct ForkTests {
-    /// Runs `body` in a forked child, and ends this process as the child has ended.
+    /// Runs `body` in a forked child, and exits with success if the child did.
     private static func inChild(_ body: () -> Void) {
         typealias Fork = @convention(c) () -> pid_t
         // By name, since Swift does not import it.
@@ -14,7 +14,7 @@ struct ForkTests {
         // The type is the one that unistd.h declares.
         let child = unsafe unsafeBitCast(symbol, to: Fork.self)()
         if child == 0 {
-            // A child that hangs is ended by the system, and has failed.
+            // The alarm ends a child that hangs, which is a failure.
             alarm(120)
             body()
             _exit(0)
@@ -25,7 +25,7 @@ struct ForkTests {
         exit(0)
     }
 
-    /// Has the library and its threads in use.
+    /// Starts the library and its threads.
     private static func begin() {
         let done = DispatchSemaphore(value: 0)
         GlobalContext().execute { done.signal() }
@@ -34,11 +34,11 @@ struct ForkTests {
         done.wait()
     }
 
-    @Test func `Law 34: in a child, what needs no other thread works`() async {
+    @Test func `Law 34: in a child, calls that need no other thread work`() async {
         await #expect(processExitsWith: .success) {
             Self.begin()
             let section = CriticalSection()
-            let coordinator = ReadWriteCoordinator(carrier: .immediate)
+            let coordinator = ReadWriteCoordinator(writesOn: .immediate)
             coordinator.bringBias()
             Self.inChild {
                 var count = 0
@@ -58,26 +58,26 @@ struct ForkTests {
             Self.begin()
             Self.inChild { GlobalContext().execute {} }
         }
-        try expectSentence(result, "law 34", "exec")
+        try expectTrap(result, "law 34", "exec")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.begin()
             let queue = SerialQueueContext(label: "books")
             Self.inChild { queue.execute {} }
         }
-        try expectSentence(result, "'books'", "law 34")
+        try expectTrap(result, "'books'", "law 34")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.begin()
             Self.inChild { PoolContext().execute {} }
         }
-        try expectSentence(result, "law 34")
+        try expectTrap(result, "law 34")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.begin()
             Self.inChild { _ = ImmediateContext().schedule(after: .seconds(1)) {} }
         }
-        try expectSentence(result, "law 34")
+        try expectTrap(result, "law 34")
     }
 
-    @Test func `Law 34: in a child, a section that a thread of the parent holds traps with a message`()
+    @Test func `Law 34: in a child, entering a section that a parent's thread holds traps with a message`()
         async throws
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -93,6 +93,6 @@ struct ForkTests {
             isInside.wait()
             Self.inChild { section.execute {} }
         }
-        try expectSentence(result, "law 34", "forked child")
+        try expectTrap(result, "law 34", "forked child")
     }
 }

@@ -3,12 +3,12 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// What the library knows of threads, which follows the threads that live.
+/// The library's records of threads, which exist only for living threads.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct LivingThreadTests {
-    @Test func `A search for readers looks at living threads only, however many there have been`() async {
+    @Test func `A search for readers visits only living threads, however many have ended`() async {
         await watched {
-            let before = Seam.threadCount
+            let before = SimulationHooks.threadCount
             let coordinators = (0..<12).map { ReadWriteCoordinator(name: "\($0)") }
             @Sendable func readAll(from first: Int, _ body: () -> Void) {
                 if first == coordinators.count { return body() }
@@ -20,23 +20,23 @@ struct LivingThreadTests {
             for _ in 0..<600 { ready.enter() }
             let ender = Thread {
                 ready.wait()
-                during.value = Seam.threadCount
+                during.value = SimulationHooks.threadCount
                 for _ in 0..<600 { mayEnd.signal() }
             }
             ender.start()
             OwnThread.onEach(600) { _ in
-                // More reads at a time than a record has room for.
+                // More nested reads than a record has reader slots.
                 readAll(from: 0) {}
                 ready.leave()
                 mayEnd.wait()
             }
             #expect(during.value >= 600)
-            // A thread's record goes when its last destructor has run, a little after its body.
-            while Seam.threadCount > before + 300 { sched_yield() }
+            // A thread's record is freed after its last destructor, a little after its body.
+            while SimulationHooks.threadCount > before + 300 { sched_yield() }
         }
     }
 
-    @Test func `Law 17: readers by claim on threads that come and go exclude a writer`() async {
+    @Test func `Law 17: readers that use reader slots on short-lived threads exclude a writer`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let room = ReadWriteRoom()

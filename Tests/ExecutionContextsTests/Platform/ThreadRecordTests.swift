@@ -4,23 +4,23 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a thread keeps when its thread-local variables go before it, as they do at a thread's end
-/// on Apple's systems.
+/// The record of a thread whose thread-local variables are gone, as at a thread's end on Apple's
+/// systems.
 struct ThreadRecordTests {
     @Test
-    func `A thread that has lost its thread-local variables gets its record back, with its values`() {
+    func `A thread whose thread-local variables are gone finds its record again, with its values`() {
         let local = ThreadLocalValue<Marker> { _ in Marker() }
         let ended = DispatchSemaphore(value: 0)
         let isKept = Box(false)
         let thread = Thread {
             local.set(Marker(ended))
-            let number = Seam.thread
+            let number = SimulationHooks.thread
             ec_thread_set(nil)
-            let isSame = Seam.thread == number && local.cachedValue()?.ended === ended
+            let isSame = SimulationHooks.thread == number && local.cachedValue()?.ended === ended
             isKept.value = isSame
         }
         thread.start()
-        // The value is freed on the thread when this ends, so its record has not been lost.
+        // The thread frees the value when it ends, so its record is still found.
         ended.wait()
         #expect(isKept.value)
     }

@@ -3,35 +3,34 @@ import ExecutionContexts
 import Synchronization
 import Testing
 
-/// Random programs on random pools: everything that was accepted runs once, no pool exceeds its
-/// width by more than the substitutes that it says it has called, all of it ends.
+/// Random programs on random pools: each accepted job runs once, no pool exceeds its width by more
+/// than its `statistics.substitutes`, and every program ends.
 ///
 /// Each job of a program computes, submits jobs to any of the pools, with any priority or after a
 /// delay, and waits for some of them, by the library's means or its own. It waits only for jobs
-/// that it submitted itself, so that a program ends unless a pool forgets something. A pool may be
-/// shut down in the middle.
+/// that it submitted itself, so that a program ends unless a pool forgets a job. A pool may be shut
+/// down in the middle.
 @Suite(.timeLimit(.minutes(30)))
 struct PoolAdversaryTests {
     @Test(arguments: seeds(debug: 24, release: 200))
-    func `Laws 1, 11, 20: a random program on random pools ends, and keeps its promises`(_ seed: UInt64) async
-    {
+    func `Laws 1, 11, 20: a random program on random pools ends, and keeps the laws`(_ seed: UInt64) async {
         await watched { RandomPools(seed: seed).run() }
     }
 }
 
 private final class RandomPools: Sendable {
-    /// What one pool has been given and has done. Relaxed, all: figures, read after the end.
+    /// The jobs that one pool was given and has run. Relaxed, all: figures, read after the end.
     final class Subject: Sendable {
         let pool: WorkerPool
         let width: Int
         let begun = Atomic<Int>(0)
         let accepted = Atomic<Int>(0)
         let refused = Atomic<Int>(0)
-        let computing = Together()
+        let computing = ConcurrencyCount()
 
-        init(_ dice: inout Dice) {
-            width = dice.roll(3) + 1
-            // Enough for all that may wait at a time: what exceeds a limit waits by its own choice.
+        init(_ rng: inout SeededRNG) {
+            width = rng.roll(3) + 1
+            // Enough threads for all jobs that may wait at a time.
             pool = WorkerPool(width: width, limit: 256)
         }
     }
@@ -44,21 +43,21 @@ private final class RandomPools: Sendable {
     private let faults = Box<[String]>([])
 
     init(seed: UInt64) {
-        var dice = Dice(seed: seed)
-        subjects = (0..<(dice.roll(3) + 1)).map { _ in Subject(&dice) }
-        waitsByOwnMeans = dice.roll(2) == 0
-        shutsDown = dice.roll(3) == 0
+        var rng = SeededRNG(seed: seed)
+        subjects = (0..<(rng.roll(3) + 1)).map { _ in Subject(&rng) }
+        waitsByOwnMeans = rng.roll(2) == 0
+        shutsDown = rng.roll(3) == 0
         self.seed = seed
     }
 
     func run() {
-        var dice = Dice(seed: seed &+ 1_000)
+        var rng = SeededRNG(seed: seed &+ 1_000)
         for number in 0..<12 {
             let subject = subjects[number % subjects.count]
-            _ = submit(depth: 3, seed: UInt64(dice.roll(1_000_000)), to: subject, &dice)
+            _ = submit(depth: 3, seed: UInt64(rng.roll(1_000_000)), to: subject, &rng)
             if shutsDown, number == 8 { subjects[0].pool.shutDown() }
         }
-        // What one pool's jobs submit to another may wake it again.
+        // The jobs of one pool may submit jobs to a pool that was already drained.
         for _ in 0..<5 { for subject in subjects { try! subject.pool.drained().wait() } }
         for subject in subjects {
             waitUntil { subject.begun.load(ordering: .relaxed) == subject.accepted.load(ordering: .relaxed) }
@@ -66,16 +65,18 @@ private final class RandomPools: Sendable {
             let statistics = subject.pool.statistics
             #expect(statistics.pending == 0, "seed \(seed)")
             #expect(statistics.begun == subject.accepted.load(ordering: .relaxed), "seed \(seed)")
-            // On a busy machine a job may sleep for long in a lock of the allocator, for example,
-            // and is given a substitute as one that waits by means of its own.
+            // On a busy machine a job may sleep for long, for example in a lock of the allocator.
+            // The pool then starts a substitute, as for a foreign wait.
             #expect(
                 subject.computing.most <= subject.width + statistics.substitutes, "seed \(seed)")
         }
         #expect(faults.value.isEmpty, "seed \(seed)")
     }
 
-    /// Submits a job, in some way; the result ends when it has run, or nil if it was refused.
-    private func submit(depth: Int, seed: UInt64, to subject: Subject, _ dice: inout Dice) -> Async<Void>? {
+    /// Submits a job in some way. Returns a future of its end, or nil if the job was refused.
+    private func submit(
+        depth: Int, seed: UInt64, to subject: Subject, _ rng: inout SeededRNG
+    ) -> Async<Void>? {
         let (promise, hasRun) = (Promise<Void>(), Box(false))
         let job: @Sendable () -> Void = { [self] in
             subject.begun.add(1, ordering: .relaxed)
@@ -84,12 +85,12 @@ private final class RandomPools: Sendable {
             perform(depth: depth, seed: seed, on: subject)
             promise.succeed(())
         }
-        let priority = WorkPriority.allCases[dice.roll(5)]
+        let priority = WorkPriority.allCases[rng.roll(5)]
         let pool = subject.pool.prioritized(priority)
-        // Before it can run: a job that has ended counts as accepted.
+        // Counted before the job can run, because a job that has ended counts as accepted.
         subject.accepted.add(1, ordering: .relaxed)
-        if dice.roll(8) == 0 {
-            pool.schedule(after: .microseconds(dice.roll(2_000))) { job() }
+        if rng.roll(8) == 0 {
+            pool.schedule(after: .microseconds(rng.roll(2_000))) { job() }
             return promise.async
         }
         do throws(Refusal) {
@@ -104,14 +105,14 @@ private final class RandomPools: Sendable {
     }
 
     private func perform(depth: Int, seed: UInt64, on subject: Subject) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         subject.computing.visit()
         guard depth > 0 else { return }
-        for _ in 0..<dice.roll(4) {
-            let other = subjects[dice.roll(subjects.count)]
-            guard let child = submit(depth: depth - 1, seed: UInt64(dice.roll(1_000_000)), to: other, &dice)
+        for _ in 0..<rng.roll(4) {
+            let other = subjects[rng.roll(subjects.count)]
+            guard let child = submit(depth: depth - 1, seed: UInt64(rng.roll(1_000_000)), to: other, &rng)
             else { continue }
-            switch dice.roll(4) {
+            switch rng.roll(4) {
             case 0: break
             case 1 where waitsByOwnMeans:
                 let end = DispatchSemaphore(value: 0)

@@ -3,11 +3,11 @@ import ExecutionContexts
 import Synchronization
 import Testing
 
-/// What brings pools to a stop elsewhere: backlogs, pieces that wait for others, storms of delays.
+/// Loads that stall other pools: backlogs, jobs that wait for other jobs, many delays at a time.
 @Suite(.timeLimit(.minutes(30)))
 struct PoolBadDayTests {
-    /// Where the pieces run.
-    enum Place: CaseIterable {
+    /// The context that runs the jobs.
+    enum PoolKind: CaseIterable {
         case shared, own, narrow
 
         var context: any ExecutionContext {
@@ -19,10 +19,10 @@ struct PoolBadDayTests {
         }
     }
 
-    @Test(arguments: Place.allCases)
-    func `Law 20: a diamond of pieces that wait for each other ends`(_ place: Place) async {
+    @Test(arguments: PoolKind.allCases)
+    func `Law 20: a diamond of jobs that wait for each other ends`(_ kind: PoolKind) async {
         await watched {
-            let context = place.context
+            let context = kind.context
             for _ in 0..<rounds(debug: 50, release: 2_000) {
                 let top = context.submit { 1 }
                 let left = context.submit { try top.wait() + 1 }
@@ -33,10 +33,10 @@ struct PoolBadDayTests {
         }
     }
 
-    @Test(arguments: Place.allCases)
-    func `Law 20: waits nested as deep as there may be threads end`(_ place: Place) async {
+    @Test(arguments: PoolKind.allCases)
+    func `Law 20: waits that are nested up to the limit of threads end`(_ kind: PoolKind) async {
         await watched {
-            let context = place.context
+            let context = kind.context
             @Sendable func nest(_ depth: Int) throws -> Int {
                 depth == 0 ? 0 : try context.submit { try nest(depth - 1) }.wait() + 1
             }
@@ -44,10 +44,10 @@ struct PoolBadDayTests {
         }
     }
 
-    @Test(arguments: Place.allCases)
-    func `Law 20: a barber who sleeps until a customer comes serves all of them`(_ place: Place) async {
+    @Test(arguments: PoolKind.allCases)
+    func `Law 20: a barber who sleeps until a customer comes serves all of them`(_ kind: PoolKind) async {
         await watched {
-            let context = place.context
+            let context = kind.context
             let customers = rounds(debug: 200, release: 5_000)
             let (arrived, served) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let barber = context.submit {
@@ -56,7 +56,7 @@ struct PoolBadDayTests {
                     served.signal()
                 }
             }
-            // Each customer waits in the pool for the barber, who waits there as well.
+            // Each customer waits in the pool for the barber, and the barber waits there, too.
             let visits = Async.traverse(0..<customers, atMost: 8) { _ in
                 context.submit {
                     arrived.signal()
@@ -70,12 +70,12 @@ struct PoolBadDayTests {
 
     private static let ran = Atomic<Int>(0)
 
-    @Test func `Law 1: ten million pieces that wait are run, each once`() async {
+    @Test func `Law 1: ten million queued jobs run once each`() async {
         await watched {
             let pool = WorkerPool(width: 2)
             let count = rounds(debug: 300_000, release: 10_000_000)
             let (isBlocked, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            // Until all are there nobody runs any, but for those whom the watch lets in.
+            // Until all are queued, only workers that the monitor starts run any.
             for _ in 0..<2 {
                 pool.execute {
                     isBlocked.signal()
@@ -83,7 +83,7 @@ struct PoolBadDayTests {
                 }
             }
             for _ in 0..<2 { isBlocked.wait() }
-            // Relaxed: the end of the pool orders it before the look below.
+            // Relaxed: the wait for `drained()` orders it before the load below.
             for _ in 0..<count { pool.execute { Self.ran.add(1, ordering: .relaxed) } }
             for _ in 0..<2 { mayGoOn.signal() }
             try! pool.drained().wait()
@@ -91,7 +91,7 @@ struct PoolBadDayTests {
         }
     }
 
-    @Test func `Law 1: millions of pieces, thefts and cancellations lose none and run none twice`() async {
+    @Test func `Law 1: with millions of jobs, steals and cancellations, each job runs at most once`() async {
         await watched {
             let pool = WorkerPool(width: 3)
             let rounds = rounds(debug: 4_000, release: 400_000)
@@ -112,7 +112,7 @@ struct PoolBadDayTests {
         }
     }
 
-    @Test func `Law 7: a storm of delays that are due together ends, cancelled ones apart`() async {
+    @Test func `Law 7: of many delays that are due together, all that were not cancelled run`() async {
         await watched {
             let pool = WorkerPool(width: 2)
             let count = rounds(debug: 20_000, release: 500_000)
@@ -129,17 +129,17 @@ struct PoolBadDayTests {
     }
 }
 
-/// What became of the pieces. Relaxed, all: figures, read after everything has ended.
+/// What became of the jobs. Relaxed, all: figures, read after all jobs have ended.
 private final class Counts: Sendable {
     private let begun = Atomic<Int>(0)
     private let finished = Atomic<Int>(0)
-    private let givenUp = Atomic<Int>(0)
+    private let cancellations = Atomic<Int>(0)
 
     var ran: Int { begun.load(ordering: .relaxed) }
     var ended: Int { finished.load(ordering: .relaxed) }
-    var cancelled: Int { givenUp.load(ordering: .relaxed) }
+    var cancelled: Int { cancellations.load(ordering: .relaxed) }
 
     func run() { begun.add(1, ordering: .relaxed) }
     func end() { finished.add(1, ordering: .relaxed) }
-    func cancel() { givenUp.add(1, ordering: .relaxed) }
+    func cancel() { cancellations.add(1, ordering: .relaxed) }
 }

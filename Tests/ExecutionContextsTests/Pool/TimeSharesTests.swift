@@ -1,8 +1,8 @@
 import ExecutionContexts
 import Testing
 
-/// How a worker divides its time, in virtual time: each queue that has jobs gets its share,
-/// whatever its jobs take.
+/// How a worker divides its time, in virtual time: each queue that has jobs gets its share, however
+/// long its jobs take.
 @Suite(.timeLimit(.minutes(30)))
 struct TimeSharesTests {
     /// One worker over queues that hold jobs of random lengths.
@@ -10,21 +10,20 @@ struct TimeSharesTests {
         var shares = TimeShares()
         var now: Int64 = 1_000_000_000
         var begun = 0
-        /// The time that each queue has had, and the longest that it has waited for a job while it
-        /// had some.
+        /// The time that each queue has had, and its longest wait while it had jobs.
         private var used = [Int64](repeating: 0, count: 4)
         private var longestWait = [Int64](repeating: 0, count: 4)
         private var waitingSince = [Int64](repeating: -1, count: 4)
 
         func used(_ queue: TimeShares.Queue) -> Double { Double(used[Int(queue.rawValue)]) }
 
-        /// Counting the wait that has not ended.
+        /// Includes a wait that has not ended.
         func longestWait(_ queue: TimeShares.Queue) -> Int64 {
             let since = waitingSince[Int(queue.rawValue)]
             return max(longestWait[Int(queue.rawValue)], since < 0 ? 0 : now - since)
         }
 
-        /// Runs one job that takes `length` nanoseconds of the queue that is chosen.
+        /// Runs one job of the chosen queue; the job takes `length` nanoseconds.
         mutating func run(_ waiting: TimeShares.Waiting, _ length: (TimeShares.Queue) -> Int64) {
             let queues = waiting.queues
             for queue in queues where waitingSince[Int(queue.rawValue)] < 0 {
@@ -42,25 +41,25 @@ struct TimeSharesTests {
     }
 
     @Test(arguments: seeds(debug: 40, release: 1_000))
-    func `No queue with jobs waits for longer than its share says, whatever the jobs take`(_ seed: UInt64) {
-        var dice = Dice(seed: seed)
-        // From some twenty microseconds to ten milliseconds, for each queue.
-        let lengths = (0..<4).map { _ in [40_000, 200_000, 1_000_000, 10_000_000][dice.roll(4)] }
+    func `No queue with jobs waits longer than its share allows, however long the jobs take`(_ seed: UInt64) {
+        var rng = SeededRNG(seed: seed)
+        // For each queue, from twenty microseconds to fifteen milliseconds.
+        let lengths = (0..<4).map { _ in [40_000, 200_000, 1_000_000, 10_000_000][rng.roll(4)] }
         let waiting = TimeShares.Waiting(
-            own: dice.roll(2) == 0, outside: dice.roll(2) == 0, urgent: dice.roll(2) == 0,
-            patient: dice.roll(2) == 0)
+            own: rng.roll(2) == 0, outside: rng.roll(2) == 0, urgent: rng.roll(2) == 0,
+            lowPriority: rng.roll(2) == 0)
         guard !waiting.queues.isEmpty else { return }
         var worker = Worker()
         while worker.now < 2_000_000_000 {
             worker.run(waiting) { queue in
                 let length = lengths[Int(queue.rawValue)]
-                return Int64(length / 2 + dice.roll(length))
+                return Int64(length / 2 + rng.roll(length))
             }
         }
         let longest = waiting.queues.map { lengths[Int($0.rawValue)] * 3 / 2 }.max()!
         for queue in waiting.queues {
             let wait = worker.longestWait(queue)
-            // In which its share makes up for a debt and two jobs.
+            // The time in which its share makes up for the largest debt and two jobs.
             let most = (Double(TimeShares.quantum) + 2 * Double(longest)) / waiting.share(of: queue)
             #expect(
                 Double(wait) < most, "\(queue) waited \(wait) ns among \(waiting), jobs of \(lengths)")
@@ -77,7 +76,7 @@ struct TimeSharesTests {
         #expect(worker.longestWait(.outside) <= 2 * max(length, TimeShares.slice))
     }
 
-    @Test func `A job that comes from outside is next`() {
+    @Test func `A job from outside of the pool is next`() {
         var worker = Worker()
         for _ in 0..<100 {
             for _ in 0..<10 { worker.run(TimeShares.Waiting(own: true)) { _ in 1_000_000 } }
@@ -89,7 +88,7 @@ struct TimeSharesTests {
     }
 
     @Test(arguments: [50_000, 1_000_000, 10_000_000])
-    func `Urgent jobs have four fifths of the time, and patient ones a ninth`(_ length: Int64) {
+    func `Urgent jobs have four fifths of the time, and low-priority ones a ninth`(_ length: Int64) {
         var worker = Worker()
         let urgent = TimeShares.Waiting(own: true, urgent: true)
         while worker.now < 4_000_000_000 { worker.run(urgent) { _ in length } }
@@ -97,9 +96,9 @@ struct TimeSharesTests {
         #expect(0.15 < share && share < 0.25)
 
         worker = Worker()
-        let patient = TimeShares.Waiting(own: true, patient: true)
-        while worker.now < 4_000_000_000 { worker.run(patient) { _ in length } }
-        let rest = worker.used(.patient) / 3_000_000_000
+        let lowPriority = TimeShares.Waiting(own: true, lowPriority: true)
+        while worker.now < 4_000_000_000 { worker.run(lowPriority) { _ in length } }
+        let rest = worker.used(.lowPriority) / 3_000_000_000
         #expect(0.05 < rest && rest < 0.2)
     }
 }
@@ -107,14 +106,14 @@ struct TimeSharesTests {
 extension TimeShares.Waiting {
     fileprivate var queues: [TimeShares.Queue] {
         (own ? [.own] : []) + (outside ? [.outside] : []) + (urgent ? [.urgent] : [])
-            + (patient ? [.patient] : [])
+            + (lowPriority ? [.lowPriority] : [])
     }
 
-    /// The part of the time that one of the queues is promised beside the others that have jobs.
+    /// The share of the time of one queue, beside the other queues that have jobs.
     fileprivate func share(of queue: TimeShares.Queue) -> Double {
         let isMedium = own || outside
-        if queue == .patient { return isMedium || urgent ? 1.0 / 9 : 1 }
-        let all = patient ? 8.0 / 9 : 1
+        if queue == .lowPriority { return isMedium || urgent ? 1.0 / 9 : 1 }
+        let all = lowPriority ? 8.0 / 9 : 1
         if queue == .urgent { return isMedium ? all * 4 / 5 : all }
         let medium = urgent ? all / 5 : all
         guard own && outside else { return medium }

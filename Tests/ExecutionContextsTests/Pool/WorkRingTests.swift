@@ -3,16 +3,16 @@ import ExecutionContexts
 import Synchronization
 import Testing
 
-/// What one adds to a ring comes out of it once, whoever takes it.
+/// Each job that is appended to a ring is taken once, by its owner or by a thief.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkRingTests {
-    /// A ring that threads can share.
+    /// A ring that threads share.
     private final class Shared: @unchecked Sendable {
-        // Unchecked: that threads may share it, one of them as its owner, is what is tested.
+        // Unchecked: the tests check that threads may share it, one of them as its owner.
         let ring = WorkRing()
     }
 
-    @Test func `A ring is a line, however often it goes round`() {
+    @Test func `A ring keeps the order of its jobs, however often it wraps around`() {
         let ring = WorkRing()
         let order = Box<[Int]>([])
         var added = 0
@@ -28,7 +28,7 @@ struct WorkRingTests {
         #expect(order.value == Array(0..<added))
     }
 
-    @Test func `A ring says when it is full, and what is left in it is freed with it`() {
+    @Test func `A ring reports when it is full, and frees the remaining jobs with itself`() {
         let sentinels = Sentinels()
         do {
             let ring = WorkRing()
@@ -56,7 +56,7 @@ struct WorkRingTests {
         #expect(ring.count == count - half)
     }
 
-    @Test func `A thief leaves a single piece, unless it is told to take it`() {
+    @Test func `A thief leaves a single job, unless it may take the last one`() {
         let ring = WorkRing()
         let other = WorkRing()
         #expect(ring.steal(into: other, takesLast: true) == nil)
@@ -67,10 +67,10 @@ struct WorkRingTests {
     }
 
     @Test(arguments: [0, 1, 100, 256, 300])
-    func `All but the last are moved to a queue, in order`(_ rest: UInt32) {
+    func `All jobs but the last ones are moved to a queue, in order`(_ rest: UInt32) {
         let ring = WorkRing()
         let order = Box<[Int]>([])
-        // So that the line goes round the end of the ring.
+        // So that the queued jobs wrap around the end of the ring.
         for _ in 0..<200 { _ = ring.append {} }
         while ring.take() != nil {}
         for number in 0..<256 { _ = ring.append { order.withValue { $0.append(number) } } }
@@ -82,28 +82,28 @@ struct WorkRingTests {
         #expect(order.value == Array(0..<256))
     }
 
-    @Test func `Work that is taken apart is one piece, with what it captures, and is freed once`() {
+    @Test func `Unmanaged work runs as the closure that it was made from, and is freed once`() {
         let (sentinels, runs) = (Sentinels(), Box(0))
-        func loose() -> LooseWork {
+        func unmanaged() -> UnmanagedWork {
             let sentinel = sentinels.make()
-            return LooseWork { withExtendedLifetime(sentinel) { runs.withValue { $0 += 1 } } }
+            return UnmanagedWork { withExtendedLifetime(sentinel) { runs.withValue { $0 += 1 } } }
         }
-        let (first, second) = (loose(), loose())
+        let (first, second) = (unmanaged(), unmanaged())
         #expect(sentinels.living == 2)
         first.assembled()()
         #expect(runs.value == 1 && sentinels.living == 1)
         _ = second.assembled()
         #expect(runs.value == 1 && sentinels.living == 0)
-        // One that somebody keeps, and one that captures nothing.
+        // A closure that the test keeps, and one that captures nothing.
         let sentinel = sentinels.make()
         let kept: Work = { withExtendedLifetime(sentinel) { runs.withValue { $0 += 1 } } }
-        LooseWork(kept).assembled()()
+        UnmanagedWork(kept).assembled()()
         kept()
-        LooseWork {}.assembled()()
+        UnmanagedWork {}.assembled()()
         #expect(runs.value == 3)
     }
 
-    @Test func `Thieves and the owner take every piece once, and free it`() async {
+    @Test func `Thieves and the owner take every job once, and free it`() async {
         await watched {
             let (shared, sentinels) = (Shared(), Sentinels())
             let count = rounds(debug: 20_000, release: 2_000_000)
@@ -117,15 +117,15 @@ struct WorkRingTests {
                 }
             }
             let owner: @Sendable () -> Void = {
-                var dice = Dice(seed: 1)
+                var rng = SeededRNG(seed: 1)
                 var added = 0
                 while added < count {
-                    for _ in 0..<dice.roll(20) where added < count && shared.ring.hasRoom {
+                    for _ in 0..<rng.roll(20) where added < count && shared.ring.hasRoom {
                         let (tick, sentinel) = (runs[added], added % 100 == 0 ? sentinels.make() : nil)
                         _ = shared.ring.append { withExtendedLifetime(sentinel) { tick.hit() } }
                         added += 1
                     }
-                    for _ in 0..<dice.roll(10) { shared.ring.take()?() }
+                    for _ in 0..<rng.roll(10) { shared.ring.take()?() }
                 }
                 while let work = shared.ring.take() { work() }
                 waitUntil { runs.allSatisfy { $0.count > 0 } }
@@ -139,7 +139,7 @@ struct WorkRingTests {
 
     private final class Tick: Sendable {
         private let hits = Atomic<Int>(0)
-        // Relaxed, both: the ring orders what it hands over, and the count is read again and again.
+        // Relaxed, both: the ring orders the jobs, and the count is read again and again.
         var count: Int { hits.load(ordering: .relaxed) }
         func hit() { hits.add(1, ordering: .relaxed) }
     }

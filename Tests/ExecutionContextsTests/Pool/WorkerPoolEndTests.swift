@@ -3,20 +3,20 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// After a shutdown nothing is accepted, and everything that was has run.
+/// After a shutdown a pool accepts no job, and every accepted job runs.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolEndTests {
-    @Test func `Law 1: what was accepted before a shutdown runs, and then it has ended`() async {
+    @Test func `Law 1: jobs that were accepted before a shutdown run before the shutdown ends`() async {
         await watched {
             let pool = WorkerPool(width: 2)
-            let ran = Tallied()
+            let ran = RunCount()
             for _ in 0..<1_000 { pool.execute { ran.hit() } }
             try! pool.shutDown().wait()
             #expect(ran.value == 1_000)
         }
     }
 
-    @Test func `Law 1: after a shutdown each way of submitting says so`() async throws {
+    @Test func `Law 1: after a shutdown each way of submitting reports the refusal`() async throws {
         let pool = WorkerPool(name: "closed", width: 1)
         try await pool.shutDown().get()
         #expect(throws: Refusal(.shutDown, by: "closed")) { try pool.tryExecute {} }
@@ -28,16 +28,16 @@ struct WorkerPoolEndTests {
         #expect(throws: Refusal(.shutDown, by: "closed(high)")) { try pool.prioritized(.high).tryExecute {} }
     }
 
-    @Test func `Law 1: execute after a shutdown stops the program with a sentence`() async throws {
+    @Test func `Law 1: execute after a shutdown traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let pool = WorkerPool(name: "thumbnails", width: 1)
             pool.shutDown()
             pool.execute {}
         }
-        try expectSentence(result, "'thumbnails'", "shut down", "law 1", "tryExecute")
+        try expectTrap(result, "'thumbnails'", "shut down", "law 1", "tryExecute")
     }
 
-    @Test func `Law 1: work of its own work is refused after a shutdown, in the middle of a piece`() async {
+    @Test func `Law 1: a job's own submission after a shutdown is refused`() async {
         await watched {
             let pool = WorkerPool(width: 1)
             let refused = try! pool.submit { () -> Bool in
@@ -51,7 +51,7 @@ struct WorkerPoolEndTests {
         }
     }
 
-    @Test func `Laws 1, 7: delays and views' turns that were accepted run after a shutdown`() async {
+    @Test func `Laws 1, 7: accepted delays and the jobs of views run after a shutdown`() async {
         await watched {
             let pool = WorkerPool(width: 1)
             let view = pool.serial("ledger")
@@ -63,11 +63,11 @@ struct WorkerPoolEndTests {
         }
     }
 
-    @Test func `Law 1: submissions that race a shutdown run or are refused, never neither`() async {
+    @Test func `Law 1: each submission that races a shutdown either runs or is refused`() async {
         await watched {
             for _ in 0..<rounds(debug: 100, release: 2_000) {
                 let pool = WorkerPool(width: 2)
-                let (ran, refused) = (Tallied(), Tallied())
+                let (ran, refused) = (RunCount(), RunCount())
                 let submit: @Sendable () -> Void = {
                     for _ in 0..<20 { pool.execute({ ran.hit() }, refused: { _ in refused.hit() }) }
                 }
@@ -78,14 +78,14 @@ struct WorkerPoolEndTests {
         }
     }
 
-    @Test func `A pool of no width, or with fewer threads than that, stops the program`() async throws {
+    @Test func `A pool of width zero, or with a limit below its width, traps with a message`() async throws {
         let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = WorkerPool(width: 0, limit: 4)
         }
-        try expectSentence(none, "0 workers", "law 1")
+        try expectTrap(none, "0 workers", "law 1")
         let few = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = WorkerPool(width: 5, limit: 4)
         }
-        try expectSentence(few, "5 workers", "4 in all", "law 1")
+        try expectTrap(few, "5 workers", "4 in all", "law 1")
     }
 }

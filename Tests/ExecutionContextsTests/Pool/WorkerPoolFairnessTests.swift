@@ -3,10 +3,10 @@ import ExecutionContexts
 import Synchronization
 import Testing
 
-/// Nobody's jobs keep others' from beginning, whatever they submit.
+/// No jobs prevent other jobs from beginning, whatever they submit.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolFairnessTests {
-    /// Jobs that submit themselves again until they are told to end.
+    /// Jobs that submit themselves again until `end()` is called.
     private final class Feeders: Sendable {
         private let isOver = Atomic<Bool>(false)
         private let runs = Atomic<Int>(0)
@@ -18,7 +18,7 @@ struct WorkerPoolFairnessTests {
             for _ in 0..<count { feed(context) }
         }
 
-        // Relaxed, all: figures and a mark that nothing depends on.
+        // Relaxed, all: figures and a flag that no other memory depends on.
         var count: Int { runs.load(ordering: .relaxed) }
         /// The shortest job so far, in nanoseconds.
         var shortest: Int64 { least.load(ordering: .relaxed) }
@@ -36,7 +36,7 @@ struct WorkerPoolFairnessTests {
     }
 
     @Test(arguments: [WorkPriority.high, .medium], [1, 2])
-    func `All that comes from outside runs beside jobs that feed themselves`(
+    func `All jobs from outside run beside jobs that submit themselves again`(
         _ priority: WorkPriority, _ width: Int
     ) async {
         await watched {
@@ -55,10 +55,10 @@ struct WorkerPoolFairnessTests {
         }
     }
 
-    @Test func `What comes from outside waits for five milliseconds of what runs beside it`() async {
+    @Test func `A job from outside waits for at most five milliseconds of other jobs`() async {
         await watched {
             let pool = WorkerPool(width: 1)
-            // Some hundred microseconds each.
+            // Each takes some hundred microseconds.
             let feeders = Feeders(4, spins: rounds(debug: 20_000, release: 200_000), on: pool)
             waitUntil { feeders.count > 8 }
             for _ in 0..<20 {
@@ -68,7 +68,7 @@ struct WorkerPoolFairnessTests {
                     after.value = feeders.count
                     done.signal()
                 }
-                // The job waits from here on; what ran before this is read does not count.
+                // The job waits from here on. Jobs that ran before this read do not count.
                 let before = feeders.count
                 done.wait()
                 // A worker that was interrupted in a job from outside owes five milliseconds to
@@ -81,7 +81,7 @@ struct WorkerPoolFairnessTests {
         }
     }
 
-    @Test func `A job behind one that takes long is run by a worker that feeds itself`() async {
+    @Test func `A job behind a long one is run by a worker whose own jobs never run out`() async {
         await watched {
             let pool = WorkerPool(width: 2)
             let feeders = Feeders(1, spins: 100, on: pool)
@@ -97,7 +97,7 @@ struct WorkerPoolFairnessTests {
         }
     }
 
-    @Test func `The oldest of the overflow has its turn, though long jobs are added all the time`() async {
+    @Test func `The oldest overflow jobs run, though long jobs are added all the time`() async {
         await watched {
             let pool = WorkerPool(width: 1)
             let old = Box(600)

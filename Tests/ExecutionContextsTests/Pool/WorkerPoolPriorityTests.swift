@@ -2,10 +2,10 @@ import Dispatch
 import ExecutionContexts
 import Testing
 
-/// What is urgent begins first, and what is patient begins in the end.
+/// Urgent jobs begin first, and low-priority jobs are not starved.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolPriorityTests {
-    @Test func `Work of a higher priority begins before what waits already`() async {
+    @Test func `Jobs of a higher priority begin before jobs that are already queued`() async {
         await watched {
             let pool = WorkerPool(width: 1)
             let (isBusy, mayGoOn) = (DispatchSemaphore(value: 0), BusyWait())
@@ -28,15 +28,14 @@ struct WorkerPoolPriorityTests {
     }
 
     @Test(arguments: [WorkPriority.low, .medium])
-    func `Work of a lower priority begins though more urgent work never ends`(_ priority: WorkPriority) async
-    {
+    func `A job of a lower priority begins though urgent jobs never run out`(_ priority: WorkPriority) async {
         await watched {
             let pool = WorkerPool(width: 1)
             let hasRun = Box(false)
             let urgent: any ExecutionContext =
                 priority == .low ? pool : pool.prioritized(.high)
-            @Sendable func goOn() { if !hasRun.value { urgent.execute(goOn) } }
-            goOn()
+            @Sendable func feed() { if !hasRun.value { urgent.execute(feed) } }
+            feed()
             pool.prioritized(priority).execute { hasRun.value = true }
             try! pool.drained().wait()
             #expect(hasRun.value)

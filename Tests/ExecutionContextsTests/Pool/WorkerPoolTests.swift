@@ -4,15 +4,15 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A pool runs everything, whatever its pieces wait for.
+/// A pool runs every job, whatever its jobs wait for.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolTests {
     @Test(arguments: [1, 2, 5])
-    func `Law 11: no more pieces run at a time than the pool is wide`(_ width: Int) async {
+    func `Law 11: at most as many jobs run at a time as the pool is wide`(_ width: Int) async {
         await watched {
             let pool = WorkerPool(width: width)
-            // Without a lock: who sleeps in one has made room for another.
-            let beside = Crowd()
+            // Without a lock: while a job sleeps in a lock, the pool may run another one.
+            let beside = WidthCount()
             let done = DispatchGroup()
             for _ in 0..<2_000 {
                 done.enter()
@@ -26,7 +26,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 20: as many pieces as there may be threads can wait for one another`() async {
+    @Test func `Law 20: as many jobs as the limit of threads can wait for one another`() async {
         await watched {
             let pool = WorkerPool(width: 2, limit: 24)
             let begun = DispatchSemaphore(value: 0)
@@ -47,13 +47,13 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 20: waits that the library knows of make room at once, up to the limit`() async {
+    @Test func `Law 20: a wait that the library knows of makes room at once, up to the limit`() async {
         await watched {
             let pool = WorkerPool(width: 1, limit: 8)
             let gates = (0..<8).map { _ in Promise<Int>() }
             let sums = (0..<8).map { index in
                 pool.submit { () -> Int in
-                    // Each waits for the one after it, and the last one opens the first gate.
+                    // Each job waits for its gate. The next job opens it; the test opens the last.
                     let next = try gates[index].async.wait()
                     return next + 1
                 }
@@ -65,7 +65,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 20: pieces that wait for their children end`() async {
+    @Test func `Law 20: jobs that wait for jobs that they submitted end`() async {
         await watched {
             let pool = WorkerPool(width: 2, limit: 64)
             @Sendable func sum(_ depth: Int) -> Int {
@@ -77,7 +77,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 20: a piece that computes for long hides none that it has submitted`() async {
+    @Test func `Law 20: a long job does not delay the jobs that it has submitted`() async {
         await watched {
             let pool = WorkerPool(width: 2)
             let hasRun = Box(false)
@@ -91,7 +91,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 20: a piece that never ends takes nothing but its place`() async {
+    @Test func `Law 20: a job that never ends occupies only its own permit`() async {
         await watched {
             let pool = WorkerPool(width: 2)
             let mayEnd = Box(false)
@@ -111,7 +111,7 @@ struct WorkerPoolTests {
         await watched {
             let pool = WorkerPool(width: 2)
             let count = rounds(debug: 100_000, release: 2_000_000)
-            let ran = Tallied()
+            let ran = RunCount()
             pool.execute {
                 for _ in 0..<count { pool.execute { ran.hit() } }
             }
@@ -122,18 +122,18 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 1: what many threads submit runs once each`() async {
+    @Test func `Law 1: jobs submitted by many threads run once each`() async {
         await watched {
             let pool = WorkerPool(width: 3)
             let each = rounds(debug: 200, release: 5_000)
-            let ran = Tallied()
+            let ran = RunCount()
             onThreads(100) { for _ in 0..<each { pool.execute { ran.hit() } } }
             try! pool.drained().wait()
             #expect(ran.value == 100 * each)
         }
     }
 
-    @Test func `Law 10: a piece may release the last reference to its pool`() async {
+    @Test func `Law 10: a job may release the last reference to its pool`() async {
         await watched {
             let sentinels = Sentinels()
             let done = DispatchSemaphore(value: 0)
@@ -152,7 +152,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 11: a pool with nothing to do has no thread`() async {
+    @Test func `Law 11: a pool without jobs has no thread`() async {
         await watched {
             let pool = WorkerPool(width: 2)
             for _ in 0..<100 { pool.execute {} }
@@ -162,7 +162,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 4: the work of one pool is not current on another`() async {
+    @Test func `Law 4: a job of one pool is not current on another pool`() async {
         await watched {
             let (pool, other) = (WorkerPool(width: 1), WorkerPool(width: 1))
             let seen = try! pool.submit {
@@ -175,15 +175,15 @@ struct WorkerPoolTests {
     }
 }
 
-/// Counts from many threads at a time.
-final class Tallied: Sendable {
+/// Counts runs on many threads at a time.
+final class RunCount: Sendable {
     private let count = Box(0)
     var value: Int { count.value }
     func hit() { count.withValue { $0 += 1 } }
 }
 
-/// How many are in one place at a time.
-private final class Crowd: Sendable {
+/// Counts the jobs that run at a time.
+private final class WidthCount: Sendable {
     private let present = Atomic<Int>(0)
     private let largest = Atomic<Int>(0)
 

@@ -3,10 +3,10 @@ import ExecutionContexts
 import Foundation
 import Testing
 
-/// The threads of all pools of a process.
+/// The threads of all pools of the process.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct WorkerPoolThreadTests {
-    /// So many jobs that wait by means of their own, until the end of the test.
+    /// Submits `count` jobs that block in a foreign wait, and returns when all have begun.
     private func block(_ pool: some ExecutionContext, _ count: Int, until mayEnd: DispatchSemaphore) {
         let begun = DispatchSemaphore(value: 0)
         for _ in 0..<count {
@@ -18,7 +18,7 @@ struct WorkerPoolThreadTests {
         for _ in 0..<count { begun.wait() }
     }
 
-    @Test func `Law 11: pools full of jobs that wait keep no other pool and no queue from beginning`() async {
+    @Test func `Law 11: pools full of blocked jobs do not prevent jobs of other contexts`() async {
         await watched {
             let mayEnd = DispatchSemaphore(value: 0)
             let pools = (0..<5).map { WorkerPool(name: "pool \($0)") }
@@ -37,7 +37,7 @@ struct WorkerPoolThreadTests {
         }
     }
 
-    @Test func `Law 11: a pool has as many threads as its limit says`() async {
+    @Test func `Law 11: a pool can use as many threads as its limit`() async {
         await watched {
             let mayEnd = DispatchSemaphore(value: 0)
             let pool = WorkerPool(width: 2, limit: 400)
@@ -48,7 +48,7 @@ struct WorkerPoolThreadTests {
         }
     }
 
-    @Test func `Law 11: where all threads of the process are taken, each new pool has one`() async throws {
+    @Test func `Law 11: if all threads of the process are taken, each new pool still has one`() async throws {
         await #expect(processExitsWith: .success) {
             await offThePool {
                 let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -71,17 +71,16 @@ struct WorkerPoolThreadTests {
         }
     }
 
-    @Test func `Law 11: a limit above that of the process stops the program with a sentence`() async throws {
+    @Test func `Law 11: a limit above that of the process traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = WorkerPool(width: 1, limit: 1_025)
         }
-        try expectSentence(result, "1024", "law 11", "smaller limit")
+        try expectTrap(result, "1024", "law 11", "smaller limit")
     }
 
-    @Test func `Law 20: a pool finds jobs that wait where no file can be opened`() async throws {
+    @Test func `Law 20: a pool detects blocked jobs also if no file can be opened`() async throws {
         await #expect(processExitsWith: .success) {
-            // Every descriptor that there is, up to the usual number: the system may allow far
-            // more.
+            // Takes all file descriptors, up to the usual limit: the system may allow far more.
             var files: [FileHandle] = []
             while files.count < 70_000, let file = FileHandle(forReadingAtPath: "/dev/null") {
                 files.append(file)

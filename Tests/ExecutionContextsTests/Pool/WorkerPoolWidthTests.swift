@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A pool keeps its width after waits that the library knows of.
+/// A pool keeps to its width after waits that the library knows of.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolWidthTests {
     enum Wait: CaseIterable {
@@ -12,14 +12,14 @@ struct WorkerPoolWidthTests {
     }
 
     @Test(arguments: Wait.allCases, [1, 2, 4])
-    func `Law 11: after a wait that the library knows of a job goes on when there is a place`(
+    func `Law 11: after a wait that the library knows of a job continues when there is a permit`(
         _ wait: Wait, _ width: Int
     ) async {
         await watched {
             let pool = WorkerPool(width: width)
-            let (gate, beside) = (Promise<Int>(), Together())
+            let (gate, beside) = (Promise<Int>(), ConcurrencyCount())
             let (begun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            // On a thread of its own, so that it is not the pool that is waited for.
+            // A context outside of the pool, so that the jobs do not wait for the pool itself.
             let other = SerialQueueContext(label: "elsewhere").serial("view")
             let count = 45
             for _ in 0..<count {
@@ -38,7 +38,7 @@ struct WorkerPoolWidthTests {
             gate.succeed(1)
             for _ in 0..<count { mayGoOn.signal() }
             try! pool.drained().wait()
-            // Where the machine is busy, a job may sleep for long in a lock before or after its wait.
+            // On a busy machine a job may sleep for long in a lock before or after its wait.
             #expect(beside.most <= width + pool.statistics.substitutes)
             #expect(pool.statistics.begun == count)
         }
@@ -47,12 +47,12 @@ struct WorkerPoolWidthTests {
     enum Exclusive: CaseIterable { case section, view, coordinator, hold }
 
     @Test(arguments: Exclusive.allCases)
-    func `Law 11: jobs that come back together from waits for exclusive access are counted`(
+    func `Law 11: jobs that continue together after waits for exclusive access are counted`(
         _ kind: Exclusive
     ) async {
         await watched {
             let pool = WorkerPool(width: 1, limit: 32)
-            let beside = Together()
+            let beside = ConcurrencyCount()
             let (begun, isTaken, mayEnd) = (
                 DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
             )
@@ -96,8 +96,9 @@ struct WorkerPoolWidthTests {
     }
 
     @Test(arguments: [1, 2])
-    func `Law 11: a job that waits for a place with a lock that the others want gets one`(_ width: Int) async
-    {
+    func `Law 11: a job that waits for a permit gets one, also if it has a lock that others want`(
+        _ width: Int
+    ) async {
         await watched {
             for _ in 0..<10 {
                 let pool = WorkerPool(width: width)
@@ -124,13 +125,13 @@ struct WorkerPoolWidthTests {
         }
     }
 
-    @Test func `Law 11: while more jobs run than there are places, none begins`() async {
+    @Test func `Law 11: while more jobs run than the pool is wide, no job begins`() async {
         await watched {
             let pool = WorkerPool(width: 2)
             let (begun, mayGoOn, mayEnd) = (
                 DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), BusyWait()
             )
-            // Waits that the library does not know of: each has been given a substitute.
+            // Foreign waits: the pool starts a substitute for each.
             for _ in 0..<12 {
                 pool.execute {
                     begun.signal()
@@ -140,13 +141,13 @@ struct WorkerPoolWidthTests {
             }
             for _ in 0..<12 { begun.wait() }
             for _ in 0..<12 { mayGoOn.signal() }
-            let beside = Together()
+            let beside = ConcurrencyCount()
             pool.execute { beside.visit() }
-            // The pool finds out that all of them go on.
+            // The pool detects that all of them continue.
             waitUntil { pool.statistics.waiting == 0 && pool.statistics.active >= 12 }
             let before = beside.count
             for _ in 0..<200 { pool.execute { beside.visit() } }
-            waitForLooks()
+            waitForMonitor()
             #expect(beside.count == before)
             mayEnd.end()
             try! pool.drained().wait()
@@ -156,10 +157,10 @@ struct WorkerPoolWidthTests {
     }
 
     @Test(arguments: [1, 2, 4])
-    func `Law 11: a job that computes is never taken for one that waits`(_ width: Int) async {
+    func `Law 11: the monitor never takes a computing job for a blocked one`(_ width: Int) async {
         await watched {
             let pool = WorkerPool(width: width)
-            let (mayEnd, beside) = (BusyWait(), Together())
+            let (mayEnd, beside) = (BusyWait(), ConcurrencyCount())
             let begun = DispatchSemaphore(value: 0)
             for _ in 0..<width {
                 pool.execute {
@@ -168,11 +169,11 @@ struct WorkerPoolWidthTests {
                 }
             }
             for _ in 0..<width { begun.wait() }
-            // A worker may have slept while it made the thread of the next one.
+            // A worker may have slept while it started the next worker's thread.
             waitUntil { pool.statistics.waiting == 0 }
             let before = pool.statistics.substitutes
             for _ in 0..<20 { pool.execute { beside.visit() } }
-            for _ in 0..<4 { waitForLooks() }
+            for _ in 0..<4 { waitForMonitor() }
             #expect(beside.count == 0)
             #expect(pool.statistics.substitutes == before)
             mayEnd.end()
@@ -181,9 +182,9 @@ struct WorkerPoolWidthTests {
         }
     }
 
-    /// Ends when the one thread that looks after all pools has looked a few times: at a pool of
-    /// its own, whose job waits.
-    private func waitForLooks() {
+    /// Returns when the monitor, which checks all pools, has looked a few times: it has found the
+    /// blocked job of a pool made here.
+    private func waitForMonitor() {
         let (pool, mayEnd) = (WorkerPool(width: 1), DispatchSemaphore(value: 0))
         pool.execute { mayEnd.wait() }
         pool.execute { mayEnd.signal() }
@@ -191,7 +192,7 @@ struct WorkerPoolWidthTests {
         #expect(pool.statistics.substitutes > 0)
     }
 
-    @Test func `Law 27: a job that waits for the end of its own pool stops the program`() async throws {
+    @Test func `Law 27: a job that waits for drained() of its own pool traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let pool = WorkerPool(name: "thumbnails", width: 1)
             let done = DispatchSemaphore(value: 0)
@@ -201,12 +202,12 @@ struct WorkerPoolWidthTests {
             }
             done.wait()
         }
-        try expectSentence(result, "'thumbnails'", "law 27", "never end")
+        try expectTrap(result, "'thumbnails'", "law 27", "the caller is one")
     }
 }
 
-/// How many compute in one place at a time.
-final class Together: Sendable {
+/// Counts the jobs that compute at a time.
+final class ConcurrencyCount: Sendable {
     private let present = Atomic<Int>(0)
     private let largest = Atomic<Int>(0)
     private let visits = Atomic<Int>(0)

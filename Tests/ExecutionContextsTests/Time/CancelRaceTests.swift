@@ -3,10 +3,11 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Cancelling against starting, from several threads: exactly one of ran and cancelled, and nothing is kept.
+/// Races cancelling against starting, from several threads: a job either runs or is cancelled, and
+/// its captures are released.
 @Suite(.timeLimit(.minutes(30)))
 struct CancelRaceTests {
-    @Test func `Law 7: of ran and cancelled there is exactly one, whoever cancels while delays fire`() async {
+    @Test func `Law 7: a delay either runs or is cancelled, also if it is cancelled while it fires`() async {
         let runs = Box(Array(repeating: 0, count: 3000))
         let wins = Box(Array(repeating: 0, count: 3000))
         let context = GlobalContext().serial()
@@ -31,7 +32,7 @@ struct CancelRaceTests {
                 }
             }
         }
-        // What was not cancelled runs; a delay set last, and due last, comes after all of it.
+        // The delays that were not cancelled run before this one, which is set last and due last.
         await withCheckedContinuation { continuation in
             context.schedule(after: .milliseconds(5)) { continuation.resume() }
         }
@@ -39,11 +40,10 @@ struct CancelRaceTests {
         #expect(witness == nil)
     }
 
-    @Test func `Law 1: a run that is cancelled while it starts resolves once, and says what happened`() async
-    {
+    @Test func `Law 1: a run that is cancelled while it starts returns, and says whether it ran`() async {
         let ran = Box(Array(repeating: false, count: 2000))
         let context = GlobalContext().serial()
-        let answers = await withTaskGroup(of: (Int, Bool).self) { group in
+        let outcomes = await withTaskGroup(of: (Int, Bool).self) { group in
             for index in 0..<2000 {
                 group.addTask {
                     let task = Task {
@@ -61,37 +61,38 @@ struct CancelRaceTests {
             }
             return await group.reduce(into: [(Int, Bool)]()) { $0.append($1) }
         }
-        #expect(answers.count == 2000)
-        for (index, hasValue) in answers { #expect(ran.value[index] == hasValue) }
+        #expect(outcomes.count == 2000)
+        for (index, hasValue) in outcomes { #expect(ran.value[index] == hasValue) }
     }
 
     @Test func `Law 1: a submission cancelled before, while and after it runs completes once`() async throws {
         let manual = ManualContext()
         for cancels in 0..<3 {
             let log = Box<[String]>([])
-            let answer = Box<Async<Int>?>(nil)
-            answer.value = manual.submit {
-                if cancels == 1 { answer.value?.cancel() }
+            let submission = Box<Async<Int>?>(nil)
+            submission.value = manual.submit {
+                if cancels == 1 { submission.value?.cancel() }
                 log.withValue { $0.append("ran") }
                 return 42
             }
-            answer.value?.onComplete { outcome in
+            submission.value?.onComplete { outcome in
                 log.withValue { $0.append((try? outcome.get()) == 42 ? "value" : "error") }
             }
-            if cancels == 0 { answer.value?.cancel() }
+            if cancels == 0 { submission.value?.cancel() }
             manual.runReady()
-            if cancels == 2 { answer.value?.cancel() }
+            if cancels == 2 { submission.value?.cancel() }
             #expect(log.value == (cancels == 0 ? ["error"] : ["ran", "value"]))
         }
     }
 
-    @Test func `Law 7: delays of one serial context come in the order of deadline and submission`() async {
+    @Test func `Law 7: delays of one serial context fire in the order of deadline and submission`() async {
         let context = GlobalContext().serial()
         var lead = Duration.milliseconds(10)
         while true {
             let order = Box<[Int]>([])
             let start = context.time.now.advanced(by: lead)
-            // Far ones first, and one deadline for many: each wakes the timer earlier than the last.
+            // The latest deadlines are set first, and ten delays share each deadline. So each new
+            // deadline wakes the timer earlier.
             for index in (0..<2000).reversed() {
                 context.schedule(at: start.advanced(by: .microseconds(index / 10 * 10))) {
                     order.withValue { $0.append(index) }
@@ -101,7 +102,8 @@ struct CancelRaceTests {
             await withCheckedContinuation { continuation in
                 context.schedule(at: start.advanced(by: .milliseconds(5))) { continuation.resume() }
             }
-            // On a machine that was too busy to set them all before the first is due, once more with more time.
+            // If the machine was too busy to set all delays before the first is due, the test tries
+            // again with twice the time.
             lead = lead + lead
             guard wereSetInTime else { continue }
             let expected = (0..<200).flatMap { group in (0..<10).reversed().map { group * 10 + $0 } }
@@ -111,7 +113,7 @@ struct CancelRaceTests {
         }
     }
 
-    @Test func `Law 7: an earlier delay comes first, also after all others were removed and added again`()
+    @Test func `Law 7: an earlier delay fires first, also after all others were removed and added again`()
         async
     {
         let context = GlobalContext().serial()

@@ -2,10 +2,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// The shipped delays under hundreds of schedules in which time races with work.
+/// The library's delays under hundreds of schedules in which time races with jobs.
 @Suite(.timeLimit(.minutes(30)))
 struct DelayScheduleTests {
-    @Test func `Laws 7, 33: under every schedule a delay runs or is cancelled, and one caller hears of it`()
+    @Test func `Laws 7, 33: under every schedule a delay either runs or is cancelled by one caller`()
         async
     {
         await underEverySchedule("delay against cancel", time: .racing) { sim, onlooker in
@@ -19,8 +19,7 @@ struct DelayScheduleTests {
         }
     }
 
-    @Test
-    func `Laws 7, 33: under every schedule what repeats does not run once it was cancelled on its context`()
+    @Test func `Laws 7, 33: under every schedule a repetition cancelled on its context runs no more`()
         async
     {
         await underEverySchedule("repeat against cancel", time: .racing) { sim, onlooker in

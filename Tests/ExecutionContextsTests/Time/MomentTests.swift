@@ -18,13 +18,13 @@ struct MomentTests {
             (.seconds(-3600), -3_600_000_000_000),
             (.seconds(Int64.min), Int64.min),
         ] as [(Duration, Int64)])
-    func `Law 7: a moment moves on by whole nanoseconds, rounded up, and saturates`(
+    func `Law 7: a moment advances by whole nanoseconds, rounded up, and saturates`(
         _ duration: Duration, _ nanoseconds: Int64
     ) {
         #expect(Moment(nanoseconds: 0).advanced(by: duration).nanoseconds == nanoseconds)
     }
 
-    @Test func `Law 7: at the ends of time arithmetic stays there`() {
+    @Test func `Law 7: arithmetic on moments saturates at both ends of time`() {
         #expect(Moment.never.advanced(by: .seconds(1)) == .never)
         #expect(Moment(nanoseconds: .max - 1).advanced(by: .seconds(1)) == .never)
         #expect(Moment(nanoseconds: .min).duration(to: .never) == .nanoseconds(Int64.max))

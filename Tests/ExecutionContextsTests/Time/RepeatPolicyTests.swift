@@ -3,10 +3,10 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// Repetitions that are late, that are cancelled from wherever, and that hardly ever come.
+/// Repetitions that are late, that are cancelled on any thread, or that hardly ever fire.
 @Suite(.timeLimit(.minutes(30)))
 struct RepeatPolicyTests {
-    /// A context that is late once: time passes while a piece waits in it.
+    /// Returns when a repetition ran on a context that is late once: time passes while a job waits.
     private func beats(_ policy: DriftPolicy) -> [Int] {
         let manual = ManualContext()
         let held = Box<[Work]>([])
@@ -30,14 +30,14 @@ struct RepeatPolicyTests {
     }
 
     @Test func `A late repetition skips, catches up or starts its period anew, by its policy`() {
-        // In tenths of a second; the third is held up until 5.5.
+        // In tenths of a second; the third run is delayed until 5.5 seconds.
         #expect(beats(.skip) == [10, 20, 55, 60, 70, 80])
         #expect(beats(.catchUp) == [10, 20, 55, 55, 55, 60, 70, 80])
         #expect(beats(.fixedDelay) == [10, 20, 55, 65, 75])
     }
 
     @Test(arguments: [DriftPolicy.skip, .catchUp, .fixedDelay])
-    func `A repetition that ends itself from its work does not come again, and frees its captures`(
+    func `A repetition that its own job cancels does not run again, and releases its captures`(
         _ policy: DriftPolicy
     ) {
         let manual = ManualContext()
@@ -61,7 +61,7 @@ struct RepeatPolicyTests {
 
     @Test func `Huge periods and periods of less than a nanosecond do not trap`() {
         let manual = ManualContext()
-        let never = manual.repeat(every: .seconds(Int64.max)) { Issue.record("Never comes.") }
+        let never = manual.repeat(every: .seconds(Int64.max)) { Issue.record("It must never run.") }
         let late = Box(0)
         let rare = manual.repeat(every: .nanoseconds(Int64.max / 2 + 1), policy: .skip) { late.value += 1 }
         let tiny = Box(0)
@@ -78,10 +78,7 @@ struct RepeatPolicyTests {
         #expect(manual.delayedCount == 0)
     }
 
-    @Test
-    func `Law 7: a repetition that is cancelled from another thread is won by one caller and starts no more`()
-        async
-    {
+    @Test func `Law 7: one of many callers cancels a repetition, and then it runs no more`() async {
         let context = GlobalContext().serial()
         for _ in 0..<50 {
             let count = Box(0)
@@ -91,7 +88,7 @@ struct RepeatPolicyTests {
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(wins == 1)
-            // In its turn, and so after a run under way.
+            // The view runs this job after a run of the repetition that is under way.
             let after = try? await context.run { count.value }
             try? await context.run {}
             #expect(count.value == after)
@@ -99,7 +96,7 @@ struct RepeatPolicyTests {
     }
 }
 
-/// Holds back the work it is given while it is told to.
+/// Holds back its jobs while `isHeld` is true.
 private struct LateContext: ContextDecorator {
     let base: ManualContext
     let isHeld: Box<Bool>

@@ -4,10 +4,10 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// What becomes of delays and repetitions whose context lets go of their work, or never gets to it.
+/// Delays and repetitions whose context drops their jobs or never runs them.
 @Suite(.timeLimit(.minutes(30)))
 struct TimeFaultTests {
-    @Test func `Law 10: a repetition under an invalidated token lets go of its work`() {
+    @Test func `Law 10: a repetition under an invalidated token releases its job`() {
         let manual = ManualContext()
         let token = InvalidationToken()
         weak var capture: Box<Int>?
@@ -27,7 +27,7 @@ struct TimeFaultTests {
         _ = repetition
     }
 
-    @Test func `Law 10: a repetition that will never come again lets go of its work with its owner`() {
+    @Test func `Law 10: a repetition that will never run releases its job with its last handle`() {
         weak var capture: Box<Int>?
         do {
             let box = Box(0)
@@ -37,10 +37,7 @@ struct TimeFaultTests {
         #expect(capture == nil)
     }
 
-    @Test
-    func
-        `Law 10: a delay whose context lets go of the work frees its captures, also while its handle is kept`()
-    {
+    @Test func `Law 10: a delay whose context drops the job releases its captures before its handle`() {
         let manual = ManualContext()
         let token = InvalidationToken()
         weak var capture: Box<Int>?
@@ -56,7 +53,7 @@ struct TimeFaultTests {
         #expect(!delay.isWaiting)
     }
 
-    @Test func `Delayed work of a context that runs inline runs inside that context`() async {
+    @Test func `A delayed job of a context that runs inline runs inside that context`() async {
         let context = ExclusiveContext()
         let isInside = await withCheckedContinuation { continuation in
             context.schedule(after: .zero) { continuation.resume(returning: context.isCurrent == true) }
@@ -73,17 +70,17 @@ struct TimeFaultTests {
         #expect(delay.cancel())
     }
 
-    @Test func `Law 9: the clock of a context may end the repetition that asks it`() {
-        let time = NoisyTime()
+    @Test func `Law 9: the clock of a context may cancel the repetition that reads it`() {
+        let time = CallingTime()
         let context = TimedContext(time: time)
         let repetition = context.repeat(every: .nanoseconds(1)) {}
-        time.onAsk.value = { repetition.cancel() }
+        time.onRead.value = { repetition.cancel() }
         time.fireAll()
         #expect(!repetition.cancel())
     }
 }
 
-/// Runs its work on the caller, one piece at a time: as a critical section does.
+/// Runs jobs on the caller, one at a time, like a critical section.
 private final class ExclusiveContext: ExecutionContext {
     private let lock = NSRecursiveLock()
     private let inside = Box(false)
@@ -99,19 +96,19 @@ private final class ExclusiveContext: ExecutionContext {
     }
 }
 
-/// The immediate context in a time of its own.
+/// An immediate context with a given time source.
 private struct TimedContext: ExecutionContext {
     let time: any TimeSource
     func execute(_ work: @escaping Work) { work() }
 }
 
-/// A time that does something when asked for the present.
-private final class NoisyTime: TimeSource {
-    let onAsk = Box<Work?>(nil)
+/// A time source that calls a closure when `now` is read.
+private final class CallingTime: TimeSource {
+    let onRead = Box<Work?>(nil)
     private let pending = Box<[DelayedWork]>([])
 
     var now: Moment {
-        onAsk.withValue { $0.take() }?()
+        onRead.withValue { $0.take() }?()
         return Moment(nanoseconds: 0)
     }
 

@@ -2,33 +2,33 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Testing
 
-/// The wheel against a sorted array: thousands of random steps, from nanoseconds to centuries.
+/// Compares the wheel with a sorted array, in thousands of random steps of nanoseconds to years.
 struct TimerWheelModelTests {
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-    func `The wheel gives out what a sorted array gives out, whatever is added, removed and turned`(
+    func `The wheel returns the same due delays as a sorted array, after random steps`(
         _ seed: UInt64
     ) {
-        var random = Deadlines(seed)
-        var model = Model(now: seed == 1 ? 0 : Int64(random.below(1 << 50)))
+        var deadlines = Deadlines(seed)
+        var model = Model(now: seed == 1 ? 0 : Int64(deadlines.below(1 << 50)))
         for _ in 0..<4000 {
-            switch random.below(10) {
-            case 0..<5: model.add(random.deadline(after: model.now))
+            switch deadlines.below(10) {
+            case 0..<5: model.add(deadlines.deadline(after: model.now))
             case 5..<7: model.removeAny()
-            default: model.turn(to: model.now.addingSaturating(random.stride()))
+            default: model.turn(to: model.now.addingSaturating(deadlines.stride()))
             }
         }
-        // To the day before the end of time, by what the wheel itself asks for.
-        var turns = 0
-        while let wake = model.wheel.nextWake, wake < Model.end, wake > 0, turns < 100_000 {
+        // Advances to the day before the end of time, from one wake-up of the wheel to the next.
+        var wakeUps = 0
+        while let wake = model.wheel.nextWake, wake < Model.end, wake > 0, wakeUps < 100_000 {
             model.turn(to: max(wake, model.now))
-            turns += 1
+            wakeUps += 1
         }
         #expect(model.faults == [])
         #expect(model.wheel.count == model.pending.count)
         #expect(model.pending.allSatisfy { $0.key.deadline >= Model.end - (1 << 18) })
     }
 
-    @Test func `A wheel that dies lets go of what it holds`() {
+    @Test func `A wheel that is freed releases its delays`() {
         weak var held: DelayedWork?
         do {
             var wheel = TimerWheel(now: 0)
@@ -44,7 +44,7 @@ private func makeDelay(_ deadline: Int64) -> DelayedWork {
     Unattended().schedule(at: Moment(nanoseconds: deadline)) {}
 }
 
-/// A context whose delays nobody keeps, so that the test can.
+/// A context whose time source does not keep delays, so that the test can.
 private struct Unattended: ExecutionContext {
     var time: any TimeSource { NoTime() }
     func execute(_ work: @escaping Work) { work() }
@@ -56,7 +56,7 @@ private final class NoTime: TimeSource {
     func remove(_ delay: DelayedWork) {}
 }
 
-/// A wheel and what it should hold.
+/// A wheel, and the delays that it should hold.
 private struct Model: ~Copyable {
     struct Key: Hashable, Comparable {
         var deadline: Int64
@@ -108,7 +108,7 @@ private struct Model: ~Copyable {
         if keys != expected { faults.append("at \(now): \(keys.count) instead of \(expected.count)") }
         for key in keys { pending[key] = nil }
         if let next = wheel.nextWake, let first = pending.keys.min(), first.deadline < Self.end {
-            // Late by less than a tick; early is a turn for nothing.
+            // It may wake late by less than a tick. If it wakes early, no delay is due.
             if next > first.deadline.addingSaturating(1 << 18) { faults.append("\(first) wakes at \(next)") }
         } else if wheel.nextWake == nil, !pending.isEmpty {
             faults.append("nothing wakes \(pending.count)")
@@ -116,14 +116,14 @@ private struct Model: ~Copyable {
     }
 }
 
-/// Random deadlines that a seed repeats.
+/// Random deadlines, reproducible by their seed.
 private struct Deadlines {
-    private var dice: Dice
-    init(_ seed: UInt64) { dice = Dice(seed: seed) }
+    private var rng: SeededRNG
+    init(_ seed: UInt64) { rng = SeededRNG(seed: seed) }
 
-    mutating func below(_ bound: UInt64) -> UInt64 { dice.next() % bound }
+    mutating func below(_ bound: UInt64) -> UInt64 { rng.next() % bound }
 
-    /// Past, present and future at every scale.
+    /// Past, present and future deadlines at every scale.
     mutating func deadline(after now: Int64) -> Int64 {
         switch below(12) {
         case 0: return 0
@@ -134,7 +134,7 @@ private struct Deadlines {
         }
     }
 
-    /// Mostly small steps, now and then a jump of up to years.
+    /// Mostly small steps, and one in twenty of up to years.
     mutating func stride() -> Int64 {
         Int64(below(1 << (1 + below(below(20) == 0 ? 56 : 32))))
     }

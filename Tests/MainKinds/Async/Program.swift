@@ -3,7 +3,9 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// A program with an async `main`. It prints on which thread the main actor runs, and ends with exit code 0.
+/// A program with an async `main`.
+///
+/// It prints on which thread the main actor runs, and ends with exit code 0.
 @main
 struct Program {
     @MainActor static func main() async {
@@ -28,18 +30,18 @@ struct Program {
         }
     }
 
-    /// Keeps the main thread for a while.
+    /// Blocks the main thread for a while.
     @MainActor static func waitForOtherWork() {
         let waited = DispatchSemaphore(value: 0)
         async(delay: 0.05) { waited.signal() }
         waited.wait()
     }
 
-    /// Says which thread the main actor has here.
-    @MainActor static func note(_ who: String) {
+    /// Prints which thread the main actor has here.
+    @MainActor static func note(_ label: String) {
         MainActor.preconditionIsolated()
         MainContext().preconditionIsCurrent()
         precondition(MainContext().isCurrent == true)
-        print("\(who): \(Thread.isMainThread ? "the main thread" : "another thread")")
+        print("\(label): \(Thread.isMainThread ? "the main thread" : "another thread")")
     }
 }

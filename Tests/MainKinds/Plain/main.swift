@@ -3,15 +3,16 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-// Programs without an async `main`: what the main thread does after the start is the argument. Each prints on which
-// thread the main actor's closures run, and ends with exit code 0 when all have.
+// Programs without an async `main`: what the main thread does after the start is the argument.
+// Each prints on which thread the main actor's closures run, and ends with exit code 0 when all
+// have.
 
-/// Says which thread the main actor has here.
-@MainActor func note(_ who: String) {
+/// Prints which thread the main actor has here.
+@MainActor func note(_ label: String) {
     MainActor.preconditionIsolated()
     MainContext().preconditionIsCurrent()
     precondition(MainContext().isCurrent == true)
-    print("\(who): \(Thread.isMainThread ? "the main thread" : "another thread")")
+    print("\(label): \(Thread.isMainThread ? "the main thread" : "another thread")")
 }
 
 func submitAll() {
@@ -36,7 +37,8 @@ case "dispatch-main":
     submitAll()
     dispatchMain()
 case "waiting":
-    // Nothing serves main while its thread waits; the closure would end the program with another exit code.
+    // No thread serves the main queue while the main thread waits. The closure would end the
+    // program with another exit code.
     mainThread { exit(1) }
     let waited = DispatchSemaphore(value: 0)
     async(delay: 0.05) { waited.signal() }
@@ -47,5 +49,5 @@ default:
     print("usage: MainKinds run-loop | dispatch-main | waiting")
     exit(2)
 }
-// A run loop that ends has served nobody.
+// The run loop ended without running the closures.
 exit(3)

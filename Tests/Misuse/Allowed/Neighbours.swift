@@ -3,7 +3,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
 
-// What stands next to the forbidden and must compile, without a warning.
+// Legal code beside each misuse. It must compile without a warning.
 
 enum Request { @TaskLocal static var id = 0 }
 

@@ -3,7 +3,7 @@ import ExecutionContextsWork
 
 final class Shared { var count = 0 }
 
-// Law 30: what goes into a resource is sent, and not the caller's any more; nothing of it escapes.
+// Law 30: a value is sent into a resource, and its caller loses it; no part of it escapes.
 
 func usedAfterItWasSent() {
     let shared = Shared()
@@ -39,7 +39,7 @@ func sentAndForgotten(_ context: some SerialContext) {
     Confined(Shared(), to: context).perform { $0 = Shared() }
 }
 
-// Law 28: a hold ends once.
+// Law 28: a hold is released once.
 
 func releasedTwice(_ context: some SynchronousBarrierContext) {
     let hold = context.hold()
@@ -61,7 +61,7 @@ func releasedOnce(_ context: some SynchronousBarrierContext) {
     hold.release()
 }
 
-// Law 22: nothing of a thread's value that is not Sendable leaves the closure that has it.
+// Law 22: no part of a thread-local value that is not Sendable leaves the closure it is passed to.
 
 func leavesItsThread(_ local: ThreadLocalValue<Shared>) {
     var escaped: Shared?

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-// Law 13: only a serial context that refuses and drops nothing can back an actor, also where its type is erased.
+// Law 13: only a serial context that runs each job can back an actor, also if its type is erased.
 
 func refusingViews(_ token: InvalidationToken) {
     _ = SerialQueueContext(label: "q").bounded(1, overflow: .refuse).serialExecutor

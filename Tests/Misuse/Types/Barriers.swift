@@ -47,7 +47,7 @@ func viewsWithBarriers(_ token: InvalidationToken) {
     BarrierQueueContext(label: "b").bounded(1, overflow: .refuse).named("n").executeBarrier {}
 }
 
-// Law 8: what would carry work past a barrier, or beside the running job, is known where the type is.
+// Law 8: an overflow policy that breaks the order or the barriers of a known base is deprecated.
 
 func overflow(_ notify: @escaping @Sendable (Refusal) -> Void) {
     _ = SerialQueueContext(label: "q").bounded(1, overflow: .callerRuns)
@@ -65,7 +65,7 @@ func overflow(_ notify: @escaping @Sendable (Refusal) -> Void) {
     _ = GlobalContext().bounded(1, overflow: .dropOldest(notify: notify))
 }
 
-// Law 28: a transaction needs a context whose barriers exclude and can be waited for.
+// Law 28: a transaction needs a context with barriers that a thread can wait for.
 
 func transactions() {
     _ = Transaction(on: GlobalContext())

@@ -2,7 +2,7 @@ import ExecutionContexts
 
 final class Counter { var count = 0 }
 
-// Work for a context runs on another thread: what it captures is Sendable.
+// A job may run on another thread, so its captures must be Sendable.
 
 func captures(_ context: some ExecutionContext) {
     let shared = Counter()

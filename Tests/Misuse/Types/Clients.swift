@@ -41,7 +41,7 @@ func reads(_ draft: ThreadLocalValue<Draft>, _ number: ThreadLocalValue<Int>) {
     }
 }
 
-// A trailing closure is a body, and never a value.
+// A trailing closure is a body, never a value.
 
 func bodies() {
     let number: Async<Int> = Async { @MainActor in 1 }

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsWork
 
-// Law 1: a context that cannot refuse has no tryExecute. Law 8: a view that gave up waiting says so.
+// Law 1: a context that cannot refuse has no tryExecute. Law 8: a view without waits has no sync.
 
 func refusing(_ context: any ExecutionContext, _ token: InvalidationToken) throws {
     try GlobalContext().tryExecute {}
@@ -38,7 +38,7 @@ func waiting(_ context: any ExecutionContext, _ token: InvalidationToken) {
     BarrierQueueContext(label: "b").sync {}
 }
 
-// Laws 2, 16: what is not serial is not taken for it. A limit of one is not, and a section is not.
+// Laws 2, 16: only a serial context is a SerialContext. A limit of one is not, nor is a section.
 
 func serial(_ context: some SerialContext) {}
 

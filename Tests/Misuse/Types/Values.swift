@@ -2,7 +2,7 @@ import ExecutionContexts
 
 final class Shared { var count = 0 }
 
-// Laws 25, 30: what comes later, or out of a lock, is Sendable.
+// Laws 25, 30: the value of a future, and a value that leaves a lock, is Sendable.
 
 func futures(_ context: some SerialContext) {
     _ = Promise<Shared>()
@@ -37,7 +37,7 @@ func resources() {
     _ = number.read { $0 }
 }
 
-// Law 13: a closure for the main context is one of the main actor; one for any other context is not.
+// Law 13: a closure for the main context is isolated to the main actor; any other closure is not.
 
 @MainActor final class Screen { var title = "" }
 

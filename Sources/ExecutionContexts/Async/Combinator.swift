@@ -1,0 +1,158 @@
+internal import Synchronization
+
+/// A future state of several sources: it completes when all of them have, or with the first.
+@usableFromInline
+final class Combinator: FutureState, @unchecked Sendable {
+    // Unchecked: mutable state is atomic or guarded.
+
+    @usableFromInline
+    enum Goal: UInt8 {
+        /// Completes when all sources have a value, or with the first error.
+        case all
+        /// Completes like the first source that completes.
+        case first
+        /// Completes with the first value, or with the last error.
+        case firstSuccess
+    }
+
+    private let goal: Goal
+    private let size: Int
+    /// The number of sources that have not completed.
+    private let missing: Atomic<Int>
+    private let isDecided = Atomic<Bool>(false)
+    private let sources: Guarded<Sources>
+
+    private struct Sources {
+        /// The subscribers in the queues of the pending sources, by the index of the source.
+        var subscribers: [SourceSubscriber?] = []
+        /// The sources that have a value, in order; only for the goal `all`.
+        var ended: [FutureState?]
+    }
+
+    /// Subscribes to the sources at once. `propagation` gets the deciding source, or this for
+    /// `all`.
+    @usableFromInline
+    init(_ goal: Goal, of sources: [FutureState], _ propagation: @escaping Propagation) {
+        self.goal = goal
+        size = sources.count
+        missing = Atomic(sources.count)
+        self.sources = Guarded(
+            Sources(ended: goal == .all ? Array(repeating: nil, count: sources.count) : []))
+        super.init(propagation, tag: Self.holdsUntilEnd)
+        let all = sources.enumerated().map { SourceSubscriber(of: self, in: $1, at: $0) }
+        self.sources.withLock { $0.subscribers = all }
+        for (subscriber, source) in Swift.zip(all, sources) {
+            // Once this has completed, it does not wait for the remaining sources.
+            guard isPending else { source.cancelIfUnwanted(); continue }
+            source.join(subscriber)
+            if !isPending { source.leave(subscriber) }
+        }
+    }
+
+    /// The sources of a combinator of all, in order: all have a value. Nil if it was cancelled.
+    ///
+    /// Called by the propagation, with its own state.
+    @usableFromInline
+    static func sources(of state: FutureState) -> [FutureState]? {
+        let combinator = unsafe unsafeDowncast(state, to: Combinator.self)
+        let ended = combinator.sources.withLock { $0.ended }.compactMap { $0 }
+        return ended.count == combinator.size ? ended : nil
+    }
+
+    private func sourceCompleted(_ source: FutureState, _ index: Int) {
+        let isWanted = unsafe goal == .all && !source.isFailure
+        // Not the last reference to the subscriber: the notifying thread has one.
+        sources.withLock { sources in
+            guard !sources.subscribers.isEmpty else { return }
+            sources.subscribers[index] = nil
+            if isWanted { sources.ended[index] = source }
+        }
+        // Acquiring and releasing: the deciding thread sees the outcomes of all sources that
+        // completed before.
+        SimulationHooks.point()
+        let isLast = missing.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
+        let decides =
+            switch goal {
+            case .all: unsafe source.isFailure || isLast && hasAllValues
+            case .first: true
+            case .firstSuccess: unsafe !source.isFailure || isLast
+            }
+        guard decides, decide() else { return }
+        guard goal == .all, let error = source.error else { return propagate(source) }
+        freePropagation()
+        end(throwing: error)
+    }
+
+    /// Whether no source has failed.
+    ///
+    /// The thread of a source that failed may not have decided yet when the last source completes;
+    /// then it must decide, and the last one must not.
+    private var hasAllValues: Bool { sources.withLock { $0.ended.allSatisfy { $0 != nil } } }
+
+    /// Decides the outcome; true for one caller, which then runs or frees the propagation.
+    private func decide() -> Bool {
+        SimulationHooks.point()
+        return !isDecided.exchange(true, ordering: .acquiringAndReleasing)
+    }
+
+    override func didEnd() {
+        let sources = sources.withLock { sources in
+            var taken = Sources(ended: [])
+            swap(&sources, &taken)
+            return taken
+        }
+        // Relaxed: if all sources have completed there is nothing to leave; otherwise leaving is
+        // harmless.
+        if missing.load(ordering: .relaxed) > 0 {
+            for case let subscriber? in sources.subscribers { subscriber.source?.leave(subscriber) }
+        }
+        if decide() { freePropagation() }
+    }
+
+    /// Drops the subscriber of a source that is freed while pending: it and this must not keep each
+    /// other.
+    private func forget(_ index: Int) {
+        // Not the last reference: the queue of the source keeps its subscribers until it is freed.
+        sources.withLock { if !$0.subscribers.isEmpty { $0.subscribers[index] = nil } }
+    }
+
+    /// The sources for the goal `all`. The other goals do not depend on any single source.
+    override var dependencies: [Dependency] {
+        guard goal == .all else { return [] }
+        return sources.withLock { $0.subscribers }.compactMap { subscriber in
+            subscriber.flatMap { subscriber in
+                subscriber.source.map { Dependency(subscriber: subscriber, source: $0) }
+            }
+        }
+    }
+
+    override var label: String {
+        switch goal {
+        case .all: "all of \(size)"
+        case .first: "the first of \(size)"
+        case .firstSuccess: "the first success of \(size)"
+        }
+    }
+
+    /// The subscriber in the queue of one source.
+    private final class SourceSubscriber: FutureSubscriber, @unchecked Sendable {
+        // Unchecked: only the weak reference changes, and the runtime does that.
+        let combinator: Combinator
+        /// Weak, because the source's queue owns this.
+        private(set) weak var source: FutureState?
+        private let index: Int
+
+        init(of combinator: Combinator, in source: FutureState, at index: Int) {
+            self.combinator = combinator
+            self.source = source
+            self.index = index
+            super.init()
+        }
+
+        override func notify(by source: FutureState) { combinator.sourceCompleted(source, index) }
+
+        override func sourceDeinitialized(_ source: UnsafeRawPointer) { combinator.forget(index) }
+
+        override var label: String { combinator.label }
+    }
+}

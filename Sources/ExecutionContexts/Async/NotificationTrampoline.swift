@@ -1,0 +1,72 @@
+public import CPlatform
+
+/// Bounds how deep callbacks, cancelling and freeing nest on one thread; defers what is deeper.
+///
+/// These can recurse without bound, a million levels deep:
+/// - A callback completes a promise, whose callbacks complete the next promise, and so on.
+/// - Cancelling runs up a chain, and handlers of `onCancel` cancel states that have handlers.
+/// - The captures of a freed callback include the last reference to the next promise.
+///
+/// Unbounded nesting would overflow the stack, and moving the calls elsewhere would change the
+/// thread (law 25). So a few levels nest, as with `.immediate`, and deeper calls are deferred and
+/// run one after the other, on the same thread.
+@usableFromInline
+enum Trampoline {
+    @usableFromInline static let deepest: UInt32 = 32
+
+    /// Notifies the subscribers of `state`, the first callback first.
+    @inline(__always)
+    static func notify(by state: FutureState, _ first: consuming Callback.Body? = nil) {
+        guard descend() else {
+            if let first { state.putBack(first) }
+            return DeferredNotifications.append(toNotify: state)
+        }
+        state.notifyAll(consume first)
+        ascend()
+    }
+
+    /// Cancels `state`, which has no interested subscriber left.
+    static func cancel(_ state: FutureState) {
+        guard descend() else { return DeferredNotifications.append(toCancel: state) }
+        _ = state.cancel()
+        ascend()
+    }
+
+    /// Makes `state`, which has notified its subscribers, release what it holds until completion.
+    static func finish(_ state: FutureState) {
+        guard descend() else { return DeferredNotifications.append(toFinish: state) }
+        state.didEnd()
+        ascend()
+    }
+
+    /// Calls handlers of the user, and frees them.
+    static func call(_ handlers: consuming [Work]) {
+        guard descend() else { return DeferredNotifications.append(toCall: handlers) }
+        for handler in consume handlers { handler() }
+        ascend()
+    }
+
+    /// Frees a value that may own objects of the user; consumes it.
+    static func free<Thing>(_ thing: consuming Thing) {
+        guard descend() else { return DeferredNotifications.append(toFree: thing) }
+        _ = consume thing
+        ascend()
+    }
+
+    /// Enters the next level; false at the deepest level.
+    @inlinable @inline(__always)
+    static func descend() -> Bool {
+        let depth = ec_depth()
+        guard depth < deepest else { return false }
+        ec_set_depth(depth + 1)
+        return true
+    }
+
+    /// Leaves a level; from the deepest one, first runs what was deferred there.
+    @inlinable @inline(__always)
+    static func ascend() {
+        let depth = ec_depth()
+        if depth == deepest { DeferredNotifications.run() }
+        ec_set_depth(depth - 1)
+    }
+}

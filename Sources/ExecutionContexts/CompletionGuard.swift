@@ -1,0 +1,56 @@
+internal import Synchronization
+
+/// What may become of a job that a context has been given. Exactly one of the three happens.
+package protocol GuardedJob: Sendable {
+    /// Runs the job; called on the context.
+    mutating func run()
+
+    /// The context has refused the job.
+    mutating func refuse(_ refusal: Refusal)
+
+    /// The context has freed the job without running it, of which nothing else tells (law 1).
+    mutating func drop()
+
+    /// Whether a simulation may switch threads before it is decided what becomes of the job.
+    static var hasSchedulingPoint: Bool { get }
+}
+
+extension GuardedJob {
+    package mutating func refuse(_ refusal: Refusal) { drop() }
+
+    package static var hasSchedulingPoint: Bool { false }
+}
+
+/// What a context holds for a job: it runs the job once, or reports that the job was dropped.
+///
+/// A context may be a user's. It may run a closure twice, or free it without a run. A second run
+/// does nothing, and the last release of an unused guard drops the job, so that no caller waits for
+/// ever (law 1).
+///
+/// | event | first | later |
+/// |---|---|---|
+/// | `run()` | the job runs | nothing |
+/// | `refuse(_:)` | the job is refused | nothing |
+/// | `drop()`, `deinit` | the job is dropped | nothing |
+package final class CompletionGuard<Job: GuardedJob>: @unchecked Sendable {
+    // Unchecked, also at run time: only the one thread that uses the guard accesses the job.
+    @exclusivity(unchecked) private var job: Job
+    private let isUsed = Atomic<Bool>(false)
+
+    package init(_ job: Job) { unsafe self.job = job }
+
+    deinit { if use() { unsafe job.drop() } }
+
+    package func run() { if use() { unsafe job.run() } }
+
+    package func refuse(_ refusal: Refusal) { if use() { unsafe job.refuse(refusal) } }
+
+    /// The context says that it has dropped the job.
+    package func drop() { if use() { unsafe job.drop() } }
+
+    // Acquiring and releasing: the job sees what its submitter wrote, whatever the context does.
+    private func use() -> Bool {
+        if Job.hasSchedulingPoint { SimulationHooks.point() }
+        return !isUsed.exchange(true, ordering: .acquiringAndReleasing)
+    }
+}

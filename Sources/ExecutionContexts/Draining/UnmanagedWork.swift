@@ -1,0 +1,35 @@
+package import CPlatform
+
+/// A closure taken apart into its two words, which are not reference-counted.
+///
+/// It carries the one reference that it was made with, and adds none, on its way from the submitter
+/// to the thread that runs it. So its last owner must assemble it exactly once.
+@safe package struct UnmanagedWork {
+    package let words: ec_words
+
+    /// Adopts the words of another `UnmanagedWork`, which the caller owns.
+    @inline(__always)
+    package init(words: ec_words) { self.words = words }
+
+    @inline(__always)
+    package init(_ work: consuming @escaping Work) {
+        var storage = Storage(work: work)
+        words = unsafe withUnsafeMutablePointer(to: &storage) { unsafe ec_words_out_of($0) }
+    }
+
+    @inline(__always)
+    package func assembled() -> Work {
+        unsafe withUnsafeTemporaryAllocation(of: Storage.self, capacity: 1) { memory in
+            let storage = unsafe memory.baseAddress.unsafelyUnwrapped
+            unsafe ec_words_into(storage, words)
+            // Not the closure itself: a closure that passes through a generic function comes back
+            // in a thunk.
+            return unsafe storage.move()
+        }.work
+    }
+
+    /// A closure in the representation in which it is called; see `WorkQueue`.
+    private struct Storage {
+        let work: Work
+    }
+}

@@ -1,0 +1,163 @@
+internal import CPlatform
+internal import Synchronization
+
+/// The library's own threads, which all pools of the process share.
+///
+/// A thread runs one body at a time. It then stays idle for a tenth of a second, for the next body,
+/// and ends. The system's queues do not serve here: all code of the process shares their 255
+/// threads.
+enum LibraryThreads {
+    /// How many bodies may run at a time, not counting indispensable ones.
+    static var limit: Int { 1_024 }
+
+    /// A body, with the name and the quality of service of its thread.
+    struct Assignment: Sendable {
+        let name: String
+        var quality: UInt32 = 0
+        /// Whether the body gets a thread beyond the limit as well; the process traps if the system
+        /// has none.
+        var isIndispensable = false
+        let body: Work
+    }
+
+    private struct State: ~Copyable {
+        /// Last in, first out: the stack of the newest thread is still in the processor's caches.
+        var idle: [OwnThread] = []
+        var bodies = 0
+    }
+
+    private static let state = Guarded(State())
+
+    /// Runs a body on a thread of its own; false, without any effect, if there is none.
+    @discardableResult
+    static func run(_ assignment: Assignment) -> Bool {
+        var idle: OwnThread?
+        let isWithinLimit = state.withLock { state in
+            if !assignment.isIndispensable {
+                guard state.bodies < limit else { return false }
+                state.bodies += 1
+            }
+            idle = state.idle.popLast()
+            return true
+        }
+        guard isWithinLimit else { return false }
+        if let idle {
+            idle.assign(assignment)
+            return true
+        }
+        if OwnThread.start(assignment) { return true }
+        if !assignment.isIndispensable {
+            state.withLock { $0.bodies -= 1 }
+            return false
+        }
+        startOrTrap(assignment)
+        return true
+    }
+
+    /// Asks the system for a thread again and again for a second, and then traps.
+    private static func startOrTrap(_ assignment: Assignment) {
+        for _ in 0..<50 {
+            pause()
+            if OwnThread.start(assignment) { return }
+        }
+        stopMisuse(
+            "The system has no thread for '\(assignment.name)', so its jobs would never begin (law 1). "
+                + "The library runs jobs on \(state.withLock { $0.bodies }) threads. "
+                + "Run fewer blocking jobs at a time, or raise the limits of the process.")
+    }
+
+    private static func pause() {
+        unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 1) { word in
+            unsafe word.initialize(repeating: 0)
+            unsafe ec_wait(word.baseAddress.unsafelyUnwrapped, 0, MonotonicClock.nanoseconds + 20_000_000)
+        }
+    }
+
+    // MARK: - Called by the threads
+
+    /// Adds a thread that has ended its body to the idle threads.
+    fileprivate static func becomeIdle(_ thread: OwnThread, wasIndispensable: Bool) {
+        state.withLock { state in
+            if !wasIndispensable { state.bodies -= 1 }
+            state.idle.append(thread)
+        }
+    }
+
+    /// Removes a thread that wants to end from the idle threads; false if it has been given a body.
+    fileprivate static func leave(_ thread: OwnThread) -> Bool {
+        state.withLock { state in
+            guard let index = state.idle.firstIndex(where: { $0 === thread }) else { return false }
+            state.idle.remove(at: index)
+            return true
+        }
+    }
+}
+
+private final class OwnThread: @unchecked Sendable {
+    // Unchecked: until `word` is set, `assignment` belongs to the caller that took the thread from
+    // the idle ones. From then on it belongs to the thread.
+    private var assignment: LibraryThreads.Assignment?
+    private let word = Atomic<UInt32>(OwnThread.idle)
+
+    private static let idle: UInt32 = 0
+    private static let assigned: UInt32 = 1
+    /// How long a thread stays idle, in nanoseconds.
+    private static let idleTime: Int64 = 100_000_000
+
+    private init(_ assignment: LibraryThreads.Assignment) { self.assignment = assignment }
+
+    /// Starts a thread with its first body; false if the system refuses it.
+    static func start(_ assignment: LibraryThreads.Assignment) -> Bool {
+        let reference = unsafe Unmanaged.passRetained(OwnThread(assignment))
+        let hasStarted = unsafe ec_thread_start(
+            { reference in
+                unsafe Unmanaged<OwnThread>.fromOpaque(reference.unsafelyUnwrapped).takeRetainedValue().live()
+                return nil
+            }, reference.toOpaque())
+        if !hasStarted { unsafe reference.release() }
+        return hasStarted
+    }
+
+    /// Gives the thread its next body; for the caller that took it from the idle threads.
+    func assign(_ assignment: LibraryThreads.Assignment) {
+        self.assignment = assignment
+        // Releasing: the thread sees the assignment.
+        word.store(Self.assigned, ordering: .releasing)
+        unsafe withUnsafePointer(to: word) { unsafe ec_wake_one($0) }
+    }
+
+    private func live() {
+        repeat {
+            let wasIndispensable = assignment?.isIndispensable ?? false
+            runAssignment()
+            LibraryThreads.becomeIdle(self, wasIndispensable: wasIndispensable)
+        } while isAssignedAgain()
+    }
+
+    /// Runs the body and frees it, on this thread (law 10).
+    private func runAssignment() {
+        guard let assignment = assignment.take() else { return }
+        unsafe assignment.name.withCString { unsafe ec_thread_configure($0, assignment.quality) }
+        Batch.run(assignment.body)
+    }
+
+    /// Waits for the next body; false if none has come in time.
+    private func isAssignedAgain() -> Bool {
+        park(until: MonotonicClock.nanoseconds + Self.idleTime)
+        // Relaxed, here and below: `park` has acquired it.
+        if word.load(ordering: .relaxed) == Self.idle {
+            if LibraryThreads.leave(self) { return false }
+            // A caller has taken this thread meanwhile, and its body is on its way.
+            park(until: Parker.never)
+        }
+        word.store(Self.idle, ordering: .relaxed)
+        return true
+    }
+
+    private func park(until deadline: Int64) {
+        // Acquiring: see `assign`.
+        while word.load(ordering: .acquiring) == Self.idle, MonotonicClock.nanoseconds < deadline {
+            unsafe withUnsafePointer(to: word) { unsafe ec_wait($0, Self.idle, deadline) }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import CPlatform
+public import Synchronization
+
+/// What each thread reads, for other threads to see and for the thread itself.
+///
+/// Each thread owns a stack of words, its slots. The address of an object in a slot announces that
+/// the thread reads the object. An announcement touches nothing that another thread writes. With
+/// the lowest bit set, a word informs only the thread itself that it reads there, because that read
+/// is counted in another way.
+@usableFromInline
+enum ReaderSlots {
+    @usableFromInline typealias Slot = UnsafeMutablePointer<Atomic<UInt>>
+
+    /// The slots of a record itself: a cache line.
+    private static var inlineCount: UInt32 { 8 }
+    /// The slots of a further block, the first of which leads to the next block.
+    private static var blockCount: UInt32 { 64 }
+    private static var cacheLine: Int { 64 }
+
+    /// Allocates a record, and its slots in the cache line behind it.
+    static func allocateRecord() -> ThreadRecord {
+        unsafe assert(MemoryLayout<ec_thread>.size <= cacheLine)
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 2 * cacheLine, alignment: 2 * cacheLine)
+        unsafe (memory + cacheLine).bindMemory(to: Atomic<UInt>.self, capacity: Int(inlineCount))
+        for index in 0..<Int(inlineCount) {
+            unsafe (memory + cacheLine).assumingMemoryBound(to: Atomic<UInt>.self)
+                .advanced(by: index).initialize(to: Atomic(0))
+        }
+        return unsafe memory.bindMemory(to: ec_thread.self, capacity: 1)
+    }
+
+    /// The slot of an outermost read: it is free while it is zero, and nothing else is counted.
+    @inlinable @inline(__always)
+    static func first(_ thread: ThreadRecord) -> Slot {
+        let slots = unsafe UnsafeMutableRawPointer(thread) + 64
+        return unsafe slots.assumingMemoryBound(to: Atomic<UInt>.self)
+    }
+
+    /// Pushes a slot of the calling thread, which `pop` gives back, the last one first.
+    static func push(_ thread: ThreadRecord) -> Slot {
+        unsafe thread.pointee.pushed_slots += 1
+        return unsafe top(thread)
+    }
+
+    /// The slot that was pushed last.
+    static func top(_ thread: ThreadRecord) -> Slot { unsafe slot(thread, thread.pointee.pushed_slots) }
+
+    static func pop(_ thread: ThreadRecord) { unsafe thread.pointee.pushed_slots -= 1 }
+
+    /// Whether the calling thread reads the object with this address, in either way.
+    static func holds(_ thread: ThreadRecord, _ address: UInt) -> Bool {
+        for index in unsafe 0...thread.pointee.pushed_slots {
+            // Relaxed: the thread's own words.
+            let word = unsafe slot(thread, index).pointee.load(ordering: .relaxed)
+            if word & ~1 == address { return true }
+        }
+        return false
+    }
+
+    /// Whether any thread announces that it reads the object with this address.
+    ///
+    /// The caller has passed `ec_barrier` since an announcement was last possible.
+    static func isAnnounced(_ word: UInt) -> Bool {
+        unsafe Threads.contains { thread in
+            for index in 0..<inlineCount {
+                // Sequentially consistent: what a reader did before it withdrew its announcement
+                // has happened, and in portable mode the load must not pass the caller's own write.
+                if unsafe inlineSlot(thread, index).pointee.load(ordering: .sequentiallyConsistent) == word {
+                    return true
+                }
+            }
+            var block = unsafe firstBlock(thread).pointee.load(ordering: .acquiring)
+            while let slots = unsafe Slot(bitPattern: block) {
+                for index in 1..<Int(blockCount) {
+                    if unsafe slots[index].load(ordering: .sequentiallyConsistent) == word { return true }
+                }
+                block = unsafe slots[0].load(ordering: .acquiring)
+            }
+            return false
+        }
+    }
+
+    /// Frees the slot blocks of a thread that has ended; called under the lock of the records.
+    static func freeBlocks(of thread: ThreadRecord) {
+        // Relaxed: a thread that searches holds the lock as well.
+        var block = unsafe firstBlock(thread).pointee.exchange(0, ordering: .relaxed)
+        while let slots = unsafe Slot(bitPattern: block) {
+            block = unsafe slots[0].load(ordering: .relaxed)
+            unsafe slots.deallocate()
+        }
+    }
+
+    private static func inlineSlot(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
+        unsafe first(thread) + Int(index)
+    }
+
+    private static func slot(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
+        index < inlineCount
+            ? unsafe inlineSlot(thread, index) : unsafe blockSlot(thread, index - inlineCount)
+    }
+
+    /// A slot beyond those of the record, in a block that is allocated at its first use and kept
+    /// for the thread.
+    private static func blockSlot(_ thread: ThreadRecord, _ index: UInt32) -> Slot {
+        var link = unsafe firstBlock(thread)
+        var index = index
+        while true {
+            var block = unsafe Slot(bitPattern: link.pointee.load(ordering: .acquiring))
+            if unsafe block == nil {
+                let fresh = Slot.allocate(capacity: Int(blockCount))
+                for index in 0..<Int(blockCount) { unsafe (fresh + index).initialize(to: Atomic(0)) }
+                // Only the thread itself adds a block. Releasing, for threads that search.
+                unsafe link.pointee.store(UInt(bitPattern: fresh), ordering: .releasing)
+                unsafe block = fresh
+            }
+            let slots = unsafe block.unsafelyUnwrapped
+            if index < blockCount - 1 { return unsafe slots + Int(index) + 1 }
+            index -= blockCount - 1
+            unsafe link = slots
+        }
+    }
+
+    /// The record's word that leads to its first block.
+    private static func firstBlock(_ thread: ThreadRecord) -> Slot {
+        unsafe ec_thread_slot_blocks(thread).assumingMemoryBound(to: Atomic<UInt>.self)
+    }
+}

@@ -1,0 +1,43 @@
+internal import CPlatform
+
+// What a simulated thread hands to code that is not simulated.
+extension SimulationHooks {
+    /// Runs `work` in the calling thread's simulation, with frames of `owner`; false outside of a
+    /// simulation.
+    ///
+    /// For a context that runs its jobs on any thread: the simulation replaces it.
+    @inline(__always)
+    static func submit(_ work: @escaping Work, for owner: Frame.Owner) -> Bool {
+        guard isAnywhere else { return false }
+        refuseInFork("a pool")
+        guard let simulation = current else { return false }
+        // Unsafe in name only: it is compared, and never dereferenced.
+        nonisolated(unsafe) let owner = unsafe owner
+        simulation.submit { unsafe Frame.enterJobs(of: owner) { work() } }
+        return true
+    }
+
+    /// Reports that a job goes to a context that no simulation can replace; only a simulation uses
+    /// it.
+    @inline(__always)
+    static func leaves(for name: @autoclosure () -> String) {
+        guard isAnywhere else { return }
+        refuseInFork(name())
+        current?.didLeave(for: name())
+    }
+
+    /// Whether any thread is simulated, so that a look for the caller's simulation is worth it;
+    /// true in a forked child, too.
+    ///
+    /// No thread comes for a job in a forked child.
+    @inline(__always)
+    static var isAnywhere: Bool { ec_mode() & UInt32(EC_MODE_SIMULATED | EC_MODE_FORKED) != 0 }
+
+    /// Traps in a forked child, which has none of the parent's threads that would run a job.
+    private static func refuseInFork(_ name: @autoclosure () -> String) {
+        require(
+            ec_mode() & UInt32(EC_MODE_FORKED) == 0,
+            "A forked child gave a job to '\(name())', and has none of the parent's threads that would run it "
+                + "(law 34). Call exec in the child, or fork before the library's first use.")
+    }
+}

@@ -1,0 +1,300 @@
+public import CPlatform
+public import Synchronization
+
+/// The services that a simulation provides to its threads instead of the system.
+///
+/// The library's primitives are words that threads change atomically, and threads that park and are
+/// unparked. They do both through `SimulationHooks` and `Parker`, which ask the simulation of the
+/// calling thread, if it has one. So a simulation explores the state machines that ship, not copies
+/// of them.
+package protocol Simulation: AnyObject {
+    /// The calling thread is about to read or change a word that other threads read or change.
+    func willTouch(_ word: UnsafeRawPointer)
+
+    /// The same, for a word that has no name.
+    func willStep()
+
+    /// The calling thread is about to try to take the lock with this owner word. Also a scheduling
+    /// point.
+    ///
+    /// The word holds zero or the number of the lock owner.
+    func willEnter(_ owner: UnsafeRawPointer)
+
+    /// The calling thread has handed the lock with this owner word over to another thread.
+    func didHandOver(_ owner: UnsafeRawPointer)
+
+    /// The calling thread has found a lock taken and tries again and again: the other threads
+    /// should run.
+    func willSpin(_ word: UnsafeRawPointer)
+
+    /// The object with this word is new, and has this name.
+    func didMake(_ word: UnsafeRawPointer, _ name: String)
+
+    /// The calling thread is about to park until it may enter the object with this word.
+    ///
+    /// `owner` holds the number of the thread that is inside exclusively, and `context` runs the
+    /// jobs that come first.
+    func willWait(_ word: UnsafeRawPointer, _ owner: UnsafeRawPointer, _ context: String)
+
+    /// Parks the calling thread until it is woken, or `deadline` passes; true if it was woken.
+    func park(until deadline: Int64) -> Bool
+
+    /// Wakes the thread with this number, or makes its next `park` return at once.
+    func unpark(_ thread: UInt32)
+
+    /// Runs `work` on a new thread, which no pool has to spare.
+    func runOnNewThread(_ work: @escaping @Sendable () -> Void)
+
+    /// Runs `work` as a job of the context that stands for the system's threads.
+    func submit(_ work: @escaping @Sendable () -> Void)
+
+    /// The calling thread has given a job to the context with this name, which runs it outside of
+    /// the schedule.
+    func didLeave(for name: String)
+
+    /// Runs `body` without a scheduling point in it, except where it has to wait.
+    func undivided(_ body: () -> Void)
+
+    /// The simulated monotonic clock, in nanoseconds.
+    var now: Int64 { get }
+}
+
+/// The calls of the library that a simulation answers.
+@usableFromInline
+package enum SimulationHooks {
+    /// Runs `body` with the calling thread in a simulation.
+    package static func simulating<Result>(_ simulation: any Simulation, _ body: () -> Result) -> Result {
+        let thread = unsafe Threads.own
+        // Retained and released by hand: a lifetime that lasts to the end of a scope ends early if
+        // `body` does not return.
+        let box = unsafe Unmanaged.passRetained(Box(simulation))
+        count(1)
+        unsafe thread.pointee.simulation = box.toOpaque()
+        defer {
+            unsafe thread.pointee.simulation = nil
+            count(-1)
+            unsafe box.release()
+        }
+        return body()
+    }
+
+    /// How many threads are simulated. Without any, all threads take the fast paths again.
+    private static let simulated = Guarded(0)
+
+    /// The mode may change while threads are on either path: each path is right beside the other.
+    private static func count(_ change: Int) {
+        simulated.withLock { simulated in
+            simulated += change
+            ec_mode_set(UInt32(EC_MODE_SIMULATED), simulated > 0)
+        }
+    }
+
+    /// The number of the calling thread, by which `Simulation.unpark` names it.
+    package static var thread: UInt32 { unsafe Threads.own.pointee.identifier }
+
+    /// The number of the thread for which the calling thread acts.
+    package static var caller: UInt32 { unsafe Threads.current.pointee.identifier }
+
+    static func simulation(of thread: ThreadRecord) -> (any Simulation)? {
+        guard let box = unsafe thread.pointee.simulation else { return nil }
+        return unsafe Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().simulation
+    }
+
+    /// Runs what the language calls under a lock of its own, such as a task's cancellation handler.
+    ///
+    /// A simulated thread that passed the scheduler token on in there would keep that lock from the
+    /// threads that run next.
+    package static func undivided(_ body: () -> Void) {
+        guard let simulation = current else { return body() }
+        simulation.undivided(body)
+    }
+
+    /// Makes what is made once in a process, without a scheduling point in it (law 33).
+    ///
+    /// A scheduling point in there would be one in the first schedule only. A thread that passed
+    /// the scheduler token on in there would also keep the language's own lock, for which no
+    /// simulated thread can wait.
+    package static func making<Made>(_ make: () -> Made) -> Made {
+        guard let simulation = current else { return make() }
+        var made: Made?
+        simulation.undivided { made = make() }
+        return made!
+    }
+
+    /// Runs `work` on a new thread of the caller's simulation; false outside of a simulation.
+    static func runOnNewThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard let simulation = current else { return false }
+        simulation.runOnNewThread(work)
+        return true
+    }
+
+    /// The monotonic clock, or the simulated one.
+    static var now: Int64 {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, let simulation = current { return simulation.now }
+        return MonotonicClock.nanoseconds
+    }
+
+    static func now(_ thread: ThreadRecord) -> Int64 {
+        unsafe simulation(of: thread)?.now ?? MonotonicClock.nanoseconds
+    }
+
+    /// A scheduling point, before the operation that other threads see; does nothing outside of a
+    /// simulation.
+    @usableFromInline @inline(never)
+    static func willTouch(_ word: UnsafeRawPointer) {
+        guard let thread = unsafe ec_thread_current() else { return }
+        unsafe simulation(of: thread)?.willTouch(word)
+    }
+
+    /// Takes a `NativeLock` for a simulated thread, after a scheduling point; false for any other
+    /// thread.
+    static func lock(_ word: UnsafeRawPointer, try take: () -> Bool, isHeldBySimulated: () -> Bool) -> Bool {
+        guard let simulation = current else { return false }
+        simulation.willStep()
+        if take() { return true }
+        // Some simulated lock owners reach a scheduling point while they have the lock.
+        return unsafe wait(for: simulation, word, until: take, isHeldBySimulated)
+    }
+
+    /// Waits for a lock in a simulation, where the lock owner may need the scheduler token to
+    /// continue.
+    ///
+    /// Calls `take` until it returns true; false outside of a simulation.
+    static func wait(_ word: UnsafeRawPointer, until take: () -> Bool) -> Bool {
+        guard let thread = unsafe ec_thread_current(), let simulation = unsafe simulation(of: thread) else {
+            return false
+        }
+        return unsafe wait(for: simulation, word, until: take) { false }
+    }
+
+    private static func wait(
+        for simulation: any Simulation, _ word: UnsafeRawPointer, until take: () -> Bool,
+        _ isHeldBySimulated: () -> Bool
+    ) -> Bool {
+        // A lock owner that is not simulated continues by itself. The schedule must not show that
+        // this thread has met it.
+        for _ in 0..<100_000 {
+            if isHeldBySimulated() { break }
+            ec_relax()
+            if take() { return true }
+        }
+        repeat { unsafe simulation.willSpin(word) } while !take()
+        return true
+    }
+
+    /// The simulation of the calling thread.
+    package static var current: (any Simulation)? {
+        guard let thread = unsafe ec_thread_current() else { return nil }
+        return unsafe simulation(of: thread)
+    }
+
+    /// A scheduling point for code that is no primitive of this library; does nothing outside of a
+    /// simulation.
+    package static func touch(_ word: UnsafeRawPointer) { unsafe willTouch(word) }
+
+    /// Names the object with this word; only a simulation uses it.
+    static func made(_ word: UnsafeRawPointer, _ name: @autoclosure () -> String) {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.didMake(word, name()) }
+    }
+
+    static func handedOver(_ owner: UnsafeRawPointer) {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.didHandOver(owner) }
+    }
+
+    /// Says what the calling thread is about to park for; only a simulation uses it.
+    static func waits(
+        for word: UnsafeRawPointer, _ owner: UnsafeRawPointer, _ context: @autoclosure () -> String
+    ) {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.willWait(word, owner, context()) }
+    }
+
+    /// Whether the thread with this number announces that it reads; for a scheduler, while no other
+    /// thread runs.
+    package static func isReading(_ address: UInt, thread: UInt32) -> Bool {
+        unsafe Threads.contains { record in
+            unsafe record.pointee.identifier == thread && ReaderSlots.holds(record, address)
+        }
+    }
+
+    /// How many threads have a record, which is how many a search for readers visits.
+    package static var threadCount: Int { Threads.count }
+
+    /// The word on which the calling thread would park outside of a simulation.
+    ///
+    /// A waker that is not simulated leaves 1 there. So may a late waker of a thread that had the
+    /// same record.
+    package static var parkedWord: UnsafeRawPointer {
+        unsafe UnsafeRawPointer(ec_thread_parked(Threads.own))
+    }
+
+    /// Frees the calling thread's thread-local values, as at its end.
+    package static func forgetLocals() {
+        guard let thread = unsafe ec_thread_current() else { return }
+        if unsafe thread.pointee.locals != nil { unsafe LocalTable.clear(of: thread) }
+    }
+
+    /// Stores a value so that other threads see it before the caller's next load happens.
+    ///
+    /// In portable mode, by a full barrier of its own. Otherwise only the compiler is kept from
+    /// reordering: the other side of the handshake calls `ec_barrier` between its own store and
+    /// load. The fence before the store is for the compiler's reference counting, which would
+    /// otherwise move a retain below it.
+    @inlinable @inline(__always)
+    static func publish(_ value: UInt32, in word: UnsafeMutablePointer<Atomic<UInt32>>, mode: UInt32) {
+        ec_compiler_fence()
+        if mode == 0 {
+            // Releasing: a thread that sees the value sees what the caller did before.
+            unsafe word.pointee.store(value, ordering: .releasing)
+            return ec_compiler_fence()
+        }
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
+        _ = unsafe word.pointee.exchange(value, ordering: .sequentiallyConsistent)
+    }
+
+    @inlinable @inline(__always)
+    static func publish(_ value: UInt, in word: UnsafeMutablePointer<Atomic<UInt>>, mode: UInt32) {
+        if mode == 0 { return unsafe publishAtOnce(value, in: word) }
+        ec_compiler_fence()
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
+        _ = unsafe word.pointee.exchange(value, ordering: .sequentiallyConsistent)
+    }
+
+    /// The same, for a caller that knows that the mode is zero.
+    @inlinable @inline(__always)
+    static func publishAtOnce(_ value: UInt, in word: UnsafeMutablePointer<Atomic<UInt>>) {
+        ec_compiler_fence()
+        // Releasing, as above.
+        unsafe word.pointee.store(value, ordering: .releasing)
+        ec_compiler_fence()
+    }
+
+    /// A scheduling point, if any thread is simulated.
+    @inlinable @inline(__always)
+    static func point(_ word: UnsafeRawPointer, mode: UInt32) {
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
+    }
+
+    /// A scheduling point before an operation on a word that has no name.
+    @inlinable @inline(__always)
+    package static func point() {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { pointOfSimulation() }
+    }
+
+    @usableFromInline @inline(never)
+    static func pointOfSimulation() { current?.willStep() }
+
+    /// A scheduling point before a try to take a lock, if any thread is simulated.
+    @inlinable @inline(__always)
+    static func attempt(_ owner: UnsafeRawPointer, mode: UInt32) {
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willEnter(owner) }
+    }
+
+    @usableFromInline @inline(never)
+    static func willEnter(_ owner: UnsafeRawPointer) { unsafe current?.willEnter(owner) }
+
+    /// Holds the record's simulation, whose type C does not know.
+    private final class Box {
+        let simulation: any Simulation
+        init(_ simulation: any Simulation) { self.simulation = simulation }
+    }
+}

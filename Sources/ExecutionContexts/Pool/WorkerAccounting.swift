@@ -1,0 +1,109 @@
+/// Worker accounting: which workers own a thread, and which of those run. Reached under the pool's
+/// lock.
+///
+/// A worker runs if it owns a thread and is not known to be blocked; it then holds one of `width`
+/// permits, or runs beyond the width.
+@safe struct WorkerAccounting: ~Copyable {
+    /// The idle set: workers without a job. The last to join is the first to start.
+    var idle: [PoolWorker] = []
+    /// How many workers have a thread.
+    private(set) var active = 0
+    /// How many of the active workers run, as far as is known.
+    private(set) var running = 0
+    /// How many more may start because all active workers are stalled.
+    var extra = 0
+    /// How often a worker was found stalled, was started in expectation of that, or continued after
+    /// a wait without a permit. The pool has never been wider than its width and this number.
+    private(set) var substitutes = 0
+    /// How often the monitor has looked.
+    var looks: UInt32 = 0
+    /// The callbacks of `drained()`.
+    var waiters: [@Sendable () -> Void] = []
+    /// Workers that have ended a wait and wait for a permit, in order.
+    private var returning: ArraySlice<PoolWorker> = []
+    private let width: Int
+
+    init(width: Int) { self.width = width }
+
+    /// How many workers may start; negative where some are to leave.
+    var vacancies: Int { width + extra - running - returning.count }
+    var hasVacancy: Bool { vacancies > 0 }
+    var hasReturning: Bool { !returning.isEmpty }
+    /// Whether a worker that has ended a wait may continue at once.
+    var hasFreePermit: Bool { running < width && returning.isEmpty }
+
+    mutating func appendReturning(_ worker: PoolWorker) {
+        unsafe worker.record.isReturning = true
+        returning.append(worker)
+    }
+
+    /// Gives each free permit to a worker that waits for one.
+    mutating func admitReturning() {
+        while running < width, let worker = returning.popFirst() {
+            unsafe worker.record.isReturning = false
+            count(worker)
+            worker.givePermit()
+        }
+    }
+
+    /// Counts a worker that is being started.
+    mutating func begin(_ worker: PoolWorker) {
+        unsafe worker.record.isActive = true
+        active += 1
+        if running >= width { substitutes += 1 }
+        count(worker)
+    }
+
+    /// Discounts a worker that the monitor has found stalled.
+    mutating func replace(_ worker: PoolWorker) {
+        substitutes += 1
+        discount(worker)
+    }
+
+    /// Adds a worker to the idle set.
+    mutating func end(_ worker: PoolWorker) {
+        discount(worker)
+        unsafe worker.record.isActive = false
+        // A started worker does not have its thread at once. Until then it must not look asleep in
+        // a job.
+        unsafe worker.record.thread = -1
+        unsafe worker.record.seen = PoolWorker.Look()
+        active -= 1
+        idle.append(worker)
+    }
+
+    /// Takes an idle worker back that is about to park; false if there is no permit, or another
+    /// thread has started it.
+    mutating func takeBack(_ worker: PoolWorker) -> Bool {
+        // In most cases the last one.
+        guard hasVacancy, let index = idle.lastIndex(where: { $0 === worker }) else { return false }
+        idle.remove(at: index)
+        begin(worker)
+        return true
+    }
+
+    mutating func count(_ worker: PoolWorker) {
+        guard unsafe !worker.record.isCounted else { return }
+        unsafe worker.record.isCounted = true
+        running += 1
+    }
+
+    mutating func discount(_ worker: PoolWorker) {
+        guard unsafe worker.record.isCounted else { return }
+        unsafe worker.record.isCounted = false
+        running -= 1
+    }
+
+    /// Counts a worker that has ended a wait, whether or not there is a permit.
+    mutating func resume(_ worker: PoolWorker) {
+        if running >= width { substitutes += 1 }
+        count(worker)
+    }
+
+    /// Takes the callbacks of `drained()` if no worker is active.
+    mutating func takeWaiters() -> [@Sendable () -> Void] {
+        guard active == 0 else { return [] }
+        defer { waiters = [] }
+        return waiters
+    }
+}

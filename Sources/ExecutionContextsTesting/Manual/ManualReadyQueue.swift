@@ -1,0 +1,82 @@
+internal import ExecutionContexts
+
+/// The ready jobs of one manual context, in order.
+final class ManualReadyQueue: @unchecked Sendable {
+    // Unchecked: `jobs`, `head` and `isOwned` are accessed only under the lock of the time that the
+    // queue belongs to.
+
+    struct Job {
+        let work: Work
+        /// Its position among all submissions under its time.
+        let order: UInt64
+        /// When it was submitted; for a delay, when it fired.
+        let since: Moment
+        /// The delay that submitted it, if there is one.
+        let delay: DelayedWork?
+    }
+
+    let name: String
+    let isBackground: Bool
+    /// Whether its context is alive.
+    var isOwned = true
+    private var jobs: [Job?] = []
+    private var head = 0
+
+    init(name: String, isBackground: Bool) {
+        self.name = name
+        self.isBackground = isBackground
+    }
+
+    var count: Int { jobs.count - head }
+
+    var all: [Job] { jobs[head...].compactMap { $0 } }
+
+    /// The position of the oldest job.
+    var firstOrder: UInt64? { head < jobs.count ? jobs[head]?.order : nil }
+
+    func append(_ job: Job) { jobs.append(job) }
+
+    func popFirst() -> Job? {
+        guard head < jobs.count else { return nil }
+        let job = jobs[head].take()
+        head += 1
+        if head == jobs.count {
+            jobs.removeAll(keepingCapacity: head <= 1024)
+            head = 0
+        } else if head > 1024, head > jobs.count / 2 {
+            // Moves at most as many jobs as were removed since the last move, so each job moves
+            // once.
+            jobs.removeFirst(head)
+            head = 0
+        }
+        return job
+    }
+
+    func takeAll() -> [Job] {
+        defer {
+            jobs = []
+            head = 0
+        }
+        return all
+    }
+}
+
+/// The time source of one manual context: the shared time, with the queue to which its delays
+/// belong.
+final class ManualReadyQueueTime: TimeSource {
+    private let time: ManualTime
+    private let queue: ManualReadyQueue
+
+    init(_ time: ManualTime, of queue: ManualReadyQueue) {
+        self.time = time
+        self.queue = queue
+    }
+
+    var now: Moment { time.now }
+
+    var origin: ObjectIdentifier { time.origin }
+
+    func add(_ delay: DelayedWork, tolerance: Duration) { time.add(delay, tolerance: tolerance, of: queue) }
+
+    func remove(_ delay: DelayedWork) { time.remove(delay) }
+}

@@ -1,0 +1,57 @@
+/// The decisions of one run, in order: the running thread, its next operation, and the thread that
+/// runs next.
+struct DecisionLog: Hashable, Sendable {
+    private var steps: [UInt64] = []
+
+    var count: Int { steps.count }
+
+    mutating func add(thread: Int, operation: Int, target: Int) {
+        steps.append(UInt64(truncatingIfNeeded: thread << 56 | target << 48 | operation))
+    }
+
+    subscript(step: Int) -> (thread: Int, operation: Int, target: Int)? {
+        guard steps.indices.contains(step) else { return nil }
+        let word = Int(truncatingIfNeeded: steps[step])
+        return (word >> 56 & 0xFF, word & 0xFFFF_FFFF_FFFF, word >> 48 & 0xFF)
+    }
+
+    /// The first step that differs in the other log; nil if there is none.
+    func firstDifference(from other: DecisionLog) -> Int? {
+        let common = zip(steps, other.steps).prefix { $0 == $1 }.count
+        return common == max(count, other.count) ? nil : common
+    }
+}
+
+/// The point at which two runs of one schedule diverge.
+struct Difference {
+    private let first: Search.Outcome
+    private let second: Search.Outcome
+
+    init(_ first: Search.Outcome, _ second: Search.Outcome) {
+        self.first = first
+        self.second = second
+    }
+
+    var sentence: String {
+        guard let step = first.decisions.firstDifference(from: second.decisions) else {
+            return "Every step was the same, and what was found was not."
+        }
+        return "They go apart at step \(step + 1): in the first run \(Self.text(first, step)), in the second "
+            + "\(Self.text(second, step))."
+    }
+
+    private static func text(_ outcome: Search.Outcome, _ step: Int) -> String {
+        // One run ended where the other continued.
+        guard let (thread, operation, target) = outcome.decisions[step] else {
+            return "there is nothing more"
+        }
+        func name(_ thread: Int) -> String {
+            if thread == Schedule.time { return "the clock" }
+            return outcome.names.indices.contains(thread) ? "'\(outcome.names[thread])'" : "a thread"
+        }
+        let choice = target == thread ? "goes on" : "lets \(name(target)) run"
+        let events = outcome.events.drop { $0.step < step }.prefix { $0.step <= step + 1 }.prefix(4)
+        let around = events.isEmpty ? "" : " (there: \(events.map(\.text).joined(separator: ", ")))"
+        return "\(name(thread)) before its operation \(operation) \(choice)\(around)"
+    }
+}

@@ -1,0 +1,56 @@
+internal import ExecutionContexts
+
+extension SimulationScheduler {
+    /// The calling thread, if it belongs to this scheduler.
+    var caller: SimulatedThread? {
+        guard let host = HostThread.current, host.scheduler === self, phase != .over else { return nil }
+        return host.thread
+    }
+
+    /// The calling thread; the use by a foreign thread is reported.
+    func callerOrReport(using name: String) -> SimulatedThread? {
+        if let thread = caller { return thread }
+        let late = phase == .over ? "after its schedule was over, " : ""
+        hosts.report(
+            foreign:
+                "'\(name)' was used \(late)by a thread that the simulation does not control. Start threads with spawn "
+                + "and tasks with task, and sleep by clock: a Task { } of its own, an actor with its own executor, a sleep of Task and "
+                + "the queues of the system run outside (law 33).")
+        return nil
+    }
+
+    /// Runs a job on one of the system's threads, which stand in for a pool without a free thread.
+    func runOnNewThread(_ work: @escaping () -> Void, by thread: SimulatedThread) {
+        point(thread)
+        let queue = newThreads ?? SimulatedJobQueue(names.unique("the system"), width: 16, on: self)
+        newThreads = queue
+        trace?.add(thread, .submits(queue.name))
+        queue.submit(.init(run: work, isBarrier: false, caller: nil, edge: .released()))
+    }
+
+    /// Runs a job that was submitted to the system's threads, or to the shared pool.
+    func submit(_ work: @escaping () -> Void, by thread: SimulatedThread) {
+        point(thread)
+        trace?.add(thread, .submits(system.name))
+        system.submit(.init(run: work, isBarrier: false, caller: nil, edge: .released()))
+    }
+
+    /// Reports a job that leaves the simulation, so that the schedule does not determine when it
+    /// runs.
+    func didLeave(for name: String, _ thread: SimulatedThread) {
+        fail(
+            .foreign,
+            "'\(thread.name)' gave work to '\(name)', which runs it outside of the simulation. Take a context of the simulation's "
+                + "there, or .global, for which the simulation's own stands (law 33).")
+    }
+
+    /// Starts a thread of the program.
+    func spawn(_ name: String, _ body: @escaping () -> Void) {
+        HiddenFromSanitizer.begin()
+        if let thread = callerOrReport(using: name) {
+            add(name, body)
+            point(thread)
+        }
+        HiddenFromSanitizer.end()
+    }
+}

@@ -1,0 +1,58 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import TestSupport
+import Testing
+
+/// Delays that are due: the timer submits the job through a view to the view's base (law 7).
+@Suite(.timeLimit(.minutes(30)))
+struct DueDelayTests {
+    private static let views: [@Sendable (Base) -> any ExecutionContext] = [
+        { $0.serial() }, { $0.limited(to: 2) }, { $0.barrier() }, { $0.serial().named("renamed") },
+    ]
+
+    @Test(arguments: views.indices, [false, true])
+    func `Law 7: the timer submits a due delay of a view to the base at once, and does not run it`(
+        _ view: Int, _ isInline: Bool
+    ) async {
+        let base = Base(isInline: isInline)
+        let context = Self.views[view](base)
+        let hasRunOnTimer = await withCheckedContinuation { continuation in
+            context.schedule(after: .milliseconds(1)) { continuation.resume(returning: SystemTime.isFiring) }
+        }
+        #expect(!hasRunOnTimer)
+        // The timer itself submits the drain to the base, without a further thread in between.
+        #expect(base.calledByTimer.value.first == true)
+    }
+
+    @Test func `Law 7: delays on a serial view over a base that runs jobs on its caller keep their order`()
+        async
+    {
+        let view = Base(isInline: true).serial()
+        let log = Box<[Int]>([])
+        await withCheckedContinuation { continuation in
+            let deadline = view.time.now.advanced(by: .milliseconds(2))
+            for index in 0..<100 {
+                view.schedule(at: deadline) {
+                    log.withValue { $0.append(index) }
+                    if index == 99 { continuation.resume() }
+                }
+            }
+        }
+        #expect(log.value == Array(0..<100))
+    }
+}
+
+/// Notes whether the timer's thread submits its jobs. It may run jobs on the caller, also for
+/// `enqueue`.
+private struct Base: ExecutionContext {
+    let isInline: Bool
+    let calledByTimer = Box<[Bool]>([])
+
+    init(isInline: Bool) { self.isInline = isInline }
+
+    func execute(_ work: @escaping Work) {
+        calledByTimer.withValue { $0.append(SystemTime.isFiring) }
+        if isInline { work() } else { DispatchQueue.global().async(execute: work) }
+    }
+}

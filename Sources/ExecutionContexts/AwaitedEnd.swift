@@ -88,7 +88,7 @@ extension AwaitedEnd {
     /// for it.
     ///
     /// Returns nil if the job was dropped. `base` is the context whose jobs the wait needs: see
-    /// ``wait(for:named:)``.
+    /// ``wait(for:named:then:)``.
     package static func result<Value, Failure: Error>(
         of body: () throws(Failure) -> Value, from base: some ExecutionContext, named name: String,
         _ submit: (_ work: @escaping Work) -> Void
@@ -110,7 +110,7 @@ extension AwaitedEnd {
     }
 }
 
-/// A job and the thread that waits until the job has run or has been dropped, when `ending` dies.
+/// A job and the thread that waits for it. The wait ends when `ending` is released.
 private struct AwaitedJob: ~Copyable {
     private let end = AwaitedEnd()
     private(set) var ending: Ending

@@ -8,7 +8,7 @@ package protocol GuardedJob: Sendable {
     /// The context has refused the job.
     mutating func refuse(_ refusal: Refusal)
 
-    /// The context has freed the job without running it, of which nothing else tells (law 1).
+    /// The context has dropped the job: it released the closure without a run (law 1).
     mutating func drop()
 
     /// Whether a simulation may switch threads before it is decided what becomes of the job.
@@ -39,7 +39,9 @@ package final class CompletionGuard<Job: GuardedJob>: @unchecked Sendable {
 
     package init(_ job: Job) { unsafe self.job = job }
 
-    deinit { if use() { unsafe job.drop() } }
+    // Relaxed, and no scheduling point: the last release comes after all calls, and no other thread
+    // can call.
+    deinit { if !isUsed.load(ordering: .relaxed) { unsafe job.drop() } }
 
     package func run() { if use() { unsafe job.run() } }
 
@@ -48,7 +50,8 @@ package final class CompletionGuard<Job: GuardedJob>: @unchecked Sendable {
     /// The context says that it has dropped the job.
     package func drop() { if use() { unsafe job.drop() } }
 
-    // Acquiring and releasing: the job sees what its submitter wrote, whatever the context does.
+    // Acquiring and releasing, for a context that orders nothing. One caller wins. The context, and
+    // the job's own lock where it has one, publish what the job reads.
     private func use() -> Bool {
         if Job.hasSchedulingPoint { SimulationHooks.point() }
         return !isUsed.exchange(true, ordering: .acquiringAndReleasing)

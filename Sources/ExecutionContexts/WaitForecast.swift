@@ -1,8 +1,6 @@
-/// What a waiting caller would wait for, computed before it waits, from the context down to the
-/// threads.
+/// What a caller is about to wait for, found out before it blocks, so that an endless wait traps.
 ///
-/// A wait that could never end traps with a message. A wait for a context that a test drives drives
-/// it (law 27).
+/// If a test drives the context, the waiting caller drives it instead (law 27).
 package struct WaitForecast {
     /// The name of a context that runs the caller's job and can run no other job before that one
     /// ends.

@@ -1,6 +1,5 @@
 extension Async {
-    /// Returns a future of what `transform` returns for the value, on `context`; passes on an
-    /// error.
+    /// Returns a future of `transform(value)`, run on `context`; an error is passed on.
     ///
     /// An error that `transform` throws is the outcome as well.
     @inlinable

@@ -14,7 +14,7 @@
 ///   section busy. The first waiter is overtaken for a millisecond at most, the n-th for n
 ///   milliseconds (law 16).
 /// - Priority: on Apple platforms the lock owner runs at the priority of a waiter without a time
-///   limit, if that is higher. On Linux the section lends no priority.
+///   limit, if that is higher. On Linux there is no priority inheritance.
 /// - Deadlock: two threads deadlock if each is inside one section and enters the other's. Give all
 ///   code one order of entering, or use a time limit.
 ///

@@ -19,8 +19,8 @@ public import Synchronization
 ///   coordinators need one order everywhere, as locks do: a read waits for the writes before it,
 ///   and those wait for the readers inside. A write context that runs one job at a time is part of
 ///   that order: a job on it delays the writes, and with them the readers behind them (law 20).
-/// - Priority: the coordinator lends no priority. A waiter is overtaken for a bounded time only,
-///   whatever its priority.
+/// - Priority: the coordinator has no priority inheritance. A waiter is overtaken for a bounded
+///   time only, whatever its priority.
 /// - Waiting: a reader that must wait runs the writes before it itself in two cases: if jobs of the
 ///   write context may run anywhere, as those of the global context, and the reader's thread is not
 ///   the main one; or if the reader runs on the write context. So no number of waiting readers

@@ -190,7 +190,7 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
         })
     }
 
-    /// The base excludes other callers and counts its holds; the mark says who the owner is.
+    /// The base excludes other callers and counts its holds; the mark identifies the owner.
     private func hold(over base: any SynchronousBarrierContext) -> ExclusiveHold {
         let thread = unsafe Threads.current
         if !owner.isMine {

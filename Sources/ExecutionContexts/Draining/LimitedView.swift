@@ -1,9 +1,9 @@
 /// A limiter with barriers, which `limited(to:)` and `barrier()` share: at most n jobs at a time.
 ///
-/// Jobs wait in one queue. Workers - drains on the base - take one job at a time from its front, so
-/// that no job waits behind a blocked one. A worker that starts a job requests the next worker if
-/// it leaves a job that can start. So there are as many workers as there are jobs to run, and never
-/// more than the width.
+/// Jobs wait in one queue. Each drain on the base, called a worker here, takes one job at a time
+/// from the front, so that no job waits behind a blocked one. A worker that starts a job requests
+/// another worker if the next job can start. So there are as many workers as there are jobs to run,
+/// and never more than the width.
 class LimitedView<Base: ExecutionContext>: DrainedView, BarrierContext, ForecastingContext, Limiter,
     @unchecked Sendable  // See below.
 {

@@ -53,8 +53,7 @@ final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext
         if post(consume work) { requestDrainElsewhere(on: base) }
     }
 
-    /// Yes inside this view's work and for its holder, no elsewhere, except for law 4's one
-    /// exception.
+    /// True in this view's jobs and for its holder, else false; law 4 has the one exception.
     var isCurrent: Bool? { unsafe Frame.isCurrent(identity) || holding.isMine }
 
     var time: any TimeSource { base.time }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The queue of jobs that threads outside of the pool submit.
+/// A queue of jobs that any thread appends to and every worker takes from.
 ///
 /// It is two queues, each with its own lock. Submitters append to `arrivals`; workers take from
 /// `departures`. A worker that finds `departures` empty moves all arrivals there at once. So

@@ -13,7 +13,7 @@
     /// How many more may start because all active workers are stalled.
     var extra = 0
     /// How often a worker was found stalled, was started in expectation of that, or continued after
-    /// a wait without a permit. The pool has never been wider than its width and this number.
+    /// a wait without a permit. At no time did more than `width + substitutes` workers run.
     private(set) var substitutes = 0
     /// How often the monitor has looked.
     var looks: UInt32 = 0

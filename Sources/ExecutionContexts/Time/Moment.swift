@@ -1,6 +1,7 @@
 /// A point in the time of a context, in nanoseconds since an origin that the time source chooses.
 ///
-/// Moments of different sources cannot be compared. Arithmetic saturates: it does not trap (law 7).
+/// Moments can be compared if their sources have the same origin. Arithmetic saturates, it does not
+/// trap (law 7).
 public struct Moment: InstantProtocol, Hashable, Sendable {
     /// Nanoseconds since the origin.
     public var nanoseconds: Int64

@@ -73,7 +73,8 @@
             unsafe occupied[level] |= 1 << UInt64(position)
         }
         node.slot = UInt16(slot)
-        // A delay alone in its tick fires at its own deadline, several fire at the end of the tick.
+        // The first delay of a tick on level 0 sets its own deadline. A later one in the same tick,
+        // or one that was moved down, waits for the end of the tick: see `nextWake`.
         return level == 0 ? deadline : wakeTime(level: level, position: position)
     }
 

@@ -20,13 +20,15 @@ let package = Package(
         .executableTarget(
             name: "Tour",
             dependencies: [
-                "ExecutionContexts", "AsyncFunctions", "ExecutionContextsWork", "ExecutionContextsTesting",
+                "ExecutionContexts", "AsyncFunctions", "ExecutionContextsWork",
+                "ExecutionContextsTesting",
             ],
             path: "Examples/Tour"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsTesting", "Measuring",
+                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsTesting",
+                "Measuring",
             ],
             path: "Examples/Benchmarks"),
         .executableTarget(
@@ -57,7 +59,9 @@ let package = Package(
 
         .testTarget(
             name: "ExecutionContextsTests",
-            dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "TestSupport", "CPlatform"]),
+            dependencies: [
+                "ExecutionContexts", "ExecutionContextsTesting", "TestSupport", "CPlatform",
+            ]),
         // Prints the page of a recording, for the check that has a browser look at it.
         .executableTarget(
             name: "TimelineSample",
@@ -97,7 +101,8 @@ let package = Package(
         .testTarget(
             name: "ExecutionContextsWorkTests",
             dependencies: [
-                "ExecutionContextsWork", "ExecutionContexts", "ExecutionContextsTesting", "TestSupport",
+                "ExecutionContextsWork", "ExecutionContexts", "ExecutionContextsTesting",
+                "TestSupport",
             ]),
         .testTarget(
             name: "BirdsTests",
@@ -124,7 +129,8 @@ let package = Package(
 
 // One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
-for target in package.targets where !["CPlatform", "CountDispatch", "TestWidth"].contains(target.name) {
+for target in package.targets
+where !["CPlatform", "CountDispatch", "TestWidth"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

@@ -12,7 +12,9 @@ enum AsyncBenchmarks {
         let detached = { inTask { for _ in 0..<count { await use(Task.detached { 1 }.value) } } }
         let continuation = {
             inTask {
-                for _ in 0..<count { await use(withCheckedContinuation { $0.resume(returning: 1) }) }
+                for _ in 0..<count {
+                    await use(withCheckedContinuation { $0.resume(returning: 1) })
+                }
             }
         }
         bench.compareMeasured(

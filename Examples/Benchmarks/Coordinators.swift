@@ -17,18 +17,27 @@ enum CoordinatorBenchmarks {
             let coordinator = ReadWriteCoordinator()
             let queue = DispatchQueue(label: "bench", attributes: .concurrent)
             bench.compare(
-                "read, beside queue.sync, \(threads) threads", operations: share * threads, bar: ">= 50",
-                ours: { onThreads(threads) { _ in for _ in 0..<share { coordinator.read { touch() } } } },
-                theirs: { onThreads(threads) { _ in for _ in 0..<share { queue.sync { touch() } } } })
+                "read, beside queue.sync, \(threads) threads", operations: share * threads,
+                bar: ">= 50",
+                ours: {
+                    onThreads(threads) { _ in for _ in 0..<share { coordinator.read { touch() } } }
+                },
+                theirs: {
+                    onThreads(threads) { _ in for _ in 0..<share { queue.sync { touch() } } }
+                })
         }
         for threads in [1, 2, 4] {
             let share = bench.count(20_000_000) / threads
             let coordinator = ReadWriteCoordinator()
             let lock = ReadWriteLock()
             bench.compare(
-                "read, beside pthread_rwlock, \(threads) threads", operations: share * threads, bar: ">= 6.7",
-                ours: { onThreads(threads) { _ in for _ in 0..<share { coordinator.read { touch() } } } },
-                theirs: { onThreads(threads) { _ in for _ in 0..<share { lock.read { touch() } } } })
+                "read, beside pthread_rwlock, \(threads) threads", operations: share * threads,
+                bar: ">= 6.7",
+                ours: {
+                    onThreads(threads) { _ in for _ in 0..<share { coordinator.read { touch() } } }
+                },
+                theirs: { onThreads(threads) { _ in for _ in 0..<share { lock.read { touch() } } } }
+            )
         }
     }
 
@@ -96,7 +105,11 @@ enum CoordinatorBenchmarks {
                     var random = UInt32(index + 1)
                     for _ in 0..<share {
                         random = random &* 1_664_525 &+ 1_013_904_223
-                        if (random >> 16) % 10 == 0 { lock.write { touch() } } else { lock.read { touch() } }
+                        if (random >> 16) % 10 == 0 {
+                            lock.write { touch() }
+                        } else {
+                            lock.read { touch() }
+                        }
                     }
                 }
             })
@@ -117,14 +130,16 @@ enum CoordinatorBenchmarks {
             coordinator.read {}
         }
         bench.figure(
-            "16 pool jobs write and read back", "\((Double(ours) / 1e6).formatted(1)) ms", bar: "< 100 ms")
+            "16 pool jobs write and read back", "\((Double(ours) / 1e6).formatted(1)) ms",
+            bar: "< 100 ms")
         if bench.isQuick { return }
         let queue = DispatchQueue(label: "bench", attributes: .concurrent)
         let theirs = jobs { _ in
             queue.async(flags: .barrier) { usleep(100) }
             queue.sync {}
         }
-        bench.figure("the same with a concurrent queue", "\((Double(theirs) / 1e6).formatted(1)) ms")
+        bench.figure(
+            "the same with a concurrent queue", "\((Double(theirs) / 1e6).formatted(1)) ms")
     }
 }
 

@@ -34,7 +34,9 @@ enum DelayBenchmarks {
                     theirs.clear()
                     return processorTime {
                         theirs.schedule(count)
-                        flush { DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0) }
+                        flush {
+                            DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0)
+                        }
                     }
                 })
             bench.compareMeasured(
@@ -63,7 +65,9 @@ enum DelayBenchmarks {
                     let sources = TheirSources(count)
                     return processorTime {
                         sources.cancel()
-                        flush { DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0) }
+                        flush {
+                            DispatchQueue.global().asyncAfter(deadline: .now() + 0.001, execute: $0)
+                        }
                     }
                 })
             ourStanding.cancel()

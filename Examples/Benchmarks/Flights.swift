@@ -68,7 +68,9 @@ enum FlightBenchmarks {
                 time {
                     sharedTally.expect(keys * subscribers)
                     for key in 0..<keys {
-                        for _ in 0..<subscribers { flights[key].subscribe { _ in sharedTally.hit() } }
+                        for _ in 0..<subscribers {
+                            flights[key].subscribe { _ in sharedTally.hit() }
+                        }
                     }
                     sharedTally.wait()
                 }
@@ -142,7 +144,8 @@ enum FlightBenchmarks {
         let after = allocatedBytes()
         bench.figure(
             "bytes a pending flight; task",
-            "\((between - before) / count)".leftPadded(10) + "\((after - between) / count)".leftPadded(11))
+            "\((between - before) / count)".leftPadded(10)
+                + "\((after - between) / count)".leftPadded(11))
         context.execute { pending.endAll() }
         Task { await tasks.cancelAll() }
     }

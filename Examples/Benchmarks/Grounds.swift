@@ -7,13 +7,19 @@ import Foundation
 /// The results decide the default context of each: see `Docs/Design.md`.
 enum GroundBenchmarks {
     static func run(_ bench: Bench) {
-        compare(bench, "serial view, outside, 1 producer") { serial(bench.count(400_000), over: $0) }
+        compare(bench, "serial view, outside, 1 producer") {
+            serial(bench.count(400_000), over: $0)
+        }
         compare(bench, "ping-pong of two serial views") { pingPong(bench.count(200_000), over: $0) }
         compare(bench, "1,000 serial views, in turn") { many(bench.count(200), over: $0) }
         compare(bench, "limited(to: 2), outside") { limited(bench.count(200_000), over: $0) }
-        compare(bench, "a serial view asked and answered") { answers(bench.count(20_000), over: $0) }
+        compare(bench, "a serial view asked and answered") {
+            answers(bench.count(20_000), over: $0)
+        }
         compare(bench, "enqueued writes, then a read") { writes(bench.count(100_000), over: $0) }
-        compare(bench, "an Async mapped 10 times there and back") { hops(bench.count(2_000), over: $0) }
+        compare(bench, "an Async mapped 10 times there and back") {
+            hops(bench.count(2_000), over: $0)
+        }
         compare(bench, "an async function's 10 hops") { awaited(bench.count(2_000), over: $0) }
     }
 

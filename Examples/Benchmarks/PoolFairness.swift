@@ -11,7 +11,9 @@ enum PoolFairness {
                 bench.compareMeasured(
                     "wait beside \(milliseconds) ms feeders, \(name)", operations: 1, bar: bar,
                     ours: { wait(part, probes, milliseconds) { PoolBenchmarks.pool.execute($0) } },
-                    theirs: { wait(part, probes, milliseconds) { PoolBenchmarks.queue.async(execute: $0) } })
+                    theirs: {
+                        wait(part, probes, milliseconds) { PoolBenchmarks.queue.async(execute: $0) }
+                    })
             }
         }
         bench.compareMeasured(

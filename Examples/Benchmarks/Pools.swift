@@ -27,12 +27,16 @@ enum PoolBenchmarks {
                 operations: each * producers, bar: ">= 2",
                 ours: {
                     sharedTally.expect(each * producers)
-                    onThreads(producers) { _ in for _ in 0..<each { pool.execute { sharedTally.hit() } } }
+                    onThreads(producers) { _ in
+                        for _ in 0..<each { pool.execute { sharedTally.hit() } }
+                    }
                     sharedTally.wait()
                 },
                 theirs: {
                     sharedTally.expect(each * producers)
-                    onThreads(producers) { _ in for _ in 0..<each { queue.async { sharedTally.hit() } } }
+                    onThreads(producers) { _ in
+                        for _ in 0..<each { queue.async { sharedTally.hit() } }
+                    }
                     sharedTally.wait()
                 })
         }
@@ -100,10 +104,13 @@ enum PoolBenchmarks {
     }
 
     private static func chains(_ bench: Bench) {
-        for (chains, body, bar) in [(1, 0, ">= 7"), (64, 0, ">= 5"), (1, 1, ">= 1"), (64, 1, ">= 1")] {
+        for (chains, body, bar) in [
+            (1, 0, ">= 7"), (64, 0, ">= 5"), (1, 1, ">= 1"), (64, 1, ">= 1"),
+        ] {
             let count = bench.count(body == 0 ? 400_000 : 50_000) / chains
             bench.compare(
-                "\(chains) chain\(chains == 1 ? "" : "s"), bodies of \(body) us", operations: count * chains,
+                "\(chains) chain\(chains == 1 ? "" : "s"), bodies of \(body) us",
+                operations: count * chains,
                 bar: bar,
                 ours: {
                     sharedTally.expect(chains)
@@ -189,7 +196,8 @@ enum PoolBenchmarks {
         bench.compare(
             "1,000 serial contexts, in turn", operations: 1_000 * each, bar: ">= 10",
             ours: {
-                let all: [any SerialContext] = (0..<1_000).map { _ in PoolContext().serial("bench") }
+                let all: [any SerialContext] = (0..<1_000).map { _ in PoolContext().serial("bench")
+                }
                 sharedTally.expect(1_000 * each)
                 for _ in 0..<each { for context in all { context.execute { sharedTally.hit() } } }
                 sharedTally.wait()
@@ -202,11 +210,14 @@ enum PoolBenchmarks {
             })
     }
 
-    @Sendable static func ourHop(_ left: Int, _ here: any SerialContext, _ there: any SerialContext) {
+    @Sendable static func ourHop(_ left: Int, _ here: any SerialContext, _ there: any SerialContext)
+    {
         if left == 0 { sharedTally.hit() } else { there.execute { ourHop(left - 1, there, here) } }
     }
 
-    @Sendable private static func theirHop(_ left: Int, _ here: DispatchQueue, _ there: DispatchQueue) {
+    @Sendable private static func theirHop(
+        _ left: Int, _ here: DispatchQueue, _ there: DispatchQueue
+    ) {
         if left == 0 { sharedTally.hit() } else { there.async { theirHop(left - 1, there, here) } }
     }
 

@@ -49,7 +49,8 @@ enum PoolsAtWork {
             "ping-pong of two serial contexts, beside actors", operations: count,
             ours: {
                 sharedTally.expect(1)
-                PoolBenchmarks.ourHop(count, PoolContext().serial("ping"), PoolContext().serial("pong"))
+                PoolBenchmarks.ourHop(
+                    count, PoolContext().serial("ping"), PoolContext().serial("pong"))
                 sharedTally.wait()
             },
             theirs: {
@@ -126,7 +127,8 @@ enum PoolsAtWork {
         for index in 0..<count { narrow.execute { counter.value &+= index } }
         let after = allocatedBytes()
         bench.figure(
-            "bytes a pending job, closure with two captures", "\((after - before) / count)", bar: "<= 70")
+            "bytes a pending job, closure with two captures", "\((after - before) / count)",
+            bar: "<= 70")
         canContinue.signal()
         let end = DispatchSemaphore(value: 0)
         narrow.drained().onComplete { _ in end.signal() }
@@ -171,6 +173,7 @@ enum PoolsAtWork {
         }
         bench.figure(
             "lateness under load, us: least, median, 99 %",
-            "\(microseconds(0)) / \(microseconds(0.5)) / \(microseconds(0.99))", bar: ">= 0, median <= 300")
+            "\(microseconds(0)) / \(microseconds(0.5)) / \(microseconds(0.99))",
+            bar: ">= 0, median <= 300")
     }
 }

@@ -14,7 +14,8 @@ final class Results: @unchecked Sendable {
         let ratios = zip(theirs, ours).map { $0 / $1 }
         lines.append(
             ResultLine(
-                suite: suite, name: name, bar: bar, oursNanoseconds: ours.median / Double(operations),
+                suite: suite, name: name, bar: bar,
+                oursNanoseconds: ours.median / Double(operations),
                 theirsNanoseconds: theirs.median / Double(operations), ratio: ratios.median,
                 lowestRatio: ratios.min(), highestRatio: ratios.max()))
     }

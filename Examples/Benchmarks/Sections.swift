@@ -18,17 +18,24 @@ enum SectionBenchmarks {
             theirs: { net { for _ in 0..<count { lock.withLock { nothing() } } } })
         bench.compareMeasured(
             "entered again, without the body", operations: count, bar: ">= 6.7",
-            ours: { section.execute { net { for _ in 0..<count { section.execute { nothing() } } } } },
-            theirs: { lock.withLock { net { for _ in 0..<count { lock.withLock { nothing() } } } } })
+            ours: {
+                section.execute { net { for _ in 0..<count { section.execute { nothing() } } } }
+            },
+            theirs: { lock.withLock { net { for _ in 0..<count { lock.withLock { nothing() } } } } }
+        )
         for threads in [2, 4, 8] {
             let share = bench.count(2_000_000) / threads
             bench.compare(
                 "contended, \(threads) threads", operations: share * threads, bar: ">= 1.0",
                 ours: {
-                    onThreads(threads) { _ in for _ in 0..<share { section.execute { counter.value &+= 1 } } }
+                    onThreads(threads) { _ in
+                        for _ in 0..<share { section.execute { counter.value &+= 1 } }
+                    }
                 },
                 theirs: {
-                    onThreads(threads) { _ in for _ in 0..<share { lock.withLock { counter.value &+= 1 } } }
+                    onThreads(threads) { _ in
+                        for _ in 0..<share { lock.withLock { counter.value &+= 1 } }
+                    }
                 })
         }
     }

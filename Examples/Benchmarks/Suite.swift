@@ -3,7 +3,8 @@ enum Suite: String, CaseIterable {
     // Fairness comes first: after jobs that have slept, the global queue keeps more threads than
     // processors.
     case fairness
-    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual, bytes
+    case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual,
+        bytes
     case simulation, pool, grounds, work, queues, recording
 
     static let names = allCases.map(\.rawValue)

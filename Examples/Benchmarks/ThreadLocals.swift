@@ -22,7 +22,9 @@ enum ThreadLocalBenchmarks {
         bench.compare(
             "get Int beside pthread_getspecific", operations: count, bar: ">= 2",
             ours: { for _ in 0..<count { look(local.value()!) } },
-            theirs: { for _ in 0..<count { unsafe look(Int(bitPattern: pthread_getspecific(key))) } })
+            theirs: {
+                for _ in 0..<count { unsafe look(Int(bitPattern: pthread_getspecific(key))) }
+            })
         compareWithDictionary(
             bench, "get Int", bar: ">= 100", { look(local.value()!) },
             { look((Thread.current.threadDictionary["bench"] as? Int)!) }, value: 1)

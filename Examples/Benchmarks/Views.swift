@@ -55,7 +55,9 @@ enum ViewBenchmarks {
         bench.compare(
             "1,000 serial views, in turn", operations: views * each, bar: ">= 8",
             ours: {
-                let all: [any SerialContext] = (0..<views).map { _ in GlobalContext().serial("bench") }
+                let all: [any SerialContext] = (0..<views).map { _ in
+                    GlobalContext().serial("bench")
+                }
                 sharedTally.expect(views * each)
                 for _ in 0..<each { for view in all { view.execute { sharedTally.hit() } } }
                 sharedTally.wait()

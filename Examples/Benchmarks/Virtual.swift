@@ -19,7 +19,9 @@ enum VirtualBenchmarks {
         }
         seconds(bench, "\(count) delays, each at its own moment") {
             let context = ManualContext()
-            for index in 0..<count { context.schedule(after: .nanoseconds((index &* 7_919) % count)) {} }
+            for index in 0..<count {
+                context.schedule(after: .nanoseconds((index &* 7_919) % count)) {}
+            }
             context.advance(by: .seconds(1))
         }
         seconds(bench, "\(count) delays at one moment") {
@@ -37,14 +39,18 @@ enum VirtualBenchmarks {
             try! context.drive {
                 await withDiscardingTaskGroup { group in
                     for index in 0..<bench.count(10_000) {
-                        group.addTask { try? await context.clock.sleep(for: .nanoseconds(index % 1_000)) }
+                        group.addTask {
+                            try? await context.clock.sleep(for: .nanoseconds(index % 1_000))
+                        }
                     }
                 }
             }
         }
     }
 
-    private static func seconds(_ bench: Bench, _ name: String, bar: String = "<= 2 s", _ body: () -> Void) {
+    private static func seconds(
+        _ bench: Bench, _ name: String, bar: String = "<= 2 s", _ body: () -> Void
+    ) {
         body()
         let times = (0..<bench.rounds).map { _ in Double(time(body)) / 1e9 }
         bench.figure(name, "\(times.median.formatted(3)) s", bar: bar)

@@ -133,8 +133,10 @@ enum WorkQueueBenchmarks {
         let theirs = allocatedBytes()
         bench.figure(
             "bytes a pending job; OperationQueue",
-            "\((plain - start) / count)".leftPadded(10) + "\((theirs - before) / count)".leftPadded(11))
-        bench.figure("bytes a pending job with an Async", "\((answers - plain) / count)".leftPadded(10))
+            "\((plain - start) / count)".leftPadded(10)
+                + "\((theirs - before) / count)".leftPadded(11))
+        bench.figure(
+            "bytes a pending job with an Async", "\((answers - plain) / count)".leftPadded(10))
         operations.cancelAllOperations()
         operations.isSuspended = false
         queue.limit = 8

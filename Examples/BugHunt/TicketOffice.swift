@@ -43,7 +43,8 @@ func hunt(isMended: Bool, replay token: String? = nil) throws(SimulationFailure)
     try simulate("ticket office", replay: token) { sim in
         let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
         let taken = LockedResource<Set<Int>>([], lockedBy: .coordinator(seats))
-        let office: any TicketOffice = isMended ? CarefulOffice(taken: taken) : CarelessOffice(taken: taken)
+        let office: any TicketOffice =
+            isMended ? CarefulOffice(taken: taken) : CarelessOffice(taken: taken)
         let history = History(of: OfficeModel())
         for (name, seats) in [("alice", [7, 8]), ("bob", [8, 7]), ("carol", [7])] {
             sim.spawn(name) {

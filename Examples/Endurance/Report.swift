@@ -24,7 +24,8 @@ enum Report {
         let seconds = Date().timeIntervalSince(start)
         let after = settled(like: before)
         if after.jobs > 0 {
-            Faults.shared.add(.leaked, "\(after.jobs) closures of jobs are alive after all jobs have ended")
+            Faults.shared.add(
+                .leaked, "\(after.jobs) closures of jobs are alive after all jobs have ended")
         }
         let growth = after.bytes - before.bytes
         if growth > max(before.bytes / 2, 4 << 20) {
@@ -47,7 +48,8 @@ enum Report {
             _ = pause.wait(until: Date().addingTimeInterval(0.5))
             pause.unlock()
             let next = State()
-            let isSteady = next.jobs == 0 && next.threads >= state.threads && next.bytes >= state.bytes
+            let isSteady =
+                next.jobs == 0 && next.threads >= state.threads && next.bytes >= state.bytes
             steady = isSteady ? steady + 1 : 0
             state = next
             // The system keeps idle threads for some seconds.
@@ -68,7 +70,9 @@ enum Report {
         }
         print("| all | \(runner.operations) | \(totals.values.reduce(0) { $0 + $1.rounds }) |\n")
         print("| what went wrong | count |\n|---|---:|")
-        for kind in Faults.Kind.allCases { print("| \(kind.rawValue) | \(Faults.shared.count(kind)) |") }
+        for kind in Faults.Kind.allCases {
+            print("| \(kind.rawValue) | \(Faults.shared.count(kind)) |")
+        }
         print("\n| | before | after |\n|---|---:|---:|")
         print("| heap in use | \(before.bytes / 1024) KB | \(after.bytes / 1024) KB |")
         print("| threads | \(before.threads) | \(after.threads) |")

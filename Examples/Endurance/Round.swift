@@ -46,10 +46,14 @@ final class Round: Sendable {
 
     private func run(_ job: Job, _ number: Int) {
         let now = inside.wrappingAdd(1, ordering: .relaxed).newValue
-        if now > width { Faults.shared.add(.reordered, "\(area): \(now) inside where \(width) may be") }
+        if now > width {
+            Faults.shared.add(.reordered, "\(area): \(now) inside where \(width) may be")
+        }
         if isOrdered {
             let before = latest.exchange(number, ordering: .relaxed)
-            if before >= number { Faults.shared.add(.reordered, "\(area): \(number) after \(before)") }
+            if before >= number {
+                Faults.shared.add(.reordered, "\(area): \(number) after \(before)")
+            }
         }
         let count = job.ran()
         if count > 1 { Faults.shared.add(.doubled, "\(area): job \(number) ran \(count) times") }

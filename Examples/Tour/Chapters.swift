@@ -22,7 +22,8 @@ let contexts = Chapter(name: "contexts", title: "A context is where jobs run") {
     say(".blocking", place(of: .blocking))
     say(".thread(name: \"affine\")", place(of: .thread(name: "affine")))
     say(
-        ".main", try await MainContext().run { MainActor.assumeIsolated { "isolated to the main actor" } }
+        ".main",
+        try await MainContext().run { MainActor.assumeIsolated { "isolated to the main actor" } }
     )
 }
 
@@ -60,7 +61,9 @@ let limits = Chapter(name: "limits", title: "Limits, barriers and bounds over a 
     paused.runReady()
 }
 
-let delays = Chapter(name: "delays", title: "Delays: never early, in order, and cancel returns its success") {
+let delays = Chapter(
+    name: "delays", title: "Delays: never early, in order, and cancel returns its success"
+) {
     let context = GlobalContext().serial("timers")
     let log = Log()
     context.schedule(after: .milliseconds(20)) { log.add("second") }
@@ -73,7 +76,9 @@ let delays = Chapter(name: "delays", title: "Delays: never early, in order, and 
     say("what ran, in order", log.entries.joined(separator: ", "))
 }
 
-let virtualTime = Chapter(name: "time", title: "On a manual context, a virtual hour takes no real time") {
+let virtualTime = Chapter(
+    name: "time", title: "On a manual context, a virtual hour takes no real time"
+) {
     let context = ManualContext()
     let log = Log()
     let backup = context.named("backup").repeat(every: .seconds(600)) { log.add("backup") }
@@ -83,7 +88,9 @@ let virtualTime = Chapter(name: "time", title: "On a manual context, a virtual h
     say("delays still pending", context.delayedCount)
 }
 
-let whereAmI = Chapter(name: "where", title: "isCurrent: true, false or unknown, and never a wrong true") {
+let whereAmI = Chapter(
+    name: "where", title: "isCurrent: true, false or unknown, and never a wrong true"
+) {
     let view = GlobalContext().serial("view")
     say("outside the view", view.isCurrent.map(String.init) ?? "unknown")
     say("inside it", try await view.run { view.isCurrent.map(String.init) ?? "unknown" })
@@ -93,7 +100,8 @@ let whereAmI = Chapter(name: "where", title: "isCurrent: true, false or unknown,
     say("inside it, in another queue's sync", inside)
 }
 
-let bothWorlds = Chapter(name: "worlds", title: "The same context runs closures, tasks and actors") {
+let bothWorlds = Chapter(name: "worlds", title: "The same context runs closures, tasks and actors")
+{
     let context = GlobalContext().serial("store")
     let store = Store(on: context)
     for amount in 1...100 { await store.add(amount) }

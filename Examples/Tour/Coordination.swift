@@ -2,7 +2,8 @@ import ExecutionContexts
 import Foundation
 
 let coordination = Chapter(
-    name: "coordination", title: "Shared state: critical sections, coordinators, thread-local values"
+    name: "coordination",
+    title: "Shared state: critical sections, coordinators, thread-local values"
 ) {
     let section = CriticalSection()
     let ledger = Ledger()
@@ -50,7 +51,9 @@ let coordination = Chapter(
 
     let birds = LockedResource(["wren"], lockedBy: .coordinator)
     birds.enqueueWrite { $0.insert("robin", at: 0) }
-    say("a resource that is reachable only under its lock", birds.read { $0.joined(separator: ", ") })
+    say(
+        "a resource that is reachable only under its lock",
+        birds.read { $0.joined(separator: ", ") })
 
     let listeners = Registry<@Sendable (String) -> Void>()
     let received = Log()

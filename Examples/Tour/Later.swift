@@ -1,7 +1,9 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-let later = Chapter(name: "async", title: "Futures: values that come later, used where the caller chooses") {
+let later = Chapter(
+    name: "async", title: "Futures: values that come later, used where the caller chooses"
+) {
     let network = GlobalContext().named("network")
     let main = MainContext()
 
@@ -19,8 +21,10 @@ let later = Chapter(name: "async", title: "Futures: values that come later, used
     say("a job for each of them, two at a time", try await lengths.get())
 
     let context = ManualContext()
-    let attempts = Async<String>.retry(4, backoff: .exponential(from: .seconds(1)), on: context) { attempt in
-        attempt < 3 ? Async(error: Unreachable()) : Async(.success("answered at attempt \(attempt)"))
+    let attempts = Async<String>.retry(4, backoff: .exponential(from: .seconds(1)), on: context) {
+        attempt in
+        attempt < 3
+            ? Async(error: Unreachable()) : Async(.success("answered at attempt \(attempt)"))
     }
     context.advance(by: .seconds(3))
     say("a failing server, retried after 1 and 2 virtual seconds", try await attempts.get())

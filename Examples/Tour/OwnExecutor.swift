@@ -23,7 +23,9 @@ let ownExecutor = Chapter(
 ) {
     let context = ThreadPerJob()
     say("run, which every context has", try await context.run { 6 * 7 })
-    say("a serial view of it, which every context has", try await context.serial("mine").run { "in order" })
+    say(
+        "a serial view of it, which every context has",
+        try await context.serial("mine").run { "in order" })
     let breaches = await Laws.check(context)
     for breach in breaches { say("a breach", breach) }
     say(

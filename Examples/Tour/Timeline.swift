@@ -49,7 +49,8 @@ private var outputFolder: URL {
     let here = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
     let build = here.appendingPathComponent(".build")
     let isPackage = FileManager.default.fileExists(atPath: build.path)
-    return (isPackage ? build : FileManager.default.temporaryDirectory).appendingPathComponent("tour")
+    return (isPackage ? build : FileManager.default.temporaryDirectory).appendingPathComponent(
+        "tour")
 }
 
 /// Keeps the thread busy, so that the timeline shows jobs of some length.

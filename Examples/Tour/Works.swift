@@ -1,7 +1,9 @@
 import ExecutionContexts
 import ExecutionContextsWork
 
-let works = Chapter(name: "work", title: "Equal work is done once, at the highest requested priority") {
+let works = Chapter(
+    name: "work", title: "Equal work is done once, at the highest requested priority"
+) {
     let (starts, disk) = (Meter(), Promise<[UInt8]>())
     let graph = WorkGraph(on: GlobalContext().serial("pictures"))
     let decoding = PrioritizedQueue(on: .global, limit: 2, name: "decoding")
@@ -18,7 +20,9 @@ let works = Chapter(name: "work", title: "Equal work is done once, at the highes
     say("64 requests for one picture: loads, results", "\(starts.total), \(answered)")
 
     decoding.suspend()
-    let (thumbnail, hero) = (decoding.submit(priority: .low) { "thumbnail" }, decoding.submit { "hero" })
+    let (thumbnail, hero) = (
+        decoding.submit(priority: .low) { "thumbnail" }, decoding.submit { "hero" }
+    )
     let order = Log()
     for job in [thumbnail, hero] { job.async.onSuccess { order.add($0) } }
     thumbnail.priority = .highest
@@ -36,6 +40,8 @@ let works = Chapter(name: "work", title: "Equal work is done once, at the highes
     let readers = (0..<2).map { _ in page.subscribe { _ in } }
     try await hasBegun.async.get()
     for reader in readers { reader.cancel() }
-    say("all readers of a page cancel: the work stops", try await wasStopped.async.get() ? "yes" : "no")
+    say(
+        "all readers of a page cancel: the work stops",
+        try await wasStopped.async.get() ? "yes" : "no")
     say("work items that have not ended", graph.liveCount)
 }

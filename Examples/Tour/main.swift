@@ -31,7 +31,8 @@ for (index, chapter) in chosen.enumerated() {
     await chapter.present(index + 1, of: chosen.count)
 }
 print(
-    style.dim("\nThe laws behind all of this: Docs/Guarantees.md. The tests that check them: swift test"))
+    style.dim(
+        "\nThe laws behind all of this: Docs/Guarantees.md. The tests that check them: swift test"))
 for path in written.entries {
     print("\nThe timeline of the last chapter, for any browser: " + style.bold(path))
 }

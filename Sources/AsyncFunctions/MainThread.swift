@@ -36,7 +36,9 @@ public func mainThread(
     _ work: @escaping @MainActor @Sendable () -> Void
 ) -> DelayedWork {
     guard let substitutes = Substitutes.current else {
-        return main.schedule(after: delay, fileID: fileID, line: line) { Substitutes.withoutAny(work) }
+        return main.schedule(after: delay, fileID: fileID, line: line) {
+            Substitutes.withoutAny(work)
+        }
     }
     return substitutes.main.schedule(
         after: delay, fileID: fileID, line: line, substitutes.bound(toMainActor: work))
@@ -54,7 +56,9 @@ public func mainThread(
     _ work: @escaping @MainActor @Sendable () -> Void
 ) -> DelayedWork {
     guard let substitutes = Substitutes.current else {
-        return main.schedule(after: delay, fileID: fileID, line: line) { Substitutes.withoutAny(work) }
+        return main.schedule(after: delay, fileID: fileID, line: line) {
+            Substitutes.withoutAny(work)
+        }
     }
     return substitutes.main.schedule(
         after: delay, fileID: fileID, line: line, substitutes.bound(toMainActor: work))

@@ -42,7 +42,8 @@ final class Substitutes: Sendable {
             require(
                 MainContext().isCurrent == true,
                 "'\(main.name)', which stands in for main, ran a closure given to mainThread off the main actor "
-                    + "(law 4). Run its work on the main actor: mark the test that drives it @MainActor.")
+                    + "(law 4). Run its work on the main actor: mark the test that drives it @MainActor."
+            )
             MainActor.assumeIsolated(work)
         }
     }

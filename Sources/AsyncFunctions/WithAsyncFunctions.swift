@@ -49,7 +49,8 @@ public nonisolated(nonsending) func withAsyncFunctions<Value, Failure: Error>(
 ) async throws(Failure) -> Value {
     let substitutes = Substitutes(background: background, main: main)
     // The task-local's own function erases the type of the error, hence the result.
-    return try await Substitutes.$inForce.withValue(substitutes) { () async -> Result<Value, Failure> in
+    return try await Substitutes.$inForce.withValue(substitutes) {
+        () async -> Result<Value, Failure> in
         do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }.get()
 }

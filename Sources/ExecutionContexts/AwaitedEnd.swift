@@ -68,7 +68,8 @@ package final class AwaitedEnd: Sendable {
                 name, "the last job that '\(limiter.name)' can run at a time, on which it runs")
         }
         defer { for limiter in forecast.limiters { limiter.jobGoesOn(after: self) } }
-        if let probe = forecast.probe, !semaphore.wait(until: MonotonicClock.nanoseconds + Self.probeDelay),
+        if let probe = forecast.probe,
+            !semaphore.wait(until: MonotonicClock.nanoseconds + Self.probeDelay),
             !isOver
         {
             probe(name)
@@ -77,7 +78,9 @@ package final class AwaitedEnd: Sendable {
     }
 
     /// Waits for the end.
-    func wait(then return: BlockingScope.Return) { while !isOver { semaphore.wait(then: `return`) } }
+    func wait(then return: BlockingScope.Return) {
+        while !isOver { semaphore.wait(then: `return`) }
+    }
 
     /// How long the caller waits before it calls the probe, in nanoseconds.
     private static var probeDelay: Int64 { 1_000_000_000 }

@@ -87,7 +87,9 @@ extension ContextDecorator where Self: SerialContext, Base: SerialContext {
 // contexts. This one wins and calls the decorator's own `tryExecute`. A decorator that is refusing
 // because its base is, by a conditional conformance, forwards.
 extension ContextDecorator where Self: RefusingContext {
-    public func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    public func execute(
+        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
+    ) {
         do throws(Refusal) { try tryExecute(consume work) } catch { refused(error) }
     }
 }

@@ -32,7 +32,9 @@ package struct WaitForecast {
     package mutating func follow(_ context: some ExecutionContext) {
         if obstacle != nil { return }
         if let context = context as? any ForecastingContext { return context.foresee(&self) }
-        if context is any SerialContext, context.isCurrent == true { return obstacle = context.name }
+        if context is any SerialContext, context.isCurrent == true {
+            return obstacle = context.name
+        }
         if let decorator = context as? any ContextDecorator { followBase(of: decorator) }
     }
 
@@ -57,7 +59,9 @@ package struct WaitForecast {
         Self.trapEndless(name, inside.scope, until: inside.end)
     }
 
-    static func trapEndless(_ name: String, _ scope: String, until end: String = "that job has ended")
+    static func trapEndless(
+        _ name: String, _ scope: String, until end: String = "that job has ended"
+    )
         -> Never
     {
         stopMisuse(

@@ -28,7 +28,8 @@ public struct FailingContext: SerialContext {
     }
 
     public func execute(_ work: @escaping Work) {
-        report("Work was submitted to '\(name)', which this test says is not used. It does not run.")
+        report(
+            "Work was submitted to '\(name)', which this test says is not used. It does not run.")
     }
 
     public func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {

@@ -35,7 +35,9 @@ public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
         base.enqueue(consume work)
     }
 
-    public func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    public func execute(
+        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
+    ) {
         let work = recorded(consume work, .execute)
         base.execute(consume work, refused: refused)
     }
@@ -66,9 +68,13 @@ extension RecordingContext: RefusingContext where Base: RefusingContext {
 }
 
 extension RecordingContext: SynchronousContext where Base: SynchronousContext {
-    public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+        -> Value
+    {
         let number = recorder.submit(.sync, to: base)
-        return try base.sync { () throws(Failure) -> Value in try recorder.run(number, on: base, body) }
+        return try base.sync { () throws(Failure) -> Value in
+            try recorder.run(number, on: base, body)
+        }
     }
 }
 
@@ -77,7 +83,8 @@ extension RecordingContext: SynchronousBarrierContext where Base: SynchronousBar
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let number = recorder.submit(.sync, to: base)
-        return try base.syncBarrier { () throws(Failure) -> Value in try recorder.run(number, on: base, body)
+        return try base.syncBarrier { () throws(Failure) -> Value in
+            try recorder.run(number, on: base, body)
         }
     }
 }

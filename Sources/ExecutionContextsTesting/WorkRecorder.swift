@@ -19,7 +19,9 @@ public final class WorkRecorder: Sendable {
     public var submitted: [RecordedWork] { state.withLock { $0.jobs } }
 
     /// The jobs that have started, in the order in which they started.
-    public var started: [RecordedWork] { state.withLock { state in state.runs.map { state.jobs[$0] } } }
+    public var started: [RecordedWork] {
+        state.withLock { state in state.runs.map { state.jobs[$0] } }
+    }
 
     /// The delays that were set, in that order, each with its source location.
     public var delays: [RecordedDelay] { state.withLock { $0.delays.map(\.recorded) } }
@@ -28,7 +30,8 @@ public final class WorkRecorder: Sendable {
         let (name, now) = (context.name, context.time.now)
         return state.withLock { state in
             state.jobs.append(
-                RecordedWork(number: state.jobs.count + 1, kind: kind, context: name, submitted: now))
+                RecordedWork(
+                    number: state.jobs.count + 1, kind: kind, context: name, submitted: now))
             return state.jobs.count - 1
         }
     }
@@ -57,7 +60,8 @@ public final class WorkRecorder: Sendable {
     func cancel(_ delay: DelayedWork) {
         state.withLock { state in
             // The newest entry: an older delay may have lived at the same address.
-            guard let index = state.delays.lastIndex(where: { $0.delay == ObjectIdentifier(delay) }) else {
+            guard let index = state.delays.lastIndex(where: { $0.delay == ObjectIdentifier(delay) })
+            else {
                 return
             }
             state.delays[index].recorded.isCancelled = true

@@ -23,6 +23,7 @@ extension ExecutionContext {
         _ action: @escaping @Sendable (Value) -> Void
     ) -> PacedCall<Value> {
         let location = AlarmLocation(fileID: fileID, line: line)
-        return PacedCall(core: DebounceCore(on: self, .quiet(max(interval, .zero)), from: location), action)
+        return PacedCall(
+            core: DebounceCore(on: self, .quiet(max(interval, .zero)), from: location), action)
     }
 }

@@ -11,7 +11,10 @@ final class DebounceCore: @unchecked Sendable {
     private let section: CriticalSection
     private var machine: DebounceMachine
 
-    init(on base: some ExecutionContext, _ policy: DebounceMachine.Policy, from location: AlarmLocation) {
+    init(
+        on base: some ExecutionContext, _ policy: DebounceMachine.Policy,
+        from location: AlarmLocation
+    ) {
         self.base = base
         self.location = location
         section = CriticalSection(name: "paced calls on \(base.name)")
@@ -54,7 +57,9 @@ final class DebounceCore: @unchecked Sendable {
     private func set(_ alarm: Alarm, at moment: Moment, on base: some ExecutionContext) {
         alarm.set(
             at: moment, on: base, from: location, fired: { self.alarmFired($0) },
-            dropped: { alarm in self.perform(self.section.execute { self.machine.alarmDropped(alarm) }) })
+            dropped: { alarm in
+                self.perform(self.section.execute { self.machine.alarmDropped(alarm) })
+            })
     }
 
     /// Handles the alarm, on the context: runs the kept job here, or sets the alarm again.

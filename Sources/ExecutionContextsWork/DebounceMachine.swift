@@ -31,7 +31,9 @@ struct DebounceMachine {
 
     var isPending: Bool { kept != nil }
 
-    mutating func call(_ work: @escaping Work, at now: Moment, in section: CriticalSection) -> Effects {
+    mutating func call(_ work: @escaping Work, at now: Moment, in section: CriticalSection)
+        -> Effects
+    {
         switch policy {
         case .quiet(let interval):
             // A caller may read the clock before another caller, and take the lock after it.
@@ -49,7 +51,8 @@ struct DebounceMachine {
     }
 
     /// Handles a due alarm. Only the alarm that was set last has an effect.
-    mutating func alarmFired(_ alarm: Alarm, at now: Moment, in section: CriticalSection) -> Effects {
+    mutating func alarmFired(_ alarm: Alarm, at now: Moment, in section: CriticalSection) -> Effects
+    {
         guard end(alarm), kept != nil, let due else { return Effects() }
         guard now >= due else { return setAlarm(at: due, in: section) }
         return deliver(at: now, opensWindow: true)

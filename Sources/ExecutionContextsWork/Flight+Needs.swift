@@ -54,7 +54,9 @@ extension Flight {
         node.perform { [node] in
             // The handler runs in the job that notifies the other work's subscribers, so each event
             // takes at most one submission to this graph's context.
-            if node.isInFlight { node.addForeignNeed(work.subscribe(priority: node.priority, handler)) }
+            if node.isInFlight {
+                node.addForeignNeed(work.subscribe(priority: node.priority, handler))
+            }
         }
     }
 
@@ -100,7 +102,9 @@ extension Flight {
         onPriority { processing.change(to: $0) }
     }
 
-    private func begin<Input: Sendable>(_ processing: Processing<Input, Value>, of work: SharedWork<Input>) {
+    private func begin<Input: Sendable>(
+        _ processing: Processing<Input, Value>, of work: SharedWork<Input>
+    ) {
         depend(on: work) { event in processing.receive(event) }
         onEnd { processing.stop() }
     }

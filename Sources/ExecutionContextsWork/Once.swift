@@ -25,7 +25,9 @@ public final class Once: Sendable {
 
     /// Runs `body` for the first caller; true if that was this call.
     @discardableResult
-    public func callAsFunction<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Bool {
+    public func callAsFunction<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure)
+        -> Bool
+    {
         guard claim() else { return false }
         try body()
         return true

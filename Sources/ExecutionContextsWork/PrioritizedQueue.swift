@@ -124,10 +124,13 @@ extension PrioritizedQueue {
     /// that says so (law 26).
     @discardableResult
     public func submitOpen<Value: Sendable>(
-        of type: Value.Type = Value.self, priority: WorkPriority = .medium, fileID: StaticString = #fileID,
+        of type: Value.Type = Value.self, priority: WorkPriority = .medium,
+        fileID: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (OpenWork<Value>) -> Void
     ) -> QueuedWork<Value> {
-        queued(OpenJob(body, "\(fileID):\(line)", Promise(fileID: fileID, line: line), of: core, priority))
+        queued(
+            OpenJob(
+                body, "\(fileID):\(line)", Promise(fileID: fileID, line: line), of: core, priority))
     }
 
     private func queued<Value: Sendable>(_ job: ResultJob<Value>) -> QueuedWork<Value> {

@@ -26,11 +26,14 @@ private struct PrioritizedQueueContext: ExecutionContext {
     let queue: PrioritizedQueue
     let priority: WorkPriority
 
-    func execute(_ work: consuming @escaping Work) { queue.execute(priority: priority, consume work) }
+    func execute(_ work: consuming @escaping Work) {
+        queue.execute(priority: priority, consume work)
+    }
 
     func enqueue(_ work: consuming @escaping Work) {
         let core = queue.core
-        core.submit(PlainJob(core.bound(consume work), refused: nil, of: core, priority), neverInline: true)
+        core.submit(
+            PlainJob(core.bound(consume work), refused: nil, of: core, priority), neverInline: true)
     }
 
     func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {

@@ -185,7 +185,9 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
 /// Identifies a thread, to compare the thread that hands a job over with the one that ends it.
 final class ThreadMark: Sendable {
-    private static let local = SimulationHooks.making { ThreadLocalValue<ThreadMark> { _ in ThreadMark() } }
+    private static let local = SimulationHooks.making {
+        ThreadLocalValue<ThreadMark> { _ in ThreadMark() }
+    }
 
     /// The mark of the calling thread.
     static var here: ThreadMark { local.value() ?? ThreadMark() }

@@ -45,7 +45,11 @@ struct PrioritizedQueueState {
     mutating func move(_ job: QueuedJob, to priority: WorkPriority) {
         if job.priority == priority { return }
         unlink(job.slot, from: job.priority)
-        if priority < job.priority { linkFirst(job.slot, to: priority) } else { link(job.slot, to: priority) }
+        if priority < job.priority {
+            linkFirst(job.slot, to: priority)
+        } else {
+            link(job.slot, to: priority)
+        }
         job.priority = priority
     }
 
@@ -58,7 +62,8 @@ struct PrioritizedQueueState {
     /// Gives a free permit to the next job; nil if there is no permit or no job.
     mutating func next() -> QueuedJob? {
         guard pendingCount > 0, runningCount < limit, !isSuspended else { return nil }
-        guard let list = lists.last(where: { $0.first != Self.none }), let job = slots[Int(list.first)].job
+        guard let list = lists.last(where: { $0.first != Self.none }),
+            let job = slots[Int(list.first)].job
         else { return nil }
         remove(job)
         job.phase = .handed
@@ -111,8 +116,18 @@ struct PrioritizedQueueState {
     }
 
     private mutating func unlink(_ slot: Int32, from priority: WorkPriority) {
-        let (list, next, previous) = (priority.rawValue, slots[Int(slot)].next, slots[Int(slot)].previous)
-        if previous == Self.none { lists[list].first = next } else { slots[Int(previous)].next = next }
-        if next == Self.none { lists[list].last = previous } else { slots[Int(next)].previous = previous }
+        let (list, next, previous) = (
+            priority.rawValue, slots[Int(slot)].next, slots[Int(slot)].previous
+        )
+        if previous == Self.none {
+            lists[list].first = next
+        } else {
+            slots[Int(previous)].next = next
+        }
+        if next == Self.none {
+            lists[list].last = previous
+        } else {
+            slots[Int(next)].previous = previous
+        }
     }
 }

@@ -5,7 +5,8 @@ struct Transformation<Value: Sendable>: Sendable {
     let async: Async<Value>
     let setPriority: @Sendable (WorkPriority) -> Void
 
-    init(_ async: Async<Value>, setPriority: @escaping @Sendable (WorkPriority) -> Void = { _ in }) {
+    init(_ async: Async<Value>, setPriority: @escaping @Sendable (WorkPriority) -> Void = { _ in })
+    {
         self.async = async
         self.setPriority = setPriority
     }
@@ -20,7 +21,10 @@ final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
     private var current: Transformation<Value>?
     private var isLast = false
 
-    init(for flight: Flight<Value>, by submit: @escaping @Sendable (Input, Bool) -> Transformation<Value>) {
+    init(
+        for flight: Flight<Value>,
+        by submit: @escaping @Sendable (Input, Bool) -> Transformation<Value>
+    ) {
         self.flight = flight
         self.submit = submit
     }

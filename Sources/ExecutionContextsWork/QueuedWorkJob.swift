@@ -60,7 +60,8 @@ final class PlainJob: QueuedJob, @unchecked Sendable {
     private var refused: (@Sendable (Refusal) -> Void)?
 
     init(
-        _ work: @escaping Work, refused: (@Sendable (Refusal) -> Void)?, of core: PrioritizedQueueCore,
+        _ work: @escaping Work, refused: (@Sendable (Refusal) -> Void)?,
+        of core: PrioritizedQueueCore,
         _ priority: WorkPriority
     ) {
         self.work = work

@@ -61,7 +61,8 @@ final class OpenJob<Value: Sendable>: ResultJob<Value>, @unchecked Sendable {
     private let location: String
 
     init(
-        _ body: @escaping @Sendable (OpenWork<Value>) -> Void, _ location: String, _ promise: Promise<Value>,
+        _ body: @escaping @Sendable (OpenWork<Value>) -> Void, _ location: String,
+        _ promise: Promise<Value>,
         of core: PrioritizedQueueCore, _ priority: WorkPriority
     ) {
         self.body = body

@@ -28,7 +28,8 @@ public final class RateLimiter: Sendable {
     /// It traps if the rate is not finite or not above zero, if the period is not above zero, and
     /// if the burst is below 1. The time between two jobs is rounded up to whole nanoseconds.
     public init(
-        on context: some SerialContext, rate: Double, per period: Duration = .seconds(1), burst: Int = 1,
+        on context: some SerialContext, rate: Double, per period: Duration = .seconds(1),
+        burst: Int = 1,
         fileID: StaticString = #fileID, line: UInt = #line
     ) {
         let name = context.name
@@ -67,7 +68,8 @@ public final class RateLimiter: Sendable {
     /// the context refuses or drops the job, the `Async` ends with a `Refusal` (law 1).
     @discardableResult
     public func submit<Value: Sendable>(
-        fileID: StaticString = #fileID, line: UInt = #line, _ body: @escaping @Sendable () throws -> Value
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
         let work = core.bound {

@@ -32,7 +32,9 @@ final class RateLimiterCore: @unchecked Sendable {
     func submit(_ job: RateLimitedJob) {
         section.execute { queue.append(job) }
         let completion = CompletionGuard(ServingJob(core: self, job: job))
-        if job.isAwaited { return base.execute({ completion.run() }, refused: { completion.refuse($0) }) }
+        if job.isAwaited {
+            return base.execute({ completion.run() }, refused: { completion.refuse($0) })
+        }
         // The limiter has accepted the job: a full base takes it above its capacity.
         let base = base
         base.execute({ completion.run() }, refused: { _ in base.enqueue { completion.run() } })
@@ -40,7 +42,9 @@ final class RateLimiterCore: @unchecked Sendable {
 
     func cancel(_ job: RateLimitedJob) {
         let now = base.time.now
-        let (wasQueued, effect) = section.execute { (queue.remove(job), queue.arrange(at: now, in: section)) }
+        let (wasQueued, effect) = section.execute {
+            (queue.remove(job), queue.arrange(at: now, in: section))
+        }
         if wasQueued { job.drop(CancellationError()) }
         perform(effect)
     }
@@ -77,7 +81,9 @@ final class RateLimiterCore: @unchecked Sendable {
     private func set(_ alarm: Alarm, at moment: Moment, on base: some SerialContext) {
         alarm.set(
             at: moment, on: base, from: location, fired: { alarm in self.serve { $0.end(alarm) } },
-            dropped: { alarm in if self.section.execute({ self.queue.end(alarm) }) { self.abandonAll() } })
+            dropped: { alarm in
+                if self.section.execute({ self.queue.end(alarm) }) { self.abandonAll() }
+            })
     }
 
     /// Drops all waiting jobs, since the context dropped what was to begin them.

@@ -46,7 +46,8 @@ public struct SharedWork<Value: Sendable>: Sendable {
         priority: WorkPriority = .medium, on main: MainContext,
         _ handler: @escaping @MainActor @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
-        subscribe(priority, on: main.inlineIfCurrent()) { event in MainActor.assumeIsolated { handler(event) }
+        subscribe(priority, on: main.inlineIfCurrent()) { event in
+            MainActor.assumeIsolated { handler(event) }
         }
     }
 

@@ -52,7 +52,8 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     ///
     /// An item that ends first cancels the `Async`.
     public init(
-        _ name: String = "work", in graph: WorkGraph, _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
+        _ name: String = "work", in graph: WorkGraph,
+        _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
     ) {
         self.init(name, in: graph) { key, flight in flight.follow(body(key)) }
     }
@@ -78,7 +79,10 @@ private final class KeyedFlights<Key: Hashable & Sendable, Value: Sendable>: Sen
     let graph: WorkGraph
     let body: @Sendable (Key, Flight<Value>) -> Void
 
-    init(_ name: String, in graph: WorkGraph, _ body: @escaping @Sendable (Key, Flight<Value>) -> Void) {
+    init(
+        _ name: String, in graph: WorkGraph,
+        _ body: @escaping @Sendable (Key, Flight<Value>) -> Void
+    ) {
         registry = KeyedRegistry(name)
         self.graph = graph
         self.body = body
@@ -95,7 +99,8 @@ private final class KeyedRegistry<Key: Hashable & Sendable, Value: Sendable>: @u
 }
 
 /// The slot of one key.
-private final class KeyedSlot<Key: Hashable & Sendable, Value: Sendable>: WorkSlot<Value>, @unchecked Sendable
+private final class KeyedSlot<Key: Hashable & Sendable, Value: Sendable>: WorkSlot<Value>,
+    @unchecked Sendable
 {
     // Unchecked like the base: immutable.
     private let key: Key

@@ -44,7 +44,9 @@ public class Subscription: @unchecked Sendable {
         set {
             SimulationHooks.point()
             // The work knows this priority, or a pending job will count it.
-            if wanted.exchange(newValue.rawValue, ordering: .relaxed) == newValue.rawValue { return }
+            if wanted.exchange(newValue.rawValue, ordering: .relaxed) == newValue.rawValue {
+                return
+            }
             SimulationHooks.point()
             // Acquiring and releasing: either the pending job sees this priority, or a new one is
             // submitted.
@@ -90,8 +92,10 @@ public class Subscription: @unchecked Sendable {
         SimulationHooks.point()
         // Acquiring and releasing: exactly one of end and leave succeeds, and sees what came before
         // it.
-        return state.compareExchange(expected: State.waiting, desired: new, ordering: .acquiringAndReleasing)
-            .exchanged
+        return state.compareExchange(
+            expected: State.waiting, desired: new, ordering: .acquiringAndReleasing
+        )
+        .exchanged
     }
 
     /// Joins a work item, which counts this subscriber from now on.

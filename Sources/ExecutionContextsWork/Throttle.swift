@@ -28,11 +28,13 @@ extension ExecutionContext {
     /// context. If the context drops the delay, the value is dropped with it, like any job that a
     /// context drops. To wait until calls cease altogether, use `debounced(by:)`.
     public func throttled<Value: Sendable>(
-        to interval: Duration, _ choice: Throttling, fileID: StaticString = #fileID, line: UInt = #line,
+        to interval: Duration, _ choice: Throttling, fileID: StaticString = #fileID,
+        line: UInt = #line,
         _ action: @escaping @Sendable (Value) -> Void
     ) -> PacedCall<Value> {
         let location = AlarmLocation(fileID: fileID, line: line)
         return PacedCall(
-            core: DebounceCore(on: self, .windows(max(interval, .zero), choice), from: location), action)
+            core: DebounceCore(on: self, .windows(max(interval, .zero), choice), from: location),
+            action)
     }
 }

@@ -73,8 +73,10 @@ class WorkNode: @unchecked Sendable {
 
     private func claim(_ end: UInt8) -> Bool {
         SimulationHooks.point()
-        return state.compareExchange(expected: State.inFlight, desired: end, ordering: .acquiringAndReleasing)
-            .exchanged
+        return state.compareExchange(
+            expected: State.inFlight, desired: end, ordering: .acquiringAndReleasing
+        )
+        .exchanged
     }
 
     /// Ends the work, in a graph job: requests find it no more, and it needs nothing more.
@@ -115,7 +117,9 @@ class WorkNode: @unchecked Sendable {
     // MARK: - Priority
 
     // Relaxed: a priority orders no memory.
-    final var priority: WorkPriority { WorkPriority(rawValue: level.load(ordering: .relaxed)) ?? .medium }
+    final var priority: WorkPriority {
+        WorkPriority(rawValue: level.load(ordering: .relaxed)) ?? .medium
+    }
 
     final func onPriority(_ body: @escaping @Sendable (WorkPriority) -> Void) {
         if hasEnded { return }

@@ -9,7 +9,8 @@ import Foundation
 let endings: [(name: String, body: @Sendable () -> Never)] = [
     ("timeout", timeoutRunsOut), ("timeout of an extended promise", timeoutOfExtendedPromise),
     ("delay", delayIsDue),
-    ("chain", chainIsCancelled), ("combinators", combinatorsAreCancelled), ("token", tokenIsInvalidated),
+    ("chain", chainIsCancelled), ("combinators", combinatorsAreCancelled),
+    ("token", tokenIsInvalidated),
     ("followed", followedIsCancelled), ("retry", retryIsDue), ("described", describedAndAwaited),
     ("context", contextIsDropped), ("dispatch main", servesMain),
 ]

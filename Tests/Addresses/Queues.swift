@@ -62,7 +62,9 @@ private func delays() {
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
         for number in 0..<1_000 {
             group.enter()
-            let delayed = GlobalContext().schedule(after: .microseconds(number % 50)) { group.leave() }
+            let delayed = GlobalContext().schedule(after: .microseconds(number % 50)) {
+                group.leave()
+            }
             if number % 3 == 0, delayed.cancel() { group.leave() }
         }
     }
@@ -73,9 +75,13 @@ private func futures() {
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
         for number in 0..<2_000 {
             let promise = Promise<Int>(), other = Promise<Int>()
-            let end = Async.first(of: [promise.async.map { $0 }, other.async.flatMap { Async(.success($0)) }])
+            let end = Async.first(of: [
+                promise.async.map { $0 }, other.async.flatMap { Async(.success($0)) },
+            ])
             let late = promise.async.map(on: .global) { $0 }
-            GlobalContext().execute { if number % 2 == 0 { promise.succeed(number) } else { end.cancel() } }
+            GlobalContext().execute {
+                if number % 2 == 0 { promise.succeed(number) } else { end.cancel() }
+            }
             if number % 5 == 0 { other.async.cancel() } else { other.fail(CancellationError()) }
             late.timeout(after: .milliseconds(1), on: .global).onComplete { _ in }
             end.cancel()

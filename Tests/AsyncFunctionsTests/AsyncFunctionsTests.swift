@@ -8,7 +8,9 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncFunctionsTests {
     @Test(arguments: Way.allCases, Way.allCases)
-    func `Law 1: jobs run and are released, also those that a job submits`(_ outer: Way, _ inner: Way) async {
+    func `Law 1: jobs run and are released, also those that a job submits`(
+        _ outer: Way, _ inner: Way
+    ) async {
         let log = Log()
         await untilFreed { end in
             outer.submit {
@@ -107,14 +109,17 @@ struct AsyncFunctionsTests {
         #expect(log.entries == ["the barrier's end", "delayed"])
     }
 
-    @Test func `In a type with a method named async, the module's name selects the function`() async {
+    @Test func `In a type with a method named async, the module's name selects the function`() async
+    {
         await untilFreed { end in Shadowing().start(end) }
     }
 }
 
 /// A type with an `async` method, which hides the function.
 private struct Shadowing {
-    func async(_ work: () -> Void) { Issue.record("The method was called in place of the function.") }
+    func async(_ work: () -> Void) {
+        Issue.record("The method was called in place of the function.")
+    }
 
     func start(_ end: Farewell) {
         AsyncFunctions.async { _ = end }

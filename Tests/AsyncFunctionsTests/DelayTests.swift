@@ -14,7 +14,9 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.inSeconds, [0, -0.0, -1, -1e300, -Double.infinity])
-    func `Law 7: zero and negative seconds mean as soon as possible`(_ way: Way, _ seconds: Double) async {
+    func `Law 7: zero and negative seconds mean as soon as possible`(_ way: Way, _ seconds: Double)
+        async
+    {
         await untilFreed { end in
             let delay = way.submit(seconds: seconds) { _ = end }
             #expect(delay.deadline <= SystemTime.shared.now)
@@ -22,8 +24,9 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.inSeconds, [Duration.zero, .nanoseconds(-1), .seconds(Int64.min)])
-    func `Law 7: zero and negative durations mean as soon as possible`(_ way: Way, _ duration: Duration) async
-    {
+    func `Law 7: zero and negative durations mean as soon as possible`(
+        _ way: Way, _ duration: Duration
+    ) async {
         await untilFreed { end in
             let delay = way.submit(after: duration) { _ = end }
             #expect(delay.deadline <= SystemTime.shared.now)
@@ -31,8 +34,9 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.inSeconds, [1e10, 1e300, Double.greatestFiniteMagnitude, Double.infinity])
-    func `Law 7: huge seconds saturate, and an infinite delay never ends`(_ way: Way, _ seconds: Double) async
-    {
+    func `Law 7: huge seconds saturate, and an infinite delay never ends`(
+        _ way: Way, _ seconds: Double
+    ) async {
         await untilFreed { end in
             expectNever(way.submit(seconds: seconds) { [end] in Issue.record("It came, \(end)") })
         }
@@ -52,13 +56,16 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.delayed)
-    func `Law 7: a cancelled job never runs, is released at once, and is cancelled once`(_ way: Way) throws {
+    func `Law 7: a cancelled job never runs, is released at once, and is cancelled once`(_ way: Way)
+        throws
+    {
         weak var capture: Log?
         let delay: DelayedWork
         do {
             let log = Log()
             capture = log
-            delay = try #require(way.submit(milliseconds: 3_600_000) { log.add("It was cancelled.") })
+            delay = try #require(
+                way.submit(milliseconds: 3_600_000) { log.add("It was cancelled.") })
         }
         #expect(capture != nil)
         #expect(delay.cancel())
@@ -98,14 +105,16 @@ struct DelayTests {
     }
 
     @Test func `Law 7: NaN seconds trap`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             async(delay: .nan) {}
         }
         try expectTrap(result, "NaN", "law 7", "DelayTests.swift", "infinity for never")
     }
 
     @Test func `Law 7: NaN seconds trap, on main too`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             mainThread(delay: .nan) {}
         }
         try expectTrap(result, "NaN", "law 7", "DelayTests.swift", "infinity for never")

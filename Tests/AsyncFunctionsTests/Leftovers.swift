@@ -18,7 +18,8 @@ import Testing
 
 /// The same for a scenario that awaits.
 @MainActor func leavingNothing(
-    sourceLocation: SourceLocation = #_sourceLocation, _ scenario: (ManualContext) async throws -> Void
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ scenario: (ManualContext) async throws -> Void
 ) async rethrows {
     weak var left: ManualContext?
     do {

@@ -33,7 +33,9 @@ struct SubstituteScopeTests {
     }
 
     @Test(arguments: Way.allCases.filter { !$0.isMain })
-    func `With main replaced, the background is real, and its jobs for main are substituted`(_ way: Way)
+    func `With main replaced, the background is real, and its jobs for main are substituted`(
+        _ way: Way
+    )
         async
     {
         await leavingNothing { context in
@@ -65,7 +67,9 @@ struct SubstituteScopeTests {
                         withAsyncFunctions(on: background) { way.submit {} }
                         withAsyncFunctions { way.submit {} }
                     }
-                    func count(_ context: ManualContext) -> Int { context.readyCount + context.delayedCount }
+                    func count(_ context: ManualContext) -> Int {
+                        context.readyCount + context.delayedCount
+                    }
                     #expect(count(outer) == 2)
                     #expect(count(background) == (way.isMain ? 0 : 1))
                     #expect(count(main) == (way.isMain ? 1 : 0))
@@ -80,7 +84,9 @@ struct SubstituteScopeTests {
         leavingNothing { first in
             leavingNothing { second in
                 let log = Log()
-                withAsyncFunctions(on: first, main: first) { way.submit { async { log.add("first") } } }
+                withAsyncFunctions(on: first, main: first) {
+                    way.submit { async { log.add("first") } }
+                }
                 withAsyncFunctions(on: second, main: second) {
                     first.advance(by: .milliseconds(1))
                     async { log.add("second") }
@@ -102,17 +108,22 @@ struct SubstituteScopeTests {
         }
     }
 
-    @Test func `After a throw the functions use the real contexts again, and the error keeps its type`() async
+    @Test
+    func `After a throw the functions use the real contexts again, and the error keeps its type`()
+        async
     {
         await leavingNothing { context in
             do throws(Trouble) {
-                try withAsyncFunctions(on: context, main: context) { () throws(Trouble) in throw Trouble() }
+                try withAsyncFunctions(on: context, main: context) { () throws(Trouble) in
+                    throw Trouble()
+                }
                 Issue.record("It threw.")
             } catch {
                 #expect(error == Trouble())
             }
             do throws(Trouble) {
-                try await withAsyncFunctions(on: context, main: context) { () async throws(Trouble) in
+                try await withAsyncFunctions(on: context, main: context) {
+                    () async throws(Trouble) in
                     await Task.yield()
                     throw Trouble()
                 }
@@ -136,7 +147,10 @@ struct SubstituteScopeTests {
         }
     }
 
-    @Test func `A job of the substitute that was submitted outside of the scope is not substituted`() async {
+    @Test
+    func `A job of the substitute that was submitted outside of the scope is not substituted`()
+        async
+    {
         await leavingNothing { context in
             await untilFreed { end in
                 withAsyncFunctions(on: context, main: context) { async {} }
@@ -159,7 +173,9 @@ struct SubstituteScopeTests {
         }
     }
 
-    @Test func `Child tasks and unstructured tasks have the substitutes, detached tasks do not`() async {
+    @Test func `Child tasks and unstructured tasks have the substitutes, detached tasks do not`()
+        async
+    {
         await leavingNothing { context in
             let log = Log()
             await withAsyncFunctions(on: context, main: context) {

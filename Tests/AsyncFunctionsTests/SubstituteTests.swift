@@ -104,8 +104,9 @@ struct SubstituteTests {
     }
 
     @Test(arguments: Way.inSeconds, [-Double.infinity, -1, 0])
-    func `Law 7: a job with a zero or negative delay runs before time advances`(_ way: Way, _ seconds: Double)
-    {
+    func `Law 7: a job with a zero or negative delay runs before time advances`(
+        _ way: Way, _ seconds: Double
+    ) {
         leavingNothing { context in
             let log = Log()
             withAsyncFunctions(on: context, main: context) {
@@ -120,7 +121,9 @@ struct SubstituteTests {
     func `Law 7: a substitute does not keep a job whose delay never ends`(_ way: Way) {
         leavingNothing { context in
             withAsyncFunctions(on: context, main: context) {
-                way.submit(seconds: .infinity) { [context] in Issue.record("It came on \(context.name).") }
+                way.submit(seconds: .infinity) { [context] in
+                    Issue.record("It came on \(context.name).")
+                }
                 way.submit(after: .seconds(Int64.max)) { [context] in
                     Issue.record("It came on \(context.name).")
                 }
@@ -132,7 +135,9 @@ struct SubstituteTests {
     @Test func `Law 3: only asyncBarrier submits barriers`() {
         let log = Log()
         let logging = LoggingContext(log: log)
-        for way in Way.allCases { withAsyncFunctions(on: logging, main: ManualContext()) { way.submit {} } }
+        for way in Way.allCases {
+            withAsyncFunctions(on: logging, main: ManualContext()) { way.submit {} }
+        }
         #expect(log.entries.filter { $0 == "barrier" }.count == 1)
         withAsyncFunctions(on: logging) { asyncBarrier {} }
         #expect(log.entries.last == "barrier")

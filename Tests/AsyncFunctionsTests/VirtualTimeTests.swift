@@ -5,8 +5,8 @@ import Testing
 
 /// The functions in virtual time, with several contexts that share one time source.
 struct VirtualTimeTests {
-    @Test @MainActor func `Background and main that share a time source run their jobs in its order`() throws
-    {
+    @Test @MainActor
+    func `Background and main that share a time source run their jobs in its order`() throws {
         let time = ManualTime()
         let background = ManualContext(name: "background", time: time)
         let main = ManualContext(name: "main", time: time)

@@ -31,13 +31,17 @@ enum Way: String, CaseIterable, Sendable {
     /// Submits `work` to the background or to main after so many seconds.
     @discardableResult
     func submit(seconds: Double, _ work: @escaping Work) -> DelayedWork {
-        isMain ? AsyncFunctions.mainThread(delay: seconds, work) : AsyncFunctions.async(delay: seconds, work)
+        isMain
+            ? AsyncFunctions.mainThread(delay: seconds, work)
+            : AsyncFunctions.async(delay: seconds, work)
     }
 
     /// The same after a duration.
     @discardableResult
     func submit(after delay: Duration, _ work: @escaping Work) -> DelayedWork {
-        isMain ? AsyncFunctions.mainThread(delay: delay, work) : AsyncFunctions.async(delay: delay, work)
+        isMain
+            ? AsyncFunctions.mainThread(delay: delay, work)
+            : AsyncFunctions.async(delay: delay, work)
     }
 
     var isMain: Bool { rawValue.hasPrefix("main") }

@@ -10,19 +10,25 @@ struct ChartTests {
     @Test func `Without results, or with figures alone, there is no chart`() {
         #expect(Chart("t", note: "n", []) == nil)
         #expect(
-            Chart("t", note: "n", [ResultLine(suite: "t", name: "bytes", bar: "<= 7", figure: "6")]) == nil)
+            Chart("t", note: "n", [ResultLine(suite: "t", name: "bytes", bar: "<= 7", figure: "6")])
+                == nil)
     }
 
     @Test func `One line is one bar with its name, its ratio and its goal`() throws {
         let picture = try chart([compared("a view", 6.04, bar: ">= 5")])
         #expect(picture.rectangles.map { $0["class"] } == ["faster"])
         #expect(picture.goals.count == 1)
-        for text in ["A suite", "a view", "6.04", "a machine", "1"] { #expect(picture.texts.contains(text)) }
+        for text in ["A suite", "a view", "6.04", "a machine", "1"] {
+            #expect(picture.texts.contains(text))
+        }
     }
 
-    @Test func `The class of a bar says whether its goal is missed and whether it is slower`() throws {
+    @Test func `The class of a bar says whether its goal is missed and whether it is slower`()
+        throws
+    {
         let picture = try chart([
-            compared("slow", 1.5, bar: ">= 2"), compared("half", 0.5), compared("fine", 0.5, bar: ">= 0.4"),
+            compared("slow", 1.5, bar: ">= 2"), compared("half", 0.5),
+            compared("fine", 0.5, bar: ">= 0.4"),
         ])
         #expect(picture.rectangles.map { $0["class"] } == ["missed", "slower", "slower"])
     }
@@ -38,7 +44,8 @@ struct ChartTests {
     @Test(arguments: [1e-12, 1e-4, 0.999, 1, 3, 5e4, 1e15])
     func `Bars of huge and tiny ratios stay within the chart`(ratio: Double) throws {
         let picture = try chart([compared("extreme", ratio, bar: ">= 2"), compared("usual", 2)])
-        let numbers = ["x", "width"].flatMap { key in picture.rectangles.compactMap { Double($0[key] ?? "") }
+        let numbers = ["x", "width"].flatMap { key in
+            picture.rectangles.compactMap { Double($0[key] ?? "") }
         }
         #expect(numbers.count == 4)
         #expect(numbers.allSatisfy { $0.isFinite && $0 >= 1 && $0 < 1_000 })
@@ -53,7 +60,9 @@ struct ChartTests {
     }
 
     @Test func `The length of a bar follows the logarithm of its ratio`() throws {
-        let picture = try chart([compared("ten", 10), compared("hundred", 100), compared("tenth", 0.1)])
+        let picture = try chart([
+            compared("ten", 10), compared("hundred", 100), compared("tenth", 0.1),
+        ])
         let widths = picture.rectangles.map { Double($0["width"]!)! }
         #expect(abs(widths[1] - 2 * widths[0]) < 0.5)
         #expect(abs(widths[2] - widths[0]) < 0.5)
@@ -62,7 +71,8 @@ struct ChartTests {
 
 struct AxisTests {
     @Test(
-        arguments: [[], [1], [2, 3.5], [0.3], [0.004, 700], [1e-300, 1e300], [.nan, 0, -4]] as [[Double]])
+        arguments: [[], [1], [2, 3.5], [0.3], [0.004, 700], [1e-300, 1e300], [.nan, 0, -4]]
+            as [[Double]])
     func `Every axis includes 1 and its numbers, and has a few marks in order`(numbers: [Double]) {
         let axis = Axis(for: numbers)
         #expect(axis.low < axis.high)

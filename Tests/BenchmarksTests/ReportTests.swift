@@ -6,10 +6,13 @@ import Testing
 struct MarkersTests {
     private let block = Markers.Block(name: "serial", title: "Serial views", text: "new\ntable")
 
-    @Test func `The text between the markers is replaced, and the prose around them is kept`() throws {
+    @Test func `The text between the markers is replaced, and the prose around them is kept`()
+        throws
+    {
         let page = "# P\n\nbefore\n\n<!-- table serial -->\nold\n\nolder\n<!-- end -->\n\nafter\n"
         let filled = try Markers.filled(page, with: [block])
-        #expect(filled == "# P\n\nbefore\n\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n\nafter\n")
+        #expect(
+            filled == "# P\n\nbefore\n\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n\nafter\n")
         #expect(try Markers.filled(filled, with: [block]) == filled)
     }
 
@@ -24,7 +27,8 @@ struct MarkersTests {
 
     @Test func `A suite that the page does not have yet is appended under its title`() throws {
         let filled = try Markers.filled("# P\n", with: [block])
-        #expect(filled == "# P\n\n## Serial views\n\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n")
+        #expect(
+            filled == "# P\n\n## Serial views\n\n<!-- table serial -->\nnew\ntable\n<!-- end -->\n")
     }
 
     @Test func `No results change nothing`() throws {
@@ -48,30 +52,36 @@ struct ReportTests {
 
     @Test func `The machine's line names system, cores, compiler, date and rounds`() {
         #expect(machine.line == "Linux, 2 cores, Swift 6.3.1, 2026-01-02, 9 rounds")
-        let other = Machine(system: "L", cores: 1, swift: nil, date: "d", rounds: 1, isQuick: true, only: "x")
+        let other = Machine(
+            system: "L", cores: 1, swift: nil, date: "d", rounds: 1, isQuick: true, only: "x")
         #expect(other.line == "L, 1 core, d, 1 round, quick, only lines with \"x\"")
     }
 
     @Test(arguments: [
         ("Swift version 6.3.1 (swift-6.3.1-RELEASE)\nTarget: x86_64", "6.3.1"),
-        ("Apple Swift version 6.2 (swiftlang)", "6.2"), ("swift: not found", nil), ("Swift version ", nil),
+        ("Apple Swift version 6.2 (swiftlang)", "6.2"), ("swift: not found", nil),
+        ("Swift version ", nil),
     ])
     func `The version is parsed from the compiler's output`(text: String, version: String?) {
         #expect(Machine.version(in: text) == version)
     }
 
-    @Test func `A suite without results has no block, one with figures alone has no chart`() throws {
+    @Test func `A suite without results has no block, one with figures alone has no chart`() throws
+    {
         let bytes = ResultLine(suite: Suite.bytes.title, name: "bytes", bar: "", figure: "64")
         let report = Report(machine: machine, lines: [compared("a view", 6), bytes])
         #expect(report.block(of: .async) == nil)
         #expect(report.chart(of: .bytes) == nil)
         #expect(try #require(report.block(of: .bytes)).text.contains("charts/") == false)
         let serial = try #require(report.block(of: .serial)).text
-        #expect(serial.contains("\n\n*\(machine.line)*\n\n![\(Suite.serial.title)](charts/serial.svg)"))
+        #expect(
+            serial.contains("\n\n*\(machine.line)*\n\n![\(Suite.serial.title)](charts/serial.svg)"))
         #expect(!serial.contains("bytes"))
     }
 
-    @Test func `A report makes its folder, and a second one replaces only what was measured again`() throws {
+    @Test func `A report makes its folder, and a second one replaces only what was measured again`()
+        throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         try Report(machine: machine, lines: [compared("a view", 6)]).write(to: folder.path())
@@ -88,7 +98,8 @@ struct ReportTests {
     @Test func `The page of the project has a pair of markers for every suite`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "Docs/Performance.md"), encoding: .utf8)
+        let page = try String(
+            contentsOf: root.appending(path: "Docs/Performance.md"), encoding: .utf8)
         let lines = Suite.allCases.map { compared("line", 2, suite: $0) }
         let blocks = Suite.allCases.compactMap(Report(machine: machine, lines: lines).block)
         #expect(blocks.count == Suite.allCases.count)

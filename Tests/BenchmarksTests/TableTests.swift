@@ -7,7 +7,8 @@ func compared(
     _ name: String, _ ratio: Double, bar: String = "", suite: Benchmarks.Suite = .serial
 ) -> ResultLine {
     ResultLine(
-        suite: suite.title, name: name, bar: bar, oursNanoseconds: 10, theirsNanoseconds: 10 * ratio,
+        suite: suite.title, name: name, bar: bar, oursNanoseconds: 10,
+        theirsNanoseconds: 10 * ratio,
         ratio: ratio, lowestRatio: ratio / 2, highestRatio: ratio * 2)
 }
 
@@ -55,9 +56,12 @@ struct TableTests {
     @Test(arguments: [
         (1e-7, "1.0e-07"), (0.0004, "4.0e-04"), (0.0125, "0.013"), (0.33, "0.33"), (1, "1.00"),
         (9.994, "9.99"),
-        (28.61, "28.6"), (128_000, "128000"), (5e9, "5.0e+09"), (0, "0"), (.infinity, "-"), (.nan, "-"),
+        (28.61, "28.6"), (128_000, "128000"), (5e9, "5.0e+09"), (0, "0"), (.infinity, "-"),
+        (.nan, "-"),
     ])
-    func `Ratios show their significant digits, also huge and tiny ones`(ratio: Double, text: String) {
+    func `Ratios show their significant digits, also huge and tiny ones`(
+        ratio: Double, text: String
+    ) {
         #expect(ratio.asRatio == text)
     }
 }
@@ -65,7 +69,8 @@ struct TableTests {
 struct BarTests {
     @Test(arguments: [
         (">= 5", 5, true), (">= 5", 4.99, false), ("<= 70", 70, true), ("<= 70", 71, false),
-        ("< 100 ms", 99, true), ("< 100 ms", 100, false), ("> 1", 1, false), ("1", 1, true), ("1", 2, false),
+        ("< 100 ms", 99, true), ("< 100 ms", 100, false), ("> 1", 1, false), ("1", 1, true),
+        ("1", 2, false),
         (">= 10,000", 9_999, false), (">= 0.95", 0.95, true), (">= -1", 0, true),
     ])
     func `A bar says whether a number reaches it`(text: String, value: Double, isReached: Bool) {
@@ -78,17 +83,22 @@ struct BarTests {
         #expect(compared("x", 1, bar: text).isReached == nil)
     }
 
-    @Test(arguments: [("3.2 ms", true), ("  64  192", true), ("10,200 schedules/s", false), ("none", nil)])
-    func `A figure is compared by the number that it begins with`(figure: String, isReached: Bool?) {
+    @Test(arguments: [
+        ("3.2 ms", true), ("  64  192", true), ("10,200 schedules/s", false), ("none", nil),
+    ])
+    func `A figure is compared by the number that it begins with`(figure: String, isReached: Bool?)
+    {
         let line = ResultLine(suite: "s", name: "n", bar: "<= 100", figure: figure)
         #expect(line.isReached == isReached)
     }
 
     @Test(arguments: [("<= 200 ms", true), ("<= 100 ms", false), (">= 2", false), ("<= 1 s", true)])
-    func `Beside a ratio, a bar with a unit of time applies to the time of ours`(bar: String, isReached: Bool)
-    {
+    func `Beside a ratio, a bar with a unit of time applies to the time of ours`(
+        bar: String, isReached: Bool
+    ) {
         let line = ResultLine(
-            suite: "s", name: "n", bar: bar, oursNanoseconds: 113e6, theirsNanoseconds: 113e6, ratio: 1)
+            suite: "s", name: "n", bar: bar, oursNanoseconds: 113e6, theirsNanoseconds: 113e6,
+            ratio: 1)
         #expect(line.isReached == isReached)
         #expect((line.goal == nil) == bar.hasSuffix("s"))
     }

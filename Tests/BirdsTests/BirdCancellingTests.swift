@@ -34,7 +34,8 @@ struct BirdCancellingTests {
     }
 
     private func dataSource(_ transport: FakeTransport) -> BirdDataSource {
-        BirdDataSource(transport: PersistentTransport(base: transport, context: work), workingOn: work)
+        BirdDataSource(
+            transport: PersistentTransport(base: transport, context: work), workingOn: work)
     }
 
     private func manualTransport() -> FakeTransport {
@@ -88,7 +89,9 @@ struct BirdCancellingTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `Law 10: after the birds have come, nothing is alive and nothing pending`(_ form: Form) throws {
+    func `Law 10: after the birds have come, nothing is alive and nothing pending`(_ form: Form)
+        throws
+    {
         let results = Results()
         weak var transport: FakeTransport?
         weak var service: BirdDataSource?

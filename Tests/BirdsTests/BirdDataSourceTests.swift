@@ -23,7 +23,8 @@ struct BirdDataSourceTests {
         let transport = FakeTransport(FakeTransport.ofSite(names))
         form.getBirds(from: dataSource(transport), on: .immediate) { [results] in results.add($0) }
         #expect(try results.only.get() == BirdSite.birds(names))
-        #expect(transport.asked == ["/birds.json", "/images/wren", "/images/robin", "/images/dipper"])
+        #expect(
+            transport.asked == ["/birds.json", "/images/wren", "/images/robin", "/images/dipper"])
     }
 
     @Test(arguments: Form.allCases)
@@ -126,8 +127,11 @@ struct BirdDataSourceTests {
     func `Two concurrent calls do not mix their birds`(_ form: Form) throws {
         let transport = FakeTransport(FakeTransport.ofSite(names), isManual: true)
         let dataSource = dataSource(transport)
-        for _ in 1...2 { form.getBirds(from: dataSource, on: .immediate) { [results] in results.add($0) } }
+        for _ in 1...2 {
+            form.getBirds(from: dataSource, on: .immediate) { [results] in results.add($0) }
+        }
         for _ in 1...2 { transport.answer(lastFirst: true) }
-        #expect(try results.all.map { try $0.get() } == [BirdSite.birds(names), BirdSite.birds(names)])
+        #expect(
+            try results.all.map { try $0.get() } == [BirdSite.birds(names), BirdSite.birds(names)])
     }
 }

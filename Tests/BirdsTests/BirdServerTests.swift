@@ -13,9 +13,11 @@ struct BirdServerTests {
     private let context: any SerialContext = GlobalContext().serial("session")
 
     /// Runs `body` with a server, and stops the server afterwards.
-    private func withServer(limit: Int = 32, _ body: (BirdServer) async throws -> Void) async throws {
+    private func withServer(limit: Int = 32, _ body: (BirdServer) async throws -> Void) async throws
+    {
         let hour = Duration.seconds(3_600)
-        let server = try BirdServer(limit: limit, patience: hour, slowness: hour, clock: clock) { [log] in
+        let server = try BirdServer(limit: limit, patience: hour, slowness: hour, clock: clock) {
+            [log] in
             log.add($0)
         }
         do { try await body(server) } catch {
@@ -66,12 +68,16 @@ struct BirdServerTests {
 
     @Test func `A truncated answer is an error`() async throws {
         try await withServer { server in
-            await #expect(throws: (any Error).self) { try await transport(server).get("/broken").get() }
+            await #expect(throws: (any Error).self) {
+                try await transport(server).get("/broken").get()
+            }
         }
         #expect(log.events == [.brokeOff(path: "/broken")])
     }
 
-    @Test func `Law 7: a slow answer follows the server's clock, and delays no other answer`() async throws {
+    @Test func `Law 7: a slow answer follows the server's clock, and delays no other answer`()
+        async throws
+    {
         try await withServer { server in
             let transport = transport(server)
             let slow = transport.get("/slow")
@@ -86,7 +92,9 @@ struct BirdServerTests {
     enum Leaving: CaseIterable { case itself, lastOfTwo, waitingTask, timeLimit }
 
     @Test(arguments: Leaving.allCases)
-    func `Law 26: when the last subscriber leaves, the request ends at the server`(_ leaving: Leaving)
+    func `Law 26: when the last subscriber leaves, the request ends at the server`(
+        _ leaving: Leaving
+    )
         async throws
     {
         try await withServer { server in
@@ -105,7 +113,9 @@ struct BirdServerTests {
             await #expect(throws: CancellationError.self) { try await slow.get() }
             #expect(clock.delayedCount == 0)
             if let limited {
-                await #expect(throws: AsyncError.timedOut(after: .seconds(10))) { try await limited.get() }
+                await #expect(throws: AsyncError.timedOut(after: .seconds(10))) {
+                    try await limited.get()
+                }
             }
         }
         #expect(log.events == [.parked(path: "/slow"), .left(path: "/slow")])
@@ -136,7 +146,9 @@ struct BirdServerTests {
         #expect(log.count(of: .answered(path: "/busy", status: 503)) == 3)
     }
 
-    @Test func `Stopping ends waiting and silent connections, and leaves no delay pending`() async throws {
+    @Test func `Stopping ends waiting and silent connections, and leaves no delay pending`()
+        async throws
+    {
         try await withServer { server in
             let silent = try await BlockingContext().run { try Socket.connected(to: server.port) }
             defer { silent.free() }
@@ -162,7 +174,9 @@ struct BirdServerTests {
     }
 
     @Test(arguments: [("POST /birds.json HTTP/1.1", 405), ("Good day", 400)])
-    func `A request that the server does not understand is answered with a status`(line: String, status: Int)
+    func `A request that the server does not understand is answered with a status`(
+        line: String, status: Int
+    )
         async throws
     {
         try await withServer { server in
@@ -174,7 +188,9 @@ struct BirdServerTests {
     }
 
     /// Sends `text` to the server and returns the whole answer. It blocks its thread.
-    private static func conversation(_ text: String, with server: BirdServer) throws(SystemError) -> String {
+    private static func conversation(_ text: String, with server: BirdServer) throws(SystemError)
+        -> String
+    {
         let socket = try Socket.connected(to: server.port)
         defer { socket.free() }
         try socket.sendAll(text.utf8)

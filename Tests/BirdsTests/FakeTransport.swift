@@ -74,8 +74,12 @@ extension FakeTransport {
     /// The answers of the bird server.
     static func ofSite(_ names: [String] = BirdSite().names) -> [String: Answer] {
         let entries = names.map { BirdEntry(name: $0, image: "/images/\($0)") }
-        var answers: [String: Answer] = ["/birds.json": Answer { try JSONEncoder().encode(entries) }]
-        for entry in entries { answers[entry.image] = .success(BirdSite.picture(of: entry.name).pgm) }
+        var answers: [String: Answer] = [
+            "/birds.json": Answer { try JSONEncoder().encode(entries) }
+        ]
+        for entry in entries {
+            answers[entry.image] = .success(BirdSite.picture(of: entry.name).pgm)
+        }
         return answers
     }
 }

@@ -50,7 +50,8 @@ struct PersistentTransportTests {
     }
 
     @Test(arguments: [
-        BirdError.status(404, path: "/birds.json"), .unreadable("/birds.json"), .badPath("/birds.json"),
+        BirdError.status(404, path: "/birds.json"), .unreadable("/birds.json"),
+        .badPath("/birds.json"),
     ])
     func `An error that would recur is not retried`(_ error: BirdError) {
         let transport = FakeTransport(["/birds.json": .failure(error)])
@@ -89,7 +90,9 @@ struct PersistentTransportTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(5), .seconds(10) + .milliseconds(500), .seconds(12)])
-    func `Law 26: a cancel in an attempt, or between two, prevents further attempts`(after time: Duration) {
+    func `Law 26: a cancel in an attempt, or between two, prevents further attempts`(
+        after time: Duration
+    ) {
         let transport = FakeTransport(isManual: true)
         let answer = persistent(transport).get("/birds.json")
         clock.advance(by: time)

@@ -17,7 +17,8 @@ struct PictureTests {
     }
 
     @Test(arguments: [
-        "", "P5", "P6 1 1 255\nx", "P5 1 1 15\nx", "P5 0 0 255\n", "P5 -1 -1 255\nx", "P5 2 2 255\nx",
+        "", "P5", "P6 1 1 255\nx", "P5 1 1 15\nx", "P5 0 0 255\n", "P5 -1 -1 255\nx",
+        "P5 2 2 255\nx",
         "P5 1 1 255\nxx", "P5 1001 1 255\nx", "P5 one 1 255\nx",
     ])
     func `Malformed data is refused`(_ text: String) {

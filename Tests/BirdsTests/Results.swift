@@ -9,7 +9,8 @@ import Testing
 final class Results: Sendable {
     typealias Outcome = Result<[Bird], any Error>
 
-    private let calls = LockedResource<[(outcome: Outcome, isOnContext: Bool?)]>([], lockedBy: .section)
+    private let calls = LockedResource<[(outcome: Outcome, isOnContext: Bool?)]>(
+        [], lockedBy: .section)
 
     func add(_ outcome: Outcome, isOnContext: Bool? = nil) {
         calls.write { $0.append((outcome, isOnContext)) }

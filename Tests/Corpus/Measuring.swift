@@ -14,7 +14,8 @@ struct Measuring {
     func run() -> Bool {
         print(
             line(
-                "found in schedule, switches left, of the twin passed", "median", "99 %", "most", "least",
+                "found in schedule, switches left, of the twin passed", "median", "99 %", "most",
+                "least",
                 "twin", "s"))
         let known = Set(SeededBug.firstFour.map(\.name))
         // A few at a time: a search that watches for foreign threads mostly waits.
@@ -23,7 +24,9 @@ struct Measuring {
         let start = clock.now
         let trials = SeededBug.all.map { bug in
             workers.submit { [self] in
-                Trial(bug, seeds: known.contains(bug.name) ? 200 : isQuick ? 20 : 100, schedules: schedules)
+                Trial(
+                    bug, seeds: known.contains(bug.name) ? 200 : isQuick ? 20 : 100,
+                    schedules: schedules)
             }
         }
         var (failures, exact) = (0, 0)
@@ -40,7 +43,9 @@ struct Measuring {
             failures += trial.found.count
             exact += trial.exactReplays
         }
-        print("\(exact) of \(failures) failures replayed exactly. All in \((clock.now - start).rounded) s.")
+        print(
+            "\(exact) of \(failures) failures replayed exactly. All in \((clock.now - start).rounded) s."
+        )
         return isRight
     }
 

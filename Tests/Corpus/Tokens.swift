@@ -27,7 +27,8 @@ enum Tokens {
         var (all, exact) = (0, 0)
         for line in lines.split(separator: "\n") {
             let parts = line.split(separator: "\t").map(String.init)
-            guard parts.count == 3, let bug = SeededBug.all.first(where: { $0.name == parts[0] }) else {
+            guard parts.count == 3, let bug = SeededBug.all.first(where: { $0.name == parts[0] })
+            else {
                 continue
             }
             all += 1

@@ -48,7 +48,8 @@ struct Trial: Sendable {
 extension SimulationFailure {
     /// Whether the same happened, step by step.
     func isLike(_ other: SimulationFailure) -> Bool {
-        kind == other.kind && happened == other.happened && story == other.story && token == other.token
+        kind == other.kind && happened == other.happened && story == other.story
+            && token == other.token
     }
 }
 

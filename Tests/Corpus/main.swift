@@ -7,9 +7,12 @@ switch (arguments.first, arguments.count) {
 case (nil, 0): exit(Measuring(isQuick: false).run() ? 0 : 1)
 case ("--quick", 1): exit(Measuring(isQuick: true).run() ? 0 : 1)
 case ("tokens", 1): exit(Tokens.print() ? 0 : 1)
-case ("replay", 2): exit(try Tokens.replay(String(contentsOfFile: arguments[1], encoding: .utf8)) ? 0 : 1)
+case ("replay", 2):
+    exit(try Tokens.replay(String(contentsOfFile: arguments[1], encoding: .utf8)) ? 0 : 1)
 default:
-    print("usage: Corpus [--quick]      how soon the bugs are found, and whether their twins are clean")
+    print(
+        "usage: Corpus [--quick]      how soon the bugs are found, and whether their twins are clean"
+    )
     print("       Corpus tokens         a token of each failure, for another build to replay")
     print("       Corpus replay FILE    replays them")
     exit(2)

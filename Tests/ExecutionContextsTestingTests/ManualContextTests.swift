@@ -97,7 +97,9 @@ struct ManualContextTests {
     }
 
     @Test func `A repetition runs once in each interval until it is cancelled`() {
-        let repetition = context.repeat(every: .seconds(1), policy: .fixedDelay) { [log] in log.add(1) }
+        let repetition = context.repeat(every: .seconds(1), policy: .fixedDelay) { [log] in
+            log.add(1)
+        }
         context.advance(by: .seconds(5))
         #expect(log.entries.count == 5)
         #expect(repetition.cancel())
@@ -176,7 +178,9 @@ struct FailingContextTests {
 
     @Test func `A delay on it is reported with its source location, once`() {
         let messages = Locked<[String]>([])
-        let context = FailingContext(name: "disk") { message in messages.withLock { $0.append(message) } }
+        let context = FailingContext(name: "disk") { message in
+            messages.withLock { $0.append(message) }
+        }
         context.serial("view").schedule(after: .seconds(1)) {}
         #expect(messages.value.count == 1)
         #expect(messages.value[0].contains("ManualContextTests.swift:\(#line - 2) on 'disk'"))

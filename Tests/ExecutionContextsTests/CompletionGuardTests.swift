@@ -40,7 +40,9 @@ struct CompletionGuardTests {
     }
 
     @Test(arguments: Step.allCases, Step.allCases)
-    func `Law 1: the first call decides, and a later one does nothing`(_ first: Step, _ second: Step) {
+    func `Law 1: the first call decides, and a later one does nothing`(
+        _ first: Step, _ second: Step
+    ) {
         let log = Box<[Fate]>([])
         do {
             let job = CompletionGuard(Recorded(log: log))
@@ -99,7 +101,9 @@ struct CompletionGuardTests {
         }
     }
 
-    @Test func `Law 33: a guard that is freed under a lock of its base is no scheduling point`() throws {
+    @Test func `Law 33: a guard that is freed under a lock of its base is no scheduling point`()
+        throws
+    {
         try simulate("a base that keeps the last closure", schedules: 200) { sim in
             let view = KeepingContext(sim.global).bounded(3, overflow: .refuse)
             for name in ["a", "b", "c"] { sim.spawn(name) { try? view.tryExecute {} } }

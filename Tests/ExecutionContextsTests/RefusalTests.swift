@@ -15,7 +15,9 @@ struct RefusalTests {
     ) {
         let message = "\(Refusal(reason, by: "pool", origin: "Library/Loader.swift:12"))"
         #expect(message.hasPrefix("Work submitted at Library/Loader.swift:12 "))
-        for part in ["'pool'", "(law 1)", outcome, cause] { #expect(message.contains(part), "\(message)") }
+        for part in ["'pool'", "(law 1)", outcome, cause] {
+            #expect(message.contains(part), "\(message)")
+        }
         #expect(message.hasSuffix("."))
         #expect("\(Refusal(reason, by: "pool"))".hasPrefix("Work "))
     }

@@ -59,7 +59,9 @@ struct DebounceTests {
     }
 
     @Test func `Cancelling releases the value and cancels the delay`() {
-        let search = manual.debounced(by: .milliseconds(300)) { (value: Box<Int>) in value.value += 1 }
+        let search = manual.debounced(by: .milliseconds(300)) { (value: Box<Int>) in
+            value.value += 1
+        }
         weak var value: Box<Int>?
         do {
             let captured = Box(1)
@@ -74,7 +76,9 @@ struct DebounceTests {
     }
 
     @Test func `A replaced value is released at once`() {
-        let search = manual.debounced(by: .milliseconds(300)) { (value: Box<Int>) in value.value += 1 }
+        let search = manual.debounced(by: .milliseconds(300)) { (value: Box<Int>) in
+            value.value += 1
+        }
         weak var value: Box<Int>?
         do {
             let captured = Box(1)
@@ -107,7 +111,8 @@ struct DebounceTests {
         #expect(log.value == ["a 3"])
     }
 
-    @Test func `Law 9: the action and the deinit of a dropped value may call the function`() throws {
+    @Test func `Law 9: the action and the deinit of a dropped value may call the function`() throws
+    {
         let own = Box<PacedCall<Lab.DeinitAction>?>(nil)
         let count = Box(0)
         own.value = manual.debounced(by: .milliseconds(100)) { _ in
@@ -125,7 +130,8 @@ struct DebounceTests {
     }
 
     @Test func `Law 8: the action sees the task-local values of the last caller`() {
-        let search = manual.propagating(Locals.$user).debounced(by: .milliseconds(1)) { [log] (_: Int) in
+        let search = manual.propagating(Locals.$user).debounced(by: .milliseconds(1)) {
+            [log] (_: Int) in
             log.withValue { $0.append(Locals.user) }
         }
         Locals.$user.withValue("ann") { search(1) }
@@ -134,7 +140,9 @@ struct DebounceTests {
         #expect(log.value == ["ben"])
     }
 
-    @Test func `A context that drops the delay drops the value, and the next value is delivered`() throws {
+    @Test func `A context that drops the delay drops the value, and the next value is delivered`()
+        throws
+    {
         let search = manual.debounced(by: .milliseconds(300), note)
         search("lost")
         #expect(throws: ManualFailure.self) { try manual.finish() }
@@ -155,7 +163,9 @@ struct DebounceTests {
     }
 
     @Test(arguments: [0, 1, 2])
-    func `Law 33: under every schedule the last value is delivered once, unless it is cancelled`(_ kind: Int)
+    func `Law 33: under every schedule the last value is delivered once, unless it is cancelled`(
+        _ kind: Int
+    )
         async
     {
         await underEverySchedule("debounce") { sim, _ in
@@ -192,7 +202,9 @@ struct DebounceTests {
         }
 
         var origin: ObjectIdentifier { base.origin }
-        func add(_ delay: DelayedWork, tolerance: Duration) { base.add(delay, tolerance: tolerance) }
+        func add(_ delay: DelayedWork, tolerance: Duration) {
+            base.add(delay, tolerance: tolerance)
+        }
         func remove(_ delay: DelayedWork) { base.remove(delay) }
     }
 

@@ -73,8 +73,9 @@ struct DelayLocationTests {
     ]
 
     @Test(arguments: ways.indices)
-    func `A delay that is pending at the end of a test is reported with a line of the test`(_ way: Int) throws
-    {
+    func `A delay that is pending at the end of a test is reported with a line of the test`(
+        _ way: Int
+    ) throws {
         let context = ManualContext()
         let kept = Self.ways[way].set(context)
         let failure = #expect(throws: ManualFailure.self) { try context.finish() }
@@ -83,8 +84,11 @@ struct DelayLocationTests {
         #expect(text.contains("a delay"), "\(Self.ways[way].name): \(text)")
         // The failure's source location mentions this file once, and the delay's once more.
         let mentions =
-            text.split(separator: "DelayLocationTests.swift", omittingEmptySubsequences: false).count - 1
+            text.split(separator: "DelayLocationTests.swift", omittingEmptySubsequences: false)
+            .count - 1
         #expect(mentions >= 2, "\(Self.ways[way].name): \(text)")
-        #expect(!text.contains("ExecutionContexts/") && !text.contains("ExecutionContextsWork/"), "\(text)")
+        #expect(
+            !text.contains("ExecutionContexts/") && !text.contains("ExecutionContextsWork/"),
+            "\(text)")
     }
 }

@@ -23,7 +23,9 @@ struct EventOrderTests {
         private let inside = Atomic(0)
 
         func receive(_ event: WorkEvent<Int>) {
-            if inside.wrappingAdd(1, ordering: .relaxed).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
+            if inside.wrappingAdd(1, ordering: .relaxed).oldValue > 0 {
+                overlaps.add(1, ordering: .relaxed)
+            }
             let text =
                 switch event {
                 case .progress(let progress): "\(progress.completed)"
@@ -35,7 +37,20 @@ struct EventOrderTests {
         }
     }
 
-    @Test func `Law 31: a concurrent context delivers events one at a time, in order, the end last`() async {
+    @Test func `An event knows its value and its outcome`() {
+        struct Oops: Error {}
+        let events: [WorkEvent<Int>] = [
+            .progress(WorkProgress(completed: 1)), .partial(2), .finished(.success(3)),
+            .finished(.failure(Oops())),
+        ]
+        #expect(events.map(\.value) == [nil, 2, 3, nil])
+        #expect(events.map { $0.outcome != nil } == [false, false, true, true])
+    }
+
+    @Test
+    func `Law 31: a concurrent context delivers events one at a time, in order, the end last`()
+        async
+    {
         await offThePool {
             for _ in 0..<rounds(debug: 10, release: 100) {
                 let (work, flight) = begun(on: GlobalContext().serial("graph"))
@@ -49,7 +64,9 @@ struct EventOrderTests {
                     return end.async
                 }
                 try! work.graph.context.submit {}.wait()
-                for number in 1...1_000 { flight.value!.report(WorkProgress(completed: Int64(number))) }
+                for number in 1...1_000 {
+                    flight.value!.report(WorkProgress(completed: Int64(number)))
+                }
                 flight.value!.succeed(1)
                 for end in ends { try! end.wait() }
                 for listener in listeners {
@@ -65,7 +82,8 @@ struct EventOrderTests {
         }
     }
 
-    @Test func `Law 31: a slow subscriber has one progress, one partial value and the end queued`() {
+    @Test func `Law 31: a slow subscriber has one progress, one partial value and the end queued`()
+    {
         let (work, flight) = begun(on: context)
         let (slow, listener) = (ManualContext(), Listener())
         work.subscribe(on: slow) { listener.receive($0) }
@@ -98,7 +116,8 @@ struct EventOrderTests {
         #expect(listener.received.value == ["300000", "nearly 7", "end"])
     }
 
-    @Test func `Law 31: reports made within a job and through another graph replace each other too`() {
+    @Test
+    func `Law 31: reports made within a job and through another graph replace each other too`() {
         let (file, flight) = begun(on: context)
         let listener = Listener()
         let copy: SharedWork<Int> = WorkGraph(on: context).work("copy") { $0.follow(file) }
@@ -156,12 +175,16 @@ struct EventOrderTests {
     }
 
     @Test(arguments: 1...40)
-    func `Law 31: on a context in any order events arrive in order, and the end once and last`(seed: UInt64) {
+    func `Law 31: on a context in any order events arrive in order, and the end once and last`(
+        seed: UInt64
+    ) {
         var rng = SeededRNG(seed: seed << 32)
         let (work, flight) = begun(on: context)
         let hostile = Hostile(drops: seed % 2 == 0)
         let listeners = (0..<3).map { _ in Listener() }
-        let subscriptions = listeners.map { listener in work.subscribe(on: hostile) { listener.receive($0) } }
+        let subscriptions = listeners.map { listener in
+            work.subscribe(on: hostile) { listener.receive($0) }
+        }
         context.runReady()
         let leaver = rng.roll(6)
         for number in 1...60 {
@@ -172,7 +195,9 @@ struct EventOrderTests {
             }
             if rng.roll(3) > 0 { context.runReady() }
             for _ in 0..<rng.roll(3) { _ = hostile.step(&rng) }
-            if number == 30, subscriptions.indices.contains(leaver) { subscriptions[leaver].cancel() }
+            if number == 30, subscriptions.indices.contains(leaver) {
+                subscriptions[leaver].cancel()
+            }
         }
         flight.value!.succeed(0)
         context.runReady()

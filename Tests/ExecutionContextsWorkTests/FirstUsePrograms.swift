@@ -10,7 +10,8 @@ import Foundation
 enum FirstUse {
     typealias Program = @Sendable (SimulatedWorld) -> Void
 
-    private static func twice(_ sim: SimulatedWorld, _ body: @escaping @Sendable () throws -> Void) {
+    private static func twice(_ sim: SimulatedWorld, _ body: @escaping @Sendable () throws -> Void)
+    {
         for name in ["a", "b"] { sim.spawn(name, body) }
     }
 
@@ -32,18 +33,28 @@ enum FirstUse {
     private static var contexts: [String: Program] {
         [
             "GlobalContext": { sim in twice(sim) { GlobalContext().execute { sim.step() } } },
-            "GlobalContext(qos:)": { sim in twice(sim) { GlobalContext(qos: .utility).execute { sim.step() } }
+            "GlobalContext(qos:)": { sim in
+                twice(sim) { GlobalContext(qos: .utility).execute { sim.step() } }
             },
             "GlobalContext, after another": { sim in
                 let view = sim.serial("own").limited(to: 2)
-                twice(sim) { view.execute { GlobalContext(qos: .background).execute { sim.step() } } }
+                twice(sim) {
+                    view.execute { GlobalContext(qos: .background).execute { sim.step() } }
+                }
             },
             "PoolContext": { sim in twice(sim) { PoolContext(.high).execute { sim.step() } } },
             "MainContext": { sim in twice(sim) { _ = MainContext().isCurrent } },
-            "MainContext, inline": { sim in twice(sim) { _ = MainContext().inlineIfCurrent().isCurrent } },
-            "BlockingContext": { sim in twice(sim) { _ = (.blocking as BlockingContext).isCurrent } },
-            "SerialQueueContext": { sim in twice(sim) { _ = SerialQueueContext(label: "own").isCurrent } },
-            "BarrierQueueContext": { sim in twice(sim) { _ = BarrierQueueContext(label: "own").isCurrent } },
+            "MainContext, inline": { sim in
+                twice(sim) { _ = MainContext().inlineIfCurrent().isCurrent }
+            },
+            "BlockingContext": { sim in twice(sim) { _ = (.blocking as BlockingContext).isCurrent }
+            },
+            "SerialQueueContext": { sim in
+                twice(sim) { _ = SerialQueueContext(label: "own").isCurrent }
+            },
+            "BarrierQueueContext": { sim in
+                twice(sim) { _ = BarrierQueueContext(label: "own").isCurrent }
+            },
             "QueueContext": { sim in twice(sim) { _ = QueueContext(.global()).isCurrent } },
             "QueueContext of main": { sim in twice(sim) { _ = QueueContext(.main).isCurrent } },
             "OperationQueueContext": { sim in
@@ -51,10 +62,14 @@ enum FirstUse {
             },
             "ImmediateContext": { sim in twice(sim) { ImmediateContext().execute { sim.step() } } },
             "TrampolineContext": { sim in
-                twice(sim) { TrampolineContext().execute { TrampolineContext().execute { sim.step() } } }
+                twice(sim) {
+                    TrampolineContext().execute { TrampolineContext().execute { sim.step() } }
+                }
             },
             "ClosureContext": { sim in
-                twice(sim) { ClosureContext { work in GlobalContext().execute(work) }.execute { sim.step() } }
+                twice(sim) {
+                    ClosureContext { work in GlobalContext().execute(work) }.execute { sim.step() }
+                }
             },
             "SystemTime": { sim in twice(sim) { _ = SystemTime.shared.now } },
             "delays": { sim in
@@ -199,7 +214,9 @@ enum FirstUse {
             "timeouts": { sim in
                 twice(sim) {
                     let promise = Promise<Int>()
-                    promise.async.timeout(after: .seconds(1), on: .global).onFailure { _ in sim.step() }
+                    promise.async.timeout(after: .seconds(1), on: .global).onFailure { _ in
+                        sim.step()
+                    }
                     promise.async.delay(.seconds(3), on: .global).onComplete { _ in }
                     GlobalContext().schedule(after: .seconds(2)) { promise.succeed(1) }
                 }
@@ -216,7 +233,9 @@ enum FirstUse {
             "PrioritizedQueue.submitOpen": { sim in
                 let queue = PrioritizedQueue(on: .global, limit: 1)
                 twice(sim) {
-                    queue.submitOpen(of: Int.self) { work in GlobalContext().execute { work.succeed(1) } }
+                    queue.submitOpen(of: Int.self) { work in
+                        GlobalContext().execute { work.succeed(1) }
+                    }
                 }
             },
             "PrioritizedQueue.context": { sim in
@@ -232,7 +251,9 @@ enum FirstUse {
                 twice(sim) { call(1) }
             },
             "throttled": { sim in
-                let call = GlobalContext().throttled(to: .seconds(1), .first) { (_: Int) in sim.step() }
+                let call = GlobalContext().throttled(to: .seconds(1), .first) { (_: Int) in
+                    sim.step()
+                }
                 twice(sim) { call(1) }
             },
             "Once": { sim in
@@ -249,7 +270,8 @@ enum FirstUse {
                     flight.follow(GlobalContext().submit { 1 })
                 }
                 twice(sim) {
-                    flights[1].subscribe(priority: .high, on: .global) { _ in sim.step() }.priority = .low
+                    flights[1].subscribe(priority: .high, on: .global) { _ in sim.step() }
+                        .priority = .low
                     flights[2].subscribe { _ in }.cancel()
                 }
             },

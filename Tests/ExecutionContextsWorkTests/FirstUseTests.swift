@@ -6,11 +6,14 @@ import Testing
 @Suite(.timeLimit(.minutes(30)), .serialized)
 struct FirstUseTests {
     @Test(arguments: FirstUse.names)
-    func `Law 33: each public type replays exactly, also as the first one that a process uses`(name: String)
+    func `Law 33: each public type replays exactly, also as the first one that a process uses`(
+        name: String
+    )
         async throws
     {
         // The child always exits with success, and writes a failure to its standard error.
-        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent])
+        {
             [name] in
             let report = search(name, schedules: 12, strategy: .random, FirstUse.program(name))
             if let failure = report.failure {

@@ -35,7 +35,10 @@ struct OnceTests {
         }
     }
 
-    @Test func `Law 33: under every schedule exactly one caller is the first, and all see the claim`() async {
+    @Test
+    func `Law 33: under every schedule exactly one caller is the first, and all see the claim`()
+        async
+    {
         await underEverySchedule("once") { sim, _ in
             let once = Once()
             let winners = Box(0)

@@ -8,7 +8,8 @@ import Testing
 struct PrioritizedQueueCancelTests {
     private let manual = ManualContext()
 
-    @Test func `Law 32: queued work that is cancelled never starts and frees its captures at once`() {
+    @Test func `Law 32: queued work that is cancelled never starts and frees its captures at once`()
+    {
         let queue = PrioritizedQueue(on: manual, limit: 0)
         let ran = Box(0)
         weak var capture: Box<Int>?
@@ -30,7 +31,9 @@ struct PrioritizedQueueCancelTests {
         #expect(ran.value == 0)
     }
 
-    @Test func `Law 32: work that is cancelled between its hand-over and its start frees its permit at once`()
+    @Test
+    func
+        `Law 32: work that is cancelled between its hand-over and its start frees its permit at once`()
     {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let ran = Box<[Int]>([])
@@ -97,7 +100,9 @@ struct PrioritizedQueueCancelTests {
         }
     }
 
-    @Test func `Laws 32, 33: under every schedule work runs or is cancelled, and the limit holds`() async {
+    @Test func `Laws 32, 33: under every schedule work runs or is cancelled, and the limit holds`()
+        async
+    {
         await underEverySchedule("cancel beside start") { sim, _ in
             let queue = PrioritizedQueue(on: sim.global, limit: 1)
             let state = Box((ran: 0, cancelled: 0, others: 0, inside: 0, most: 0))
@@ -135,7 +140,9 @@ struct PrioritizedQueueCancelTests {
         }
     }
 
-    @Test func `Laws 32, 33: under every schedule a changed limit and a suspension lose no job`() async {
+    @Test func `Laws 32, 33: under every schedule a changed limit and a suspension lose no job`()
+        async
+    {
         await underEverySchedule("limit and suspension") { sim, _ in
             let queue = PrioritizedQueue(on: sim.global, limit: 0)
             let ran = Box(0)

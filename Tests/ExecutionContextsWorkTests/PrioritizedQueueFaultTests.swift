@@ -27,7 +27,9 @@ struct PrioritizedQueueFaultTests {
     }
 
     @Test(arguments: [Lab.BadBase.Fault.refuses, .drops])
-    func `Law 5: a context that runs no job does not make the stack grow`(_ fault: Lab.BadBase.Fault) {
+    func `Law 5: a context that runs no job does not make the stack grow`(
+        _ fault: Lab.BadBase.Fault
+    ) {
         let queue = PrioritizedQueue(on: Lab.BadBase(fault), limit: 1)
         queue.suspend()
         let works = (0..<50_000).map { index in queue.submit { index } }
@@ -67,7 +69,8 @@ struct PrioritizedQueueFaultTests {
 
     @Test func `Law 8: a queue as a context has its base's time, its own name and no barriers`() {
         let manual = ManualContext()
-        let context: any ExecutionContext = PrioritizedQueue(on: manual, limit: 1, name: "mail").context()
+        let context: any ExecutionContext = PrioritizedQueue(on: manual, limit: 1, name: "mail")
+            .context()
         let hasRun = Box(false)
         context.schedule(after: .seconds(3)) { hasRun.value = true }
         #expect(context.name == "mail")
@@ -79,7 +82,8 @@ struct PrioritizedQueueFaultTests {
         #expect(hasRun.value)
     }
 
-    @Test func `Law 8: a job sees its submitter's task-local values, whichever thread hands it over`() {
+    @Test
+    func `Law 8: a job sees its submitter's task-local values, whichever thread hands it over`() {
         let manual = ManualContext()
         let queue = PrioritizedQueue(on: manual.propagating(Locals.$user), limit: 1)
         let seen = Box<[String]>([])
@@ -95,7 +99,8 @@ struct PrioritizedQueueFaultTests {
         }
         manual.runReady()
         #expect(
-            seen.value == ["ann", "ben", "cem"].flatMap { ["plain \($0)", "answer \($0)", "open \($0)"] })
+            seen.value
+                == ["ann", "ben", "cem"].flatMap { ["plain \($0)", "answer \($0)", "open \($0)"] })
     }
 
     private enum Locals {

@@ -47,7 +47,8 @@ struct PrioritizedQueueModelTests {
             switch rng.roll(11) {
             case 0...2:
                 let (number, priority) = (works.count, anyPriority())
-                works.append(queue.submit(priority: priority) { ran.withValue { $0.append(number) } })
+                works.append(
+                    queue.submit(priority: priority) { ran.withValue { $0.append(number) } })
                 model.waiting.append(.init(number: number, priority: priority))
                 model.start()
             case 4 where !works.isEmpty:
@@ -94,7 +95,9 @@ struct PrioritizedQueueModelTests {
         }
     }
 
-    @Test func `Law 32: under stress no job is lost or runs twice, and a changing limit holds`() async {
+    @Test func `Law 32: under stress no job is lost or runs twice, and a changing limit holds`()
+        async
+    {
         await offThePool {
             let (threads, each) = (16, rounds(debug: 300, release: 3000))
             let queue = PrioritizedQueue(on: .global, limit: 8)
@@ -126,7 +129,9 @@ struct PrioritizedQueueModelTests {
             queue.limit = 8
             queue.resume()
             for work in works.value {
-                if let number = try? work.async.wait() { outcomes.withValue { $0[number, default: 0] += 1 } }
+                if let number = try? work.async.wait() {
+                    outcomes.withValue { $0[number, default: 0] += 1 }
+                }
             }
             #expect(outcomes.value.values.allSatisfy { $0 == 1 })
             #expect(outcomes.value.count == counters.ran)

@@ -13,7 +13,8 @@ struct PrioritizedQueueTests {
         { [log] in log.withValue { $0.append(what) } }
     }
 
-    @Test func `Law 32: a free permit goes to the most urgent job, and to the first of one priority`() {
+    @Test
+    func `Law 32: a free permit goes to the most urgent job, and to the first of one priority`() {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         queue.execute(priority: .lowest, note("was alone"))
         for priority in WorkPriority.allCases {
@@ -40,11 +41,14 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["first", "medium", "twice"])
     }
 
-    @Test func `Law 32: a lowered job comes before those of its new priority, a raised one behind them`() {
+    @Test
+    func `Law 32: a lowered job comes before those of its new priority, a raised one behind them`()
+    {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         queue.execute(note("first"))
         let (high, lowest) = (
-            queue.submit(priority: .high, note("lowered")), queue.submit(priority: .lowest, note("raised"))
+            queue.submit(priority: .high, note("lowered")),
+            queue.submit(priority: .lowest, note("raised"))
         )
         for index in 1...2 { queue.execute(priority: .low, note("low \(index)")) }
         high.priority = .low
@@ -163,7 +167,8 @@ struct PrioritizedQueueTests {
         #expect(log.value == ["1", "2", "3"])
     }
 
-    @Test func `Law 10: a queue that is released while suspended, with a limit of 0, runs its jobs`() {
+    @Test
+    func `Law 10: a queue that is released while suspended, with a limit of 0, runs its jobs`() {
         var queue: PrioritizedQueue? = PrioritizedQueue(on: manual, limit: 0)
         queue?.suspend()
         for index in 1...3 { queue?.execute(note("\(index)")) }
@@ -206,7 +211,8 @@ struct PrioritizedQueueTests {
     }
 
     @Test func `A negative limit traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = PrioritizedQueue(on: .immediate, limit: -1, name: "ledger")
         }
         try expectTrap(result, "'ledger'", "-1", "law 32")

@@ -20,7 +20,9 @@ struct ProcessingTests {
         context = ManualContext(name: "works", time: time)
         background = ManualContext(name: "background", time: time)
         let graph = WorkGraph(on: context)
-        let source: SharedWork<Int> = graph.work("source") { [upstream] flight in upstream.value = flight }
+        let source: SharedWork<Int> = graph.work("source") { [upstream] flight in
+            upstream.value = flight
+        }
         work = graph.work("text") { [background, transformed] flight in
             flight.process(source, on: background) { value, isFinal in
                 transformed.withValue { $0.append("\(value)\(isFinal ? " at last" : "")") }
@@ -89,7 +91,9 @@ struct ProcessingTests {
         #expect(received.value.count { $0 == "<2>" } == 1)
     }
 
-    @Test func `A transformation that throws drops a partial value, and fails the work with a final one`() {
+    @Test
+    func `A transformation that throws drops a partial value, and fails the work with a final one`()
+    {
         _ = begin()
         send(-1)
         background.runReady()

@@ -53,7 +53,8 @@ struct QueuedWorkTests {
         #expect(try next.async.outcome?.get() == 2)
     }
 
-    @Test func `Cancelled open work is notified, and holds its permit until it is released`() throws {
+    @Test func `Cancelled open work is notified, and holds its permit until it is released`() throws
+    {
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let open = Box<OpenWork<Int>?>(nil)
         let notifications = Box(0)
@@ -89,13 +90,17 @@ struct QueuedWorkTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `Cancelling a running async body cancels its task, which holds its permit to its end`() throws
+    @Test
+    func `Cancelling a running async body cancels its task, which holds its permit to its end`()
+        throws
     {
         struct Failure: Error {}
         let queue = PrioritizedQueue(on: manual, limit: 1)
         let sawCancel = Box(false)
         let work = queue.submitTask { [manual] in
-            do { try await manual.clock.sleep(for: .seconds(3600)) } catch { sawCancel.value = true }
+            do { try await manual.clock.sleep(for: .seconds(3600)) } catch {
+                sawCancel.value = true
+            }
             throw Failure()
         }
         let next = queue.submit { 2 }
@@ -120,7 +125,8 @@ struct QueuedWorkTests {
         #expect(!hasRun.value)
     }
 
-    @Test func `Law 32: tasks, open work and plain jobs on the real pool stay within the limit`() async throws
+    @Test func `Law 32: tasks, open work and plain jobs on the real pool stay within the limit`()
+        async throws
     {
         let queue = PrioritizedQueue(on: .global, limit: 3)
         let inside = Box((now: 0, most: 0))

@@ -11,10 +11,14 @@ struct RateLimiterTests {
 
     /// A job that logs its name and the tenth of a second in which it began.
     private func note(_ name: String) -> @Sendable () -> Void {
-        { [log, manual] in log.withValue { $0.append("\(name) \(manual.now.nanoseconds / 100_000_000)") } }
+        { [log, manual] in
+            log.withValue { $0.append("\(name) \(manual.now.nanoseconds / 100_000_000)") }
+        }
     }
 
-    @Test func `Law 7: after a quiet period a burst begins, then one job at a time, never early`() throws {
+    @Test func `Law 7: after a quiet period a burst begins, then one job at a time, never early`()
+        throws
+    {
         let limiter = RateLimiter(on: manual, rate: 10, burst: 3)
         for index in 1...6 { limiter.execute(note("\(index)")) }
         #expect(limiter.pendingCount == 6)
@@ -72,7 +76,9 @@ struct RateLimiterTests {
         #expect(log.value == ["outer 0", "second 0", "inner 10"])
     }
 
-    @Test func `Law 32: a cancelled job takes no token, never begins and frees its captures at once`() throws
+    @Test
+    func `Law 32: a cancelled job takes no token, never begins and frees its captures at once`()
+        throws
     {
         let limiter = RateLimiter(on: manual, rate: 1)
         limiter.execute(note("first"))
@@ -132,7 +138,8 @@ struct RateLimiterTests {
         #expect(log.value == ["1 0", "2 10", "3 20"])
     }
 
-    @Test func `Laws 1, 32: a job that a full context refuses ends with the refusal and takes no token`()
+    @Test
+    func `Laws 1, 32: a job that a full context refuses ends with the refusal and takes no token`()
         throws
     {
         let bounded = manual.bounded(1, overflow: .refuse)
@@ -198,7 +205,8 @@ struct RateLimiterTests {
 
     @Test(arguments: 0..<4)
     func `An invalid rate, period or burst traps with a message`(_ index: Int) async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             [index] in
             let manual = ManualContext(name: "mail")
             switch index {
@@ -211,7 +219,8 @@ struct RateLimiterTests {
         try expectTrap(result, "'mail'", "law 32", "Pass")
     }
 
-    @Test func `Laws 32, 33: under every schedule each job begins in order or is cancelled`() async {
+    @Test func `Laws 32, 33: under every schedule each job begins in order or is cancelled`() async
+    {
         await underEverySchedule("rate limiter") { sim, _ in
             let limiter = RateLimiter(on: sim.serial("mail"), rate: 1, burst: 2)
             let (ran, cancelled) = (Box<[String]>([]), Box(0))

@@ -19,16 +19,7 @@ struct SingleFlightTests {
     }
 
     private func note(_ name: String) -> @Sendable (WorkEvent<Int>) -> Void {
-        { [received] event in received.withValue { $0.append("\(name): \(Self.text(event))") } }
-    }
-
-    private static func text(_ event: WorkEvent<Int>) -> String {
-        switch event {
-        case .progress(let progress): "\(progress.completed) of \(progress.total)"
-        case .partial(let value): "nearly \(value)"
-        case .finished(.success(let value)): "\(value)"
-        case .finished(.failure(let error)): "\(error)"
-        }
+        { [received] event in received.withValue { $0.append("\(name): \(event.text)") } }
     }
 
     @Test func `Law 31: sixty-four subscribers start work once, and each receives the end once`() {
@@ -58,7 +49,9 @@ struct SingleFlightTests {
         #expect(received.value == ["a: 1"])
     }
 
-    @Test func `Law 31: work that ends in its body notifies each subscriber, and leaves nothing behind`() {
+    @Test
+    func `Law 31: work that ends in its body notifies each subscriber, and leaves nothing behind`()
+    {
         let flights = SingleFlight<Int, Int>(on: context) { key, flight in flight.succeed(key * 2) }
         flights[4].subscribe(note("a"))
         flights[4].subscribe(note("b"))
@@ -68,7 +61,8 @@ struct SingleFlightTests {
         #expect(flights.graph.liveCount == 0)
     }
 
-    @Test func `Law 31: a failure is delivered like a value, and a new request begins the work anew`() {
+    @Test
+    func `Law 31: a failure is delivered like a value, and a new request begins the work anew`() {
         let flights = flights()
         flights["wren"].subscribe(note("a"))
         context.runReady()
@@ -111,7 +105,9 @@ struct SingleFlightTests {
         #expect(received.value == ["second: 3"])
     }
 
-    @Test func `Law 31: when the last subscriber leaves the work is cancelled once and its key is free`() {
+    @Test
+    func `Law 31: when the last subscriber leaves the work is cancelled once and its key is free`()
+    {
         let flights = flights()
         let subscriptions = (0..<3).map { flights["wren"].subscribe(note("\($0)")) }
         context.runReady()
@@ -140,7 +136,8 @@ struct SingleFlightTests {
         #expect(flights.graph.liveCount == 0)
     }
 
-    @Test func `Law 31: a subscriber that joins after all have left receives an end that is pending`() {
+    @Test
+    func `Law 31: a subscriber that joins after all have left receives an end that is pending`() {
         let flights = flights()
         let first = flights["wren"].subscribe(note("first"))
         context.runReady()
@@ -153,7 +150,8 @@ struct SingleFlightTests {
         #expect(begun.value.count == 1)
     }
 
-    @Test func `Law 31: a subscriber that another one's handler cancels does not receive the event`() {
+    @Test
+    func `Law 31: a subscriber that another one's handler cancels does not receive the event`() {
         let flights = flights()
         let second = Box<Subscription?>(nil)
         flights["wren"].subscribe { [received] _ in
@@ -173,7 +171,9 @@ struct SingleFlightTests {
         second.value = nil
     }
 
-    @Test func `Progress and partial values come in order, and a late subscriber receives the last ones`() {
+    @Test
+    func `Progress and partial values come in order, and a late subscriber receives the last ones`()
+    {
         let flights = flights()
         flights["wren"].subscribe(note("a"))
         context.runReady()
@@ -206,7 +206,9 @@ struct SingleFlightTests {
         #expect(flights.graph.liveCount == 0)
     }
 
-    @Test func `Law 26: cancelling a value unsubscribes it, and cancelling the last cancels the work`() throws
+    @Test
+    func `Law 26: cancelling a value unsubscribes it, and cancelling the last cancels the work`()
+        throws
     {
         let flights = flights()
         let values = (0..<2).map { _ in flights["wren"].value() }
@@ -223,7 +225,8 @@ struct SingleFlightTests {
 
     @Test func `Law 24: a flight that follows an Async completes like it, and cancels it`() {
         let promises = [Promise<Int>(), Promise<Int>()]
-        let flights = SingleFlight<Int, Int>(on: context) { key, flight in flight.follow(promises[key].async)
+        let flights = SingleFlight<Int, Int>(on: context) { key, flight in
+            flight.follow(promises[key].async)
         }
         flights[0].subscribe(note("a"))
         let other = flights[1].subscribe(note("b"))
@@ -235,7 +238,8 @@ struct SingleFlightTests {
         #expect(throws: CancellationError.self) { try promises[1].async.outcome?.get() }
     }
 
-    @Test func `Law 31: an Async made by key starts once and is cancelled with its last subscriber`() {
+    @Test
+    func `Law 31: an Async made by key starts once and is cancelled with its last subscriber`() {
         let asked = Box<[String]>([])
         let promise = Promise<Int>()
         let sizes = SingleFlight<String, Int>("size", on: context) { key in
@@ -251,15 +255,6 @@ struct SingleFlightTests {
         #expect(received.value.isEmpty)
     }
 
-    @Test func `An event knows its value and its outcome`() {
-        let events: [WorkEvent<Int>] = [
-            .progress(WorkProgress(completed: 1)), .partial(2), .finished(.success(3)),
-            .finished(.failure(Oops())),
-        ]
-        #expect(events.map(\.value) == [nil, 2, 3, nil])
-        #expect(events.map { $0.outcome != nil } == [false, false, true, true])
-    }
-
     @Test func `Law 10: handlers are released at the end and on leaving`() {
         final class Witness: Sendable {}
         weak var ended: Witness?
@@ -270,7 +265,8 @@ struct SingleFlightTests {
             let witnesses = [Witness(), Witness()]
             (ended, left) = (witnesses[0], witnesses[1])
             subscriptions.append(flights["a"].subscribe { _ in _ = witnesses[0] })
-            subscriptions.append(flights["b"].subscribe { [witness = witnesses[1]] _ in _ = witness })
+            subscriptions.append(
+                flights["b"].subscribe { [witness = witnesses[1]] _ in _ = witness })
         }
         context.runReady()
         #expect(ended != nil && left != nil)
@@ -282,7 +278,8 @@ struct SingleFlightTests {
         withExtendedLifetime(subscriptions) {}
     }
 
-    @Test func `Law 1: if the context refuses the subscription, the subscriber receives the refusal`() {
+    @Test
+    func `Law 1: if the context refuses the subscription, the subscriber receives the refusal`() {
         struct Closed: SerialContext {
             func execute(_ work: @escaping Work) {}
             func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {

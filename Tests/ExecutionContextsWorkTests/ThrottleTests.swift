@@ -37,7 +37,9 @@ struct ThrottleTests {
     }
 
     @Test(arguments: Throttling.allCases)
-    func `Any two actions are a whole interval apart, and the last value is not lost`(_ choice: Throttling)
+    func `Any two actions are a whole interval apart, and the last value is not lost`(
+        _ choice: Throttling
+    )
         throws
     {
         var rng = SeededRNG(seed: 7)
@@ -61,7 +63,8 @@ struct ThrottleTests {
     }
 
     @Test func `The first value is delivered at once, and later ones of its window are freed`() {
-        let throttled = manual.throttled(to: .seconds(1), .first) { (value: Box<Int>) in value.value += 1
+        let throttled = manual.throttled(to: .seconds(1), .first) { (value: Box<Int>) in
+            value.value += 1
         }
         let first = Box(0)
         throttled(first)
@@ -78,7 +81,9 @@ struct ThrottleTests {
     }
 
     @Test(arguments: [Throttling.latest, .firstAndLatest])
-    func `Cancelling drops the value and the delay, and the window continues`(_ choice: Throttling) throws {
+    func `Cancelling drops the value and the delay, and the window continues`(_ choice: Throttling)
+        throws
+    {
         let throttled = manual.throttled(to: .seconds(1), choice, note)
         throttled(1)
         throttled(2)
@@ -111,7 +116,9 @@ struct ThrottleTests {
         #expect(log.value == ["1 10"])
     }
 
-    @Test func `Law 33: under every schedule the last value is delivered, and no value twice`() async {
+    @Test func `Law 33: under every schedule the last value is delivered, and no value twice`()
+        async
+    {
         await underEverySchedule("throttle") { sim, _ in
             let seen = Box<[Int]>([])
             let throttled = sim.serial("screen").throttled(to: .milliseconds(10), .firstAndLatest) {

@@ -11,7 +11,8 @@ struct WorkCycleTests {
     private func works(on graph: WorkGraph) -> (SingleFlight<Int, Int>, Box<[Int: Flight<Int>]>) {
         let flights = Box<[Int: Flight<Int>]>([:])
         return (
-            SingleFlight("work", in: graph) { key, flight in flights.withValue { $0[key] = flight } }, flights
+            SingleFlight("work", in: graph) { key, flight in flights.withValue { $0[key] = flight }
+            }, flights
         )
     }
 
@@ -24,7 +25,9 @@ struct WorkCycleTests {
         let ends = Box<[Int: String]>([:])
         let subscriptions = (0..<count).map { key in
             works[key].subscribe { event in
-                if case .failure(let error)? = event.outcome { ends.withValue { $0[key] = "\(error)" } }
+                if case .failure(let error)? = event.outcome {
+                    ends.withValue { $0[key] = "\(error)" }
+                }
             }
         }
         context.runReady()
@@ -34,7 +37,9 @@ struct WorkCycleTests {
             var (open, seen) = ([from], Set([from]))
             while let key = open.popLast() {
                 if key == to { return true }
-                for next in needs[key] ?? [] where seen.insert(next.key).inserted { open.append(next.key) }
+                for next in needs[key] ?? [] where seen.insert(next.key).inserted {
+                    open.append(next.key)
+                }
             }
             return false
         }
@@ -57,8 +62,10 @@ struct WorkCycleTests {
             let text = ends.value[from] ?? "nothing"
             #expect(text.contains("work[\(from)] -> "))
             // Each name along the cycle needs the next one.
-            let path = text.split(separator: ":").last!.split(separator: ".").first!.split(separator: "-")
-                .compactMap { Int($0.filter(\.isNumber)) }
+            let path = text.split(separator: ":").last!.split(separator: ".").first!.split(
+                separator: "-"
+            )
+            .compactMap { Int($0.filter(\.isNumber)) }
             #expect(path.first == from && path.last == from && path.dropFirst().first == to)
             for (one, next) in zip(path.dropFirst(), path.dropFirst(2)) {
                 #expect(needs[one]?.contains { $0.key == next } == true)

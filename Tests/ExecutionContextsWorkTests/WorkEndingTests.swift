@@ -16,7 +16,9 @@ struct WorkEndingTests {
     }
 
     @Test(arguments: End.allCases, Started.allCases)
-    func `Law 32: whatever a work item follows ends with it, however it ends`(end: End, started: Started)
+    func `Law 32: whatever a work item follows ends with it, however it ends`(
+        end: End, started: Started
+    )
         throws
     {
         let context = ManualContext()
@@ -55,7 +57,8 @@ struct WorkEndingTests {
             }
         }
         own.value = work
-        let value = end == .timeLimit ? work.value().timeout(after: .seconds(1), on: context) : work.value()
+        let value =
+            end == .timeLimit ? work.value().timeout(after: .seconds(1), on: context) : work.value()
         context.runReady()
         if started == .processing || started == .processingOnQueue {
             lower.value!.yield(1)
@@ -117,7 +120,8 @@ struct WorkEndingTests {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `Handlers of the end run once, in the order of registration, and at once after the end`() {
+    @Test
+    func `Handlers of the end run once, in the order of registration, and at once after the end`() {
         let context = ManualContext()
         let log = Box<[String]>([])
         let flight = Box<Flight<Int>?>(nil)

@@ -29,7 +29,9 @@ struct WorkGraphCostTests {
         #expect(work.graph.liveCount == 0)
     }
 
-    @Test(arguments: [true, false]) func `One work item needs many, which end or are cancelled`(end: Bool) {
+    @Test(arguments: [true, false]) func `One work item needs many, which end or are cancelled`(
+        end: Bool
+    ) {
         let graph = WorkGraph(on: context)
         let flights = Box<[Flight<Int>]>([])
         let leaves = SingleFlight<Int, Int>("leaf", in: graph) { _, flight in
@@ -43,7 +45,11 @@ struct WorkGraphCostTests {
         context.runReady()
         #expect(graph.liveCount == many + 1)
         subscription.priority = .high
-        if end { for flight in flights.value.reversed() { flight.succeed(1) } } else { subscription.cancel() }
+        if end {
+            for flight in flights.value.reversed() { flight.succeed(1) }
+        } else {
+            subscription.cancel()
+        }
         context.runReady()
         #expect(graph.liveCount == 0)
     }

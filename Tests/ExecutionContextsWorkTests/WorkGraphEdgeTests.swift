@@ -47,7 +47,8 @@ struct WorkGraphEdgeTests {
     @Test func `Law 32: a handler does not receive an unchanged priority again`() {
         let (works, flights) = works()
         let (first, second) = (
-            works["a"].subscribe(priority: .high) { _ in }, works["a"].subscribe(priority: .medium) { _ in }
+            works["a"].subscribe(priority: .high) { _ in },
+            works["a"].subscribe(priority: .medium) { _ in }
         )
         context.runReady()
         let seen = Box<[WorkPriority]>([])
@@ -65,7 +66,9 @@ struct WorkGraphEdgeTests {
         #expect(seen.value == [.high])
     }
 
-    @Test func `Law 32: a handler that is registered as the priority changes receives only the new one`() {
+    @Test
+    func `Law 32: a handler that is registered as the priority changes receives only the new one`()
+    {
         let (works, flights) = works()
         let subscription = works["a"].subscribe { _ in }
         context.runReady()
@@ -146,7 +149,9 @@ struct WorkGraphEdgeTests {
     @Test func `Work that fails because it needs itself begins no other work`() {
         let graph = WorkGraph(on: context)
         let own = Box<SharedWork<Int>?>(nil)
-        let other: SharedWork<Int> = graph.work("other") { [log] _ in log.withValue { $0.append("other") } }
+        let other: SharedWork<Int> = graph.work("other") { [log] _ in
+            log.withValue { $0.append("other") }
+        }
         let work: SharedWork<Int> = graph.work("own") { flight in
             flight.follow(own.value!)
             flight.follow(other)

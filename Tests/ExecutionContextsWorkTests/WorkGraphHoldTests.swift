@@ -86,7 +86,8 @@ struct WorkGraphHoldTests {
         #expect(rest == nil)
     }
 
-    @Test func `Law 10: a graph that is released while work is in flight is freed with the flight`() {
+    @Test func `Law 10: a graph that is released while work is in flight is freed with the flight`()
+    {
         weak var seen: Witness?
         weak var rest: WorkGraph?
         let context = ManualContext()
@@ -113,7 +114,8 @@ struct WorkGraphHoldTests {
     }
 
     @Test(arguments: 0..<5)
-    func `Laws 1, 31: contexts that refuse and inline ones deliver every end once`(kind: Int) async {
+    func `Laws 1, 31: contexts that refuse and inline ones deliver every end once`(kind: Int) async
+    {
         await offThePool {
             let pool = WorkerPool(name: "refusing", width: 1)
             let context: any SerialContext =
@@ -131,7 +133,8 @@ struct WorkGraphHoldTests {
                     flight.yield(1)
                     GlobalContext().execute { flight.succeed(2) }
                 } else {
-                    flight.process(own.value![key - 1], on: ImmediateContext()) { value, _ in value }
+                    flight.process(own.value![key - 1], on: ImmediateContext()) { value, _ in value
+                    }
                 }
             }
             own.value = chain

@@ -8,7 +8,9 @@ import Testing
 struct WorkGraphJobTests {
     private let context = ManualContext()
 
-    @Test func `Work that begins, needs another item and ends within one job takes one submission`() throws {
+    @Test func `Work that begins, needs another item and ends within one job takes one submission`()
+        throws
+    {
         let graph = WorkGraph(on: context)
         let leaves = SingleFlight<Int, Int>("leaf", in: graph) { key, flight in
             flight.onPriority { _ in }
@@ -39,7 +41,8 @@ struct WorkGraphJobTests {
         let seen = Box<[Int]>([])
         works[1].subscribe { event in
             switch event {
-            case .partial(let value), .finished(.success(let value)): seen.withValue { $0.append(value) }
+            case .partial(let value), .finished(.success(let value)):
+                seen.withValue { $0.append(value) }
             default: break
             }
         }
@@ -54,7 +57,9 @@ struct WorkGraphJobTests {
     }
 
     @Test(arguments: [true, false])
-    func `Law 32: work of another graph that is followed gets the priority and the cancelling`(isShared: Bool)
+    func `Law 32: work of another graph that is followed gets the priority and the cancelling`(
+        isShared: Bool
+    )
         throws
     {
         let other = isShared ? context : ManualContext()
@@ -98,7 +103,8 @@ struct WorkGraphJobTests {
         #expect(context.readyCount == 2)
     }
 
-    @Test func `Law 32: queued work that is followed gets the work's priority and is cancelled with it`()
+    @Test
+    func `Law 32: queued work that is followed gets the work's priority and is cancelled with it`()
         throws
     {
         let queue = PrioritizedQueue(on: context, limit: 0)
@@ -124,7 +130,9 @@ struct WorkGraphJobTests {
         #expect(try again.outcome?.get() == 7)
     }
 
-    @Test func `On one context the end of another graph's work is handled inline, before queued jobs`() throws
+    @Test
+    func `On one context the end of another graph's work is handled inline, before queued jobs`()
+        throws
     {
         let flight = Box<Flight<Int>?>(nil)
         let file: SharedWork<Int> = WorkGraph(on: context).work("file") { flight.value = $0 }
@@ -145,11 +153,13 @@ struct WorkGraphJobTests {
         #expect(upper.liveCount == 0)
     }
 
-    @Test func `Laws 6, 31: a graph's job that runs inline has what the context adds to its jobs`() {
+    @Test func `Laws 6, 31: a graph's job that runs inline has what the context adds to its jobs`()
+    {
         let manual = ManualContext()
         let section = CriticalSection()
         let inside = Box<[Bool?]>([])
-        let flights = SingleFlight<String, Int>("size", on: manual.exclusive(section)) { path, flight in
+        let flights = SingleFlight<String, Int>("size", on: manual.exclusive(section)) {
+            path, flight in
             inside.withValue { $0.append(section.isCurrent) }
             flight.succeed(path.count)
         }

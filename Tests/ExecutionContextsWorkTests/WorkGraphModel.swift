@@ -91,7 +91,9 @@ struct WorkGraphModel {
     private mutating func retire(_ key: Int) {
         guard let flight = flights.removeValue(forKey: key) else { return }
         for id in flight.wants.keys { keys[id] = nil }
-        for promise in flight.promises where !completed.contains(promise) { stopped.insert(promise) }
+        for promise in flight.promises where !completed.contains(promise) {
+            stopped.insert(promise)
+        }
         for need in flight.needs.keys.sorted() {
             needers[need] = nil
             leave(need)
@@ -107,7 +109,8 @@ struct WorkGraphModel {
         var (open, seen) = ([from], Set([from]))
         while let key = open.popLast() {
             if key == to { return true }
-            for next in flights[key]?.needs.values.map(\.key) ?? [] where seen.insert(next).inserted {
+            for next in flights[key]?.needs.values.map(\.key) ?? [] where seen.insert(next).inserted
+            {
                 open.append(next)
             }
         }

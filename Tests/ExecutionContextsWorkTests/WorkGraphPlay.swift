@@ -81,7 +81,11 @@ struct WorkGraphPlay {
             let (other, id) = (rng.roll(Self.keys), number())
             guard let flight else { return "nothing" }
             let follows = rng.roll(2) == 0
-            if follows { flight.follow(works[other]) } else { flight.depend(on: works[other]) { _ in } }
+            if follows {
+                flight.follow(works[other])
+            } else {
+                flight.depend(on: works[other]) { _ in }
+            }
             model.need(id, of: key, other, follows: follows)
             return "\(key) needs \(other)"
         case 9:
@@ -151,9 +155,12 @@ struct WorkGraphPlay {
         }
         let (actual, expected) = (received.value, model.received)
         for id in Set(actual.keys).union(expected.keys).sorted() where actual[id] != expected[id] {
-            wrong.append("\(id) received \(actual[id] ?? "nothing"), not \(expected[id] ?? "nothing")")
+            wrong.append(
+                "\(id) received \(actual[id] ?? "nothing"), not \(expected[id] ?? "nothing")")
         }
-        if stopped.value != model.stopped { wrong.append("stopped \(stopped.value), not \(model.stopped)") }
+        if stopped.value != model.stopped {
+            wrong.append("stopped \(stopped.value), not \(model.stopped)")
+        }
         return wrong
     }
 

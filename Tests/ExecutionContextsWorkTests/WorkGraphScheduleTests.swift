@@ -6,7 +6,9 @@ import Testing
 /// The shipped code under hundreds of schedules, each of which its token replays.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkGraphScheduleTests {
-    @Test func `Laws 31, 33: under every schedule equal work starts once and ends once for each`() async {
+    @Test func `Laws 31, 33: under every schedule equal work starts once and ends once for each`()
+        async
+    {
         await underEverySchedule("single flight") { sim, onlooker in
             let context = sim.serial("works")
             let flights = SingleFlight<Int, Int>(on: context) { _, flight in
@@ -30,7 +32,9 @@ struct WorkGraphScheduleTests {
         }
     }
 
-    @Test func `Laws 31, 33: under every schedule the end and the last subscriber's leaving agree`() async {
+    @Test func `Laws 31, 33: under every schedule the end and the last subscriber's leaving agree`()
+        async
+    {
         await underEverySchedule("end against leaving") { sim, onlooker in
             let context = sim.serial("works")
             let graph = WorkGraph(on: context)
@@ -41,7 +45,9 @@ struct WorkGraphScheduleTests {
             let subscription = work.subscribe { _ in onlooker.note("notified") }
             sim.spawn("leaves") { if subscription.cancel() { onlooker.note("left") } }
             sim.spawn("changes") { subscription.priority = .high }
-            sim.finally("notified or left") { onlooker.count("notified") + onlooker.count("left") == 1 }
+            sim.finally("notified or left") {
+                onlooker.count("notified") + onlooker.count("left") == 1
+            }
             sim.finally("ended, cancelled, or never begun") {
                 onlooker.count("ended") + onlooker.count("cancelled") <= 1 && graph.liveCount == 0
                     && onlooker.count("notified") <= onlooker.count("ended")
@@ -49,12 +55,16 @@ struct WorkGraphScheduleTests {
         }
     }
 
-    @Test func `Laws 32, 33: under every schedule the last priority of each subscriber counts`() async {
+    @Test func `Laws 32, 33: under every schedule the last priority of each subscriber counts`()
+        async
+    {
         await underEverySchedule("priorities") { sim, onlooker in
             let context = sim.serial("works")
             let flight = Box<Flight<Int>?>(nil)
             let work: SharedWork<Int> = WorkGraph(on: context).work("wanted") { flight.value = $0 }
-            let (first, second) = (work.subscribe { _ in }, work.subscribe(priority: .lowest) { _ in })
+            let (first, second) = (
+                work.subscribe { _ in }, work.subscribe(priority: .lowest) { _ in }
+            )
             sim.spawn("first") {
                 first.priority = .highest
                 first.priority = .low

@@ -13,7 +13,10 @@ struct WorkGraphStressTests {
         let hasLeft = Atomic(false)
     }
 
-    @Test func `Laws 31, 32: under random use each request receives one end, or none if it has left`() async {
+    @Test
+    func `Laws 31, 32: under random use each request receives one end, or none if it has left`()
+        async
+    {
         await watched {
             let graph = WorkGraph(on: GlobalContext().serial("works"))
             let workers = GlobalContext().limited(to: 2)
@@ -51,7 +54,9 @@ struct WorkGraphStressTests {
                         mine.append((request, subscription))
                     case 2:
                         guard let one = mine.randomElement(using: &rng) else { continue }
-                        if one.subscription.cancel() { one.request.hasLeft.store(true, ordering: .relaxed) }
+                        if one.subscription.cancel() {
+                            one.request.hasLeft.store(true, ordering: .relaxed)
+                        }
                     default:
                         mine.randomElement(using: &rng)?.subscription.priority =
                             WorkPriority.allCases.randomElement(using: &rng)!
@@ -74,7 +79,8 @@ struct WorkGraphStressTests {
         }
     }
 
-    @Test func `Laws 24, 31: of sixteen threads that end or leave work at once one wins, and all agree`()
+    @Test
+    func `Laws 24, 31: of sixteen threads that end or leave work at once one wins, and all agree`()
         async
     {
         await watched {
@@ -84,7 +90,9 @@ struct WorkGraphStressTests {
                 let work: SharedWork<Int> = graph.work("race") { flight.value = $0 }
                 let received = Box<[Int]>([])
                 let subscription = work.subscribe { event in
-                    if case .success(let value)? = event.outcome { received.withValue { $0.append(value) } }
+                    if case .success(let value)? = event.outcome {
+                        received.withValue { $0.append(value) }
+                    }
                 }
                 try! graph.context.submit {}.wait()
                 let (winners, leavers) = (Box<[Int]>([]), Box(0))

@@ -13,8 +13,9 @@ struct WorkGraphTests {
     private func note(_ what: String) { log.withValue { $0.append(what) } }
 
     /// Returns work items by name, each of which needs those that `needs` lists, and their flights.
-    private func works(_ needs: [String: [String]]) -> (SingleFlight<String, Int>, Box<[String: Flight<Int>]>)
-    {
+    private func works(_ needs: [String: [String]]) -> (
+        SingleFlight<String, Int>, Box<[String: Flight<Int>]>
+    ) {
         let flights = Box<[String: Flight<Int>]>([:])
         let graph = WorkGraph(on: context)
         let own = Box<SingleFlight<String, Int>?>(nil)
@@ -52,13 +53,16 @@ struct WorkGraphTests {
         #expect(graph.liveCount == 0)
     }
 
-    @Test func `Law 32: a priority is the highest of all subscribers', all the way down, and can fall`() {
+    @Test
+    func `Law 32: a priority is the highest of all subscribers', all the way down, and can fall`() {
         let (works, flights) = works(["a": ["c"], "b": ["c"], "c": ["d"]])
         let a = works["a"].subscribe(priority: .low) { _ in }
         let b = works["b"].subscribe(priority: .high) { _ in }
         context.runReady()
         #expect(log.value == ["a begins, low", "c begins, low", "d begins, low", "b begins, high"])
-        func priorities() -> [WorkPriority] { ["a", "b", "c", "d"].map { flights.value[$0]!.priority } }
+        func priorities() -> [WorkPriority] {
+            ["a", "b", "c", "d"].map { flights.value[$0]!.priority }
+        }
         a.priority = .highest
         context.runReady()
         #expect(priorities() == [.highest, .high, .highest, .highest])
@@ -67,7 +71,8 @@ struct WorkGraphTests {
         #expect(priorities() == [.lowest, .high, .high, .high])
         b.cancel()
         context.runReady()
-        #expect(["a", "c", "d"].map { flights.value[$0]!.priority } == [.lowest, .lowest, .lowest])
+        #expect(
+            ["a", "c", "d"].map { flights.value[$0]!.priority } == [.lowest, .lowest, .lowest])
         a.cancel()
         context.runReady()
         #expect(works.graph.liveCount == 0)
@@ -136,10 +141,13 @@ struct WorkGraphTests {
         #expect(works.graph.liveCount == 0)
     }
 
-    @Test func `Law 32: work that needs itself fails with the names along the cycle, and holds nothing`() {
+    @Test
+    func `Law 32: work that needs itself fails with the names along the cycle, and holds nothing`()
+    {
         let (works, _) = works(["a": ["b"], "b": ["c"], "c": ["a"], "self": ["self"]])
         for (key, path) in [
-            ("a", ["work[c]", "work[a]", "work[b]", "work[c]"]), ("self", ["work[self]", "work[self]"]),
+            ("a", ["work[c]", "work[a]", "work[b]", "work[c]"]),
+            ("self", ["work[self]", "work[self]"]),
         ] {
             let value = works[key].value()
             context.runReady()
@@ -153,7 +161,9 @@ struct WorkGraphTests {
         let width = 200
         var needs: [String: [String]] = [:]
         for level in 0..<20 {
-            for index in 0..<2 { needs["\(level).\(index)"] = ["\(level + 1).0", "\(level + 1).1"] }
+            for index in 0..<2 {
+                needs["\(level).\(index)"] = ["\(level + 1).0", "\(level + 1).1"]
+            }
         }
         needs["top"] = (0..<width).map { _ in "0.0" }
         let (works, _) = works(needs)
@@ -196,7 +206,8 @@ struct WorkGraphTests {
     }
 
     @Test func `Depending on work of another graph traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = ManualContext()
             let other: SharedWork<Int> = WorkGraph(on: context).work("other") { _ in }
             let work: SharedWork<Int> = WorkGraph(on: context).work("own") { flight in

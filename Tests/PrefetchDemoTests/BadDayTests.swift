@@ -16,9 +16,11 @@ struct BadDayTests {
     }
 
     @Test(arguments: Arrangement.allCases)
-    func `Laws 31, 32: under random use each request that stays receives one end, and no work is left`(
-        arrangement: Arrangement
-    ) async throws {
+    func
+        `Laws 31, 32: under random use each request that stays receives one end, and no work is left`(
+            arrangement: Arrangement
+        ) async throws
+    {
         let pictures = try PictureFolder(count: 20, width: 8, height: 8)
         let cache = try pictures.cacheFolder()
         await watched {
@@ -38,7 +40,8 @@ struct BadDayTests {
                 let context = counted.context
                 return ImagePipeline(
                     on: context, loader: loader, memory: MemoryCache(limit: limit),
-                    disk: DiskCache(in: cache, on: GlobalContext().serial("disk")), decodingOn: queue)
+                    disk: DiskCache(in: cache, on: GlobalContext().serial("disk")),
+                    decodingOn: queue)
             }
             // The last file does not exist.
             let paths = pictures.paths + ["nowhere"]
@@ -63,7 +66,9 @@ struct BadDayTests {
                         mine.append((request, subscription))
                     case 2:
                         guard let one = mine.randomElement(using: &rng) else { continue }
-                        if one.subscription.cancel() { one.request.hasLeft.store(true, ordering: .relaxed) }
+                        if one.subscription.cancel() {
+                            one.request.hasLeft.store(true, ordering: .relaxed)
+                        }
                     default:
                         mine.randomElement(using: &rng)?.subscription.priority =
                             WorkPriority.allCases.randomElement(using: &rng)!

@@ -28,12 +28,14 @@ struct CacheTests {
         #expect(memory.cost == 48)
     }
 
-    @Test func `A reader sees what was stored: before a flush, while it runs and after it`() throws {
+    @Test func `A reader sees what was stored: before a flush, while it runs and after it`() throws
+    {
         let pictures = try PictureFolder(count: 0)
         let background = ManualContext()
         let seen = Box<[Image?]>([])
         let own = Box<DiskCache?>(nil)
-        let cache = DiskCache(in: try pictures.cacheFolder(), on: background) { [first, second] bytes, file in
+        let cache = DiskCache(in: try pictures.cacheFolder(), on: background) {
+            [first, second] bytes, file in
             // During the flush: the image that is being written, and those stored meanwhile.
             let cache = own.value!
             let isFirstTime = seen.value.isEmpty
@@ -59,7 +61,8 @@ struct CacheTests {
         #expect(cache[second] == other)
     }
 
-    @Test func `The next cache in the folder has the flushed images, but none that could not be written`()
+    @Test
+    func `The next cache in the folder has the flushed images, but none that could not be written`()
         throws
     {
         let pictures = try PictureFolder(count: 0)
@@ -88,7 +91,9 @@ struct CacheTests {
         let cache = DiskCache(
             in: try pictures.cacheFolder(), on: background, flushingEvery: .seconds(1)
         ) { _, _ in writes.withValue { $0 += 1 } }
-        for number in 0..<10 { cache[ImageRequest(path: "\(number)", width: 4)] = image(number, width: 4) }
+        for number in 0..<10 {
+            cache[ImageRequest(path: "\(number)", width: 4)] = image(number, width: 4)
+        }
         background.advance(by: .milliseconds(999))
         #expect(writes.value == 0)
         #expect(background.delayedCount == 1)
@@ -97,7 +102,9 @@ struct CacheTests {
         #expect(cache.stagedCount == 0)
     }
 
-    @Test func `Sixteen threads that read beside flushes see each image that was stored`() async throws {
+    @Test func `Sixteen threads that read beside flushes see each image that was stored`()
+        async throws
+    {
         let pictures = try PictureFolder(count: 0)
         let folder = try pictures.cacheFolder()
         await watched {

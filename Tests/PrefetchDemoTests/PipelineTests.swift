@@ -28,12 +28,18 @@ struct PipelineTests {
         #expect(rig.reads.value == ["1"])
     }
 
-    @Test func `Law 31: two pipelines share a file of one loader, and one that leaves does not cancel it`() {
+    @Test
+    func
+        `Law 31: two pipelines share a file of one loader, and one that leaves does not cancel it`()
+    {
         let second = ImagePipeline(
-            on: rig.context, loader: rig.loader, memory: MemoryCache(limit: 1 << 20), disk: rig.disk,
+            on: rig.context, loader: rig.loader, memory: MemoryCache(limit: 1 << 20),
+            disk: rig.disk,
             decodingOn: rig.queue)
         let request = ImageRequest(path: "5", width: 4)
-        let left = rig.pipeline.load(request) { _ in Issue.record("a cancelled request received an end") }
+        let left = rig.pipeline.load(request) { _ in
+            Issue.record("a cancelled request received an end")
+        }
         let stays = second.image(request)
         // Until both pipelines need the file.
         rig.context.runReady()

@@ -16,13 +16,16 @@ struct PrefetchTests {
     private func untilReading() {
         rig.context.runReady()
         // The look-ups in the disk cache, which have low priority as well.
-        while rig.queue.pendingCount + rig.queue.runningCount > 0, rig.loader.liveCount < requests.count {
+        while rig.queue.pendingCount + rig.queue.runningCount > 0,
+            rig.loader.liveCount < requests.count
+        {
             rig.background.step()
             rig.context.runReady()
         }
     }
 
-    @Test func `Law 32: a request for an image that is being prefetched raises it to its own priority`() {
+    @Test
+    func `Law 32: a request for an image that is being prefetched raises it to its own priority`() {
         rig.prefetcher.start(requests)
         untilReading()
         #expect(rig.loader.liveCount == 6)
@@ -35,7 +38,8 @@ struct PrefetchTests {
         #expect(rig.reads.value.sorted() == (0..<6).map { "\($0)" })
     }
 
-    @Test func `Law 31: an image whose prefetch was stopped, and that has no request, is not read`() {
+    @Test func `Law 31: an image whose prefetch was stopped, and that has no request, is not read`()
+    {
         rig.queue.suspend()
         rig.prefetcher.start(requests)
         rig.context.runReady()
@@ -73,7 +77,8 @@ struct PrefetchTests {
         #expect(rig.pipeline.liveCount + rig.loader.liveCount == 0)
     }
 
-    @Test func `A prefetch that is stopped and begun again loads its images, and reports its end once`() {
+    @Test
+    func `A prefetch that is stopped and begun again loads its images, and reports its end once`() {
         let ends = Box(0)
         let prefetcher = ImagePrefetcher(on: rig.context, pipeline: rig.pipeline) {
             ends.withValue { $0 += 1 }
@@ -90,7 +95,9 @@ struct PrefetchTests {
 
     @Test func `The late end of a stopped prefetch does not count as the end of one begun again`() {
         let (own, ends) = (ManualContext(), Box(0))
-        let prefetcher = ImagePrefetcher(on: own, pipeline: rig.pipeline) { ends.withValue { $0 += 1 } }
+        let prefetcher = ImagePrefetcher(on: own, pipeline: rig.pipeline) {
+            ends.withValue { $0 += 1 }
+        }
         prefetcher.start([requests[0]])
         own.runReady()
         prefetcher.stop([requests[0]])

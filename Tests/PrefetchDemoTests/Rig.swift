@@ -31,7 +31,8 @@ struct Rig {
         let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent(
             "no folder \(UUID().uuidString)")
         disk = DiskCache(in: nowhere, on: ManualContext(name: "disk"))
-        pipeline = ImagePipeline(on: context, loader: loader, memory: memory, disk: disk, decodingOn: queue)
+        pipeline = ImagePipeline(
+            on: context, loader: loader, memory: memory, disk: disk, decodingOn: queue)
         prefetcher = ImagePrefetcher(on: context, pipeline: pipeline)
         for number in 0..<10 {
             files.withValue { $0["\(number)"] = Image(width: 8, height: 8, number: number).encoded }

@@ -11,14 +11,19 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct SubmissionTests {
     @Test(arguments: [1, 4, 20], Arrangement.allCases)
-    func `Law 6: prefetching cached images takes 1 + 2N submissions on private contexts, 1 on a shared one`(
-        count: Int, arrangement: Arrangement
-    ) async {
+    func
+        `Law 6: prefetching cached images takes 1 + 2N submissions on private contexts, 1 on a shared one`(
+            count: Int, arrangement: Arrangement
+        ) async
+    {
         await watched {
             let requests = (0..<count).map { ImageRequest(path: "\($0)", width: 8) }
             let memory = MemoryCache(limit: 1 << 20)
-            for (number, request) in requests.enumerated() { memory[request] = image(number, width: 8) }
-            let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent("no such folder")
+            for (number, request) in requests.enumerated() {
+                memory[request] = image(number, width: 8)
+            }
+            let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "no such folder")
             for _ in 0..<rounds(debug: 20, release: 200) {
                 let sample = Stack(arrangement, cacheIn: nowhere, memory: memory).prefetch(requests)
                 #expect(sample.submissions == (arrangement == .apart ? 1 + 2 * count : 1))
@@ -63,7 +68,9 @@ struct SubmissionTests {
         #expect(rig.context.readyCount + rig.background.readyCount == 0)
     }
 
-    @Test func `The observer's count and Dispatch's count agree, and neither includes inline jobs`() async {
+    @Test func `The observer's count and Dispatch's count agree, and neither includes inline jobs`()
+        async
+    {
         await watched {
             let counted = CountedContext("a test")
             for _ in 0..<10 { counted.context.execute {} }

@@ -40,7 +40,8 @@ extension SeededBug {
     }
 
     /// A caller that finds the answer uses it at once, before earlier callbacks are called.
-    static let shortWay = SeededBug("short way overtakes a callback", .invariant, depth: 1) { sim, isMended in
+    static let shortWay = SeededBug("short way overtakes a callback", .invariant, depth: 1) {
+        sim, isMended in
         let (main, promise) = (sim.main, Promise<Int>())
         let order = Tracked<[String]>([], "order")
         sim.spawn("screen") {
@@ -59,9 +60,12 @@ extension SeededBug {
     private struct Offline: Error {}
 
     /// `all` fails with its first part, and a folder is deleted that another part still writes to.
-    static let deletedBeneath = SeededBug("deleted beneath a part", .invariant, depth: 2) { sim, isMended in
+    static let deletedBeneath = SeededBug("deleted beneath a part", .invariant, depth: 2) {
+        sim, isMended in
         let pool = sim.global
-        let (isDeleted, isWrong) = (Tracked(false, "deleted"), Tracked(false, "written after the deletion"))
+        let (isDeleted, isWrong) = (
+            Tracked(false, "deleted"), Tracked(false, "written after the deletion")
+        )
         sim.spawn("download") {
             let first = pool.submit { () -> Int in throw Offline() }
             let second = pool.submit { () -> Int in

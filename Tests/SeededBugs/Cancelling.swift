@@ -8,7 +8,8 @@ extension SeededBug {
     ]
 
     /// A cache and the network both answer, and each checks first whether the other has.
-    static let doubleCompletion = SeededBug("double completion", .invariant, depth: 1) { sim, isMended in
+    static let doubleCompletion = SeededBug("double completion", .invariant, depth: 1) {
+        sim, isMended in
         let (answer, completions) = (Promise<String>(), Tracked(0, "completions"))
         let calls = CriticalSection(name: "calls")
         for source in ["cache", "network"] {
@@ -26,7 +27,8 @@ extension SeededBug {
     }
 
     /// The token is checked where the job is submitted, and not where it runs.
-    static let lateHop = SeededBug("work after the invalidation", .invariant, depth: 1) { sim, isMended in
+    static let lateHop = SeededBug("work after the invalidation", .invariant, depth: 1) {
+        sim, isMended in
         let (main, decoding) = (sim.main, sim.serial("decoding"))
         let (token, isGone) = (InvalidationToken(), Tracked(false, "cell reused"))
         let isWrong = Tracked(false, "picture in a wrong cell")
@@ -46,7 +48,8 @@ extension SeededBug {
     }
 
     /// The watchdog of a request is set after the answer has tried to cancel it.
-    static let forgottenWatchdog = SeededBug("watchdog left behind", .leftover, depth: 1) { sim, isMended in
+    static let forgottenWatchdog = SeededBug("watchdog left behind", .leftover, depth: 1) {
+        sim, isMended in
         let (timers, section) = (sim.serial("timers"), CriticalSection(name: "request"))
         let (watchdog, isDone) = (Tracked<DelayedWork?>(nil, "watchdog"), Tracked(false, "done"))
         sim.spawn("request") {
@@ -67,8 +70,12 @@ extension SeededBug {
     static let lostCancel = SeededBug("cancel before the start is lost", .invariant, depth: 1) {
         sim, isMended in
         let (network, section) = (sim.serial("network"), CriticalSection(name: "request"))
-        let (handle, isCancelled) = (Tracked<Async<Void>?>(nil, "handle"), Tracked(false, "cancelled"))
-        let (isUnwanted, isWrong) = (Tracked(false, "unwanted"), Tracked(false, "sent when unwanted"))
+        let (handle, isCancelled) = (
+            Tracked<Async<Void>?>(nil, "handle"), Tracked(false, "cancelled")
+        )
+        let (isUnwanted, isWrong) = (
+            Tracked(false, "unwanted"), Tracked(false, "sent when unwanted")
+        )
         sim.spawn("request") {
             section.execute {
                 if isMended && isCancelled.value { return }
@@ -88,9 +95,12 @@ extension SeededBug {
     }
 
     /// One slot for a waiting caller: a second one takes it, and drops the promise of the first.
-    static let replacedCaller = SeededBug("promise dropped on one path", .threw, depth: 1) { sim, isMended in
+    static let replacedCaller = SeededBug("promise dropped on one path", .threw, depth: 1) {
+        sim, isMended in
         let section = CriticalSection(name: "slot")
-        let (waiting, stored) = (Tracked<[Promise<Int>]>([], "waiting"), Tracked<Int?>(nil, "stored"))
+        let (waiting, stored) = (
+            Tracked<[Promise<Int>]>([], "waiting"), Tracked<Int?>(nil, "stored")
+        )
         sim.spawn("loader") {
             let promises = section.execute {
                 stored.value = 7

@@ -4,11 +4,13 @@ import ExecutionContextsTesting
 /// Reads and writes that are atomic alone but not together, and forgotten barriers.
 extension SeededBug {
     static let coordinators: [SeededBug] = [
-        .checkThenAct, splitTransaction, forgottenBarrier, removedWhileNotified, skippedObserver, lateWrite,
+        .checkThenAct, splitTransaction, forgottenBarrier, removedWhileNotified, skippedObserver,
+        lateWrite,
     ]
 
     /// Two threads check whether a seat is free, and both take it.
-    package static let checkThenAct = SeededBug("check, then act", .invariant, depth: 1) { sim, isMended in
+    package static let checkThenAct = SeededBug("check, then act", .invariant, depth: 1) {
+        sim, isMended in
         let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
         let taken = Tracked(0, "taken")
         for name in ["alice", "bob"] {
@@ -24,7 +26,9 @@ extension SeededBug {
     }
 
     /// A value that is read in one transaction is written back in the next.
-    static let splitTransaction = SeededBug("read and write in two transactions", .invariant, depth: 0) {
+    static let splitTransaction = SeededBug(
+        "read and write in two transactions", .invariant, depth: 0
+    ) {
         sim, isMended in
         let (transaction, balance) = (Transaction(on: sim.serial("account")), Tracked(0, "balance"))
         for name in ["salary", "bonus"] {
@@ -38,7 +42,8 @@ extension SeededBug {
     }
 
     /// A change of two values is submitted without a barrier.
-    static let forgottenBarrier = SeededBug("forgotten barrier", .invariant, depth: 1) { sim, isMended in
+    static let forgottenBarrier = SeededBug("forgotten barrier", .invariant, depth: 1) {
+        sim, isMended in
         let settings = sim.barrier("settings")
         let (host, port) = (Tracked("old", "host"), Tracked("old", "port"))
         let isMixed = Tracked(false, "mixed")
@@ -49,12 +54,16 @@ extension SeededBug {
             }
             if isMended { settings.executeBarrier(change) } else { settings.execute(change) }
         }
-        sim.spawn("client") { settings.sync { if host.value != port.value { isMixed.value = true } } }
+        sim.spawn("client") {
+            settings.sync { if host.value != port.value { isMixed.value = true } }
+        }
         sim.invariant("host and port belong together") { !isMixed.value }
     }
 
     /// An observer is notified from a copy of the list after its removal from the list.
-    static let removedWhileNotified = SeededBug("observer notified after its removal", .invariant, depth: 1) {
+    static let removedWhileNotified = SeededBug(
+        "observer notified after its removal", .invariant, depth: 1
+    ) {
         sim, isMended in
         let observers = ReadWriteCoordinator(name: "observers", writesOn: sim.serial("list"))
         let (list, isGone) = (Tracked(["screen"], "list"), Tracked(false, "gone"))
@@ -63,7 +72,11 @@ extension SeededBug {
             let copy = observers.read { list.value }
             for name in copy {
                 let notify = { @Sendable in if isGone.value { isWrong.value = true } }
-                if isMended { observers.read { if list.value.contains(name) { notify() } } } else { notify() }
+                if isMended {
+                    observers.read { if list.value.contains(name) { notify() } }
+                } else {
+                    notify()
+                }
             }
         }
         sim.spawn("screen") {
@@ -74,7 +87,9 @@ extension SeededBug {
     }
 
     /// The list is walked by index while an observer leaves it, so the next one is skipped.
-    static let skippedObserver = SeededBug("observer skipped when another left", .invariant, depth: 1) {
+    static let skippedObserver = SeededBug(
+        "observer skipped when another left", .invariant, depth: 1
+    ) {
         sim, isMended in
         let (section, list) = (CriticalSection(name: "list"), Tracked(["alice", "bob"], "list"))
         let notified = Tracked<[String]>([], "notified")
@@ -95,7 +110,9 @@ extension SeededBug {
 
     /// A write is submitted by way of a pool, and its author reads too early.
     static let lateWrite = SeededBug("own write not seen", .invariant, depth: 1) { sim, isMended in
-        let (store, pool) = (ReadWriteCoordinator(name: "store", writesOn: sim.serial("writes")), sim.global)
+        let (store, pool) = (
+            ReadWriteCoordinator(name: "store", writesOn: sim.serial("writes")), sim.global
+        )
         let (name, isOld) = (Tracked("old", "name"), Tracked(false, "read the old"))
         let saved = Promise<Void>()
         sim.spawn("editor") {

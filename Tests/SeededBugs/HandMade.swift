@@ -4,7 +4,8 @@ import ExecutionContextsTesting
 /// Hand-made primitives.
 extension SeededBug {
     static let handMade: [SeededBug] = [
-        lostWakeUp, unbalancedPermits, missedDrain, reusedNode, upgrade, flushedWaiters, miscountedEnd,
+        lostWakeUp, unbalancedPermits, missedDrain, reusedNode, upgrade, flushedWaiters,
+        miscountedEnd,
         tornTwice,
     ]
 
@@ -33,7 +34,8 @@ extension SeededBug {
     }
 
     /// A semaphore: a thread that got no permit returns one.
-    static let unbalancedPermits = SeededBug("unbalanced permits", .invariant, depth: 1) { sim, isMended in
+    static let unbalancedPermits = SeededBug("unbalanced permits", .invariant, depth: 1) {
+        sim, isMended in
         let section = CriticalSection(name: "permits")
         let (permits, inside) = (Tracked(1, "permits"), Tracked(0, "inside"))
         for name in ["alice", "bob", "carol"] {

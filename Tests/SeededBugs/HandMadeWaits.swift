@@ -31,7 +31,8 @@ extension SeededBug {
     }
 
     /// Workers decrement a counter without a lock, and the thread that polls it never sees zero.
-    static let miscountedEnd = SeededBug("count that is never reached", .endless, depth: 1) { sim, isMended in
+    static let miscountedEnd = SeededBug("count that is never reached", .endless, depth: 1) {
+        sim, isMended in
         let (section, left) = (CriticalSection(name: "count"), Tracked(2, "left"))
         for name in ["alice", "bob"] {
             sim.spawn(name) {
@@ -44,7 +45,9 @@ extension SeededBug {
     /// A torn snapshot is taken once more, and then not checked.
     static let tornTwice = SeededBug("torn twice, believed the second time", .invariant, depth: 2) {
         sim, isMended in
-        let (version, left, right) = (Tracked(0, "version"), Tracked(0, "left"), Tracked(0, "right"))
+        let (version, left, right) = (
+            Tracked(0, "version"), Tracked(0, "left"), Tracked(0, "right")
+        )
         let isTorn = Tracked(false, "torn")
         sim.spawn("reader") {
             var (before, one, other) = (version.value, left.value, right.value)

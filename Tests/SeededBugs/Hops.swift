@@ -28,7 +28,9 @@ extension SeededBug {
     }
 
     /// A download notifies a screen that may have closed in between.
-    package static let callbackAfterCancel = SeededBug("callback after cancel", .invariant, depth: 1) {
+    package static let callbackAfterCancel = SeededBug(
+        "callback after cancel", .invariant, depth: 1
+    ) {
         sim, isMended in
         let main = sim.main
         let (isCancelled, isNotified) = (Tracked(false, "cancelled"), Tracked(false, "notified"))
@@ -48,7 +50,8 @@ extension SeededBug {
     }
 
     /// A document is saved twice, by way of a pool, and the older version lands last.
-    static let swappedSaves = SeededBug("order swapped by a pool", .invariant, depth: 1) { sim, isMended in
+    static let swappedSaves = SeededBug("order swapped by a pool", .invariant, depth: 1) {
+        sim, isMended in
         let (disk, saved) = (sim.serial("disk"), Tracked("", "saved"))
         let encoding: any ExecutionContext = isMended ? sim.global.serial("encoding") : sim.global
         sim.spawn("editor") {
@@ -84,11 +87,14 @@ extension SeededBug {
                 cached.value = nil
             }
         }
-        sim.finally("the cache is empty or right") { cached.value == nil || cached.value == stored.value }
+        sim.finally("the cache is empty or right") {
+            cached.value == nil || cached.value == stored.value
+        }
     }
 
     /// A consumer finds the queue empty, then closed, and leaves; the last item came in between.
-    static let closedAtTheEnd = SeededBug("last item lost at close", .invariant, depth: 1) { sim, isMended in
+    static let closedAtTheEnd = SeededBug("last item lost at close", .invariant, depth: 1) {
+        sim, isMended in
         let (items, isClosed) = (Tracked<[Int]>([], "items"), Tracked(false, "closed"))
         let taken = Tracked(0, "taken")
         sim.spawn("consumer") {

@@ -14,12 +14,17 @@ extension SeededBug {
         let (left, right) = (CriticalSection(name: "left"), CriticalSection(name: "right"))
         sim.spawn("alice") { left.execute { right.execute {} } }
         sim.spawn("bob") {
-            if isMended { left.execute { right.execute {} } } else { right.execute { left.execute {} } }
+            if isMended {
+                left.execute { right.execute {} }
+            } else {
+                right.execute { left.execute {} }
+            }
         }
     }
 
     /// Three neighbours take the fork on the left, and then the one on the right.
-    static let threeLocks = SeededBug("three locks in a circle", .deadlock, depth: 2) { sim, isMended in
+    static let threeLocks = SeededBug("three locks in a circle", .deadlock, depth: 2) {
+        sim, isMended in
         let forks = (0..<3).map { CriticalSection(name: "fork \($0)") }
         for seat in 0..<3 {
             let (first, second) = (forks[seat], forks[(seat + 1) % 3])
@@ -31,7 +36,8 @@ extension SeededBug {
     }
 
     /// The main context waits for the database, whose job waits for the main context.
-    static let crossedContexts = SeededBug("two contexts wait for each other", .deadlock, depth: 0) {
+    static let crossedContexts = SeededBug("two contexts wait for each other", .deadlock, depth: 0)
+    {
         sim, isMended in
         let (main, database) = (sim.main, sim.serial("database"))
         let (title, rows) = (Tracked("", "title"), Tracked(0, "rows"))
@@ -83,7 +89,8 @@ extension SeededBug {
     }
 
     /// A limiter compares its count in one step and increments it in another.
-    static let limitExceeded = SeededBug("limit of two exceeded", .invariant, depth: 2) { sim, isMended in
+    static let limitExceeded = SeededBug("limit of two exceeded", .invariant, depth: 2) {
+        sim, isMended in
         let (section, running) = (CriticalSection(name: "limiter"), Tracked(0, "running"))
         for index in 1...3 {
             sim.spawn("download \(index)") {
@@ -127,7 +134,8 @@ extension SeededBug {
     }
 
     /// A reader checks that the version is unchanged; after 21 steps of the writer it is the same.
-    static let window = SeededBug("a window of twenty-one steps", .invariant, depth: 2) { sim, isMended in
+    static let window = SeededBug("a window of twenty-one steps", .invariant, depth: 2) {
+        sim, isMended in
         let (version, value) = (Tracked(0, "version"), Tracked(0, "value"))
         let isTorn = Tracked(false, "torn")
         let wrap = isMended ? Int.max : 14

@@ -3,7 +3,9 @@ import ExecutionContextsTesting
 
 /// Async code that other code overtakes while it is suspended.
 extension SeededBug {
-    static let tasks: [SeededBug] = [overdraft, loadedTwice, writtenAfterCancel, unorderedTasks, loginRace]
+    static let tasks: [SeededBug] = [
+        overdraft, loadedTwice, writtenAfterCancel, unorderedTasks, loginRace,
+    ]
 
     private actor Account {
         private(set) var balance = 100
@@ -62,7 +64,8 @@ extension SeededBug {
     }
 
     /// A task checks whether it is cancelled, and then submits a job that no cancel reaches.
-    static let writtenAfterCancel = SeededBug("task goes on after its cancel", .invariant, depth: 0) {
+    static let writtenAfterCancel = SeededBug("task goes on after its cancel", .invariant, depth: 0)
+    {
         sim, isMended in
         let main = sim.main
         let (isGone, isWrong) = (Tracked(false, "gone"), Tracked(false, "shown when gone"))
@@ -81,20 +84,26 @@ extension SeededBug {
     }
 
     /// Tasks are started in order, and run in any order.
-    static let unorderedTasks = SeededBug("tasks in the wrong order", .invariant, depth: 1) { sim, isMended in
+    static let unorderedTasks = SeededBug("tasks in the wrong order", .invariant, depth: 1) {
+        sim, isMended in
         let (log, lines) = (sim.serial("log"), Tracked<[Int]>([], "lines"))
         sim.spawn("server") {
             if isMended {
-                sim.task("both") { for line in 1...2 { try await log.run { lines.value += [line] } } }
+                sim.task("both") {
+                    for line in 1...2 { try await log.run { lines.value += [line] } }
+                }
             } else {
-                for line in 1...2 { sim.task("line \(line)") { try await log.run { lines.value += [line] } } }
+                for line in 1...2 {
+                    sim.task("line \(line)") { try await log.run { lines.value += [line] } }
+                }
             }
         }
         sim.finally("in order") { lines.value == [1, 2] }
     }
 
     /// Two requests find the login expired and renew it; each renewal invalidates the other.
-    static let loginRace = SeededBug("login renewed by two", .invariant, depth: 1) { sim, isMended in
+    static let loginRace = SeededBug("login renewed by two", .invariant, depth: 1) {
+        sim, isMended in
         let (server, valid) = (sim.serial("server"), Tracked(0, "valid login"))
         let (held, refusals) = (Tracked(-1, "held login"), Tracked(0, "refusals"))
         let renewing = sim.serial("renewing")

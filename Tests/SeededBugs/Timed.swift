@@ -3,10 +3,14 @@ import ExecutionContextsTesting
 
 /// Time limits and delays that race with work.
 extension SeededBug {
-    static let timed: [SeededBug] = [timeout, cancelledTooLate, twiceCharged, droppedEvent, withoutLock]
+    static let timed: [SeededBug] = [
+        timeout, cancelledTooLate, twiceCharged, droppedEvent, withoutLock,
+    ]
 
     /// The time limit and the answer each check whether the other was first.
-    static let timeout = SeededBug("timeout against completion", .invariant, depth: 2, time: .racing) {
+    static let timeout = SeededBug(
+        "timeout against completion", .invariant, depth: 2, time: .racing
+    ) {
         sim, isMended in
         let (timers, network) = (sim.serial("timers"), sim.serial("network"))
         let (isDone, endings) = (Tracked(false, "done"), Tracked<[String]>([], "endings"))
@@ -16,7 +20,9 @@ extension SeededBug {
                 defer { isDone.value = true }
                 return !isDone.value
             }
-            if isMended ? section.execute(first) : first() { section.execute { endings.value += [how] } }
+            if isMended ? section.execute(first) : first() {
+                section.execute { endings.value += [how] }
+            }
         }
         sim.spawn("caller") {
             let limit = timers.schedule(after: .seconds(1)) { end("timed out") }
@@ -49,7 +55,9 @@ extension SeededBug {
     }
 
     /// The first attempt exceeds its time limit, but still takes effect.
-    static let twiceCharged = SeededBug("retry that runs twice", .invariant, depth: 2, time: .racing) {
+    static let twiceCharged = SeededBug(
+        "retry that runs twice", .invariant, depth: 2, time: .racing
+    ) {
         sim, isMended in
         let (timers, bank) = (sim.serial("timers"), sim.serial("bank"))
         let (charges, isPaid) = (Tracked(0, "charges"), Tracked(false, "paid"))
@@ -71,8 +79,9 @@ extension SeededBug {
     }
 
     /// A letter that is typed between the save and the mark of its end is never saved.
-    static let droppedEvent = SeededBug("debounce drops the last event", .invariant, depth: 3, time: .racing)
-    {
+    static let droppedEvent = SeededBug(
+        "debounce drops the last event", .invariant, depth: 3, time: .racing
+    ) {
         sim, isMended in
         let timers = sim.serial("timers")
         let (text, saved) = (Tracked("", "text"), Tracked("", "saved"))

@@ -6,9 +6,12 @@ extension SeededBug {
     static let views: [SeededBug] = [limitedAsSerial, serialAcrossAwait, fullQueue, wrongCurrent]
 
     /// A limited view of two permits is used like a lock.
-    static let limitedAsSerial = SeededBug("limited view taken for a serial one", .invariant, depth: 1) {
+    static let limitedAsSerial = SeededBug(
+        "limited view taken for a serial one", .invariant, depth: 1
+    ) {
         sim, isMended in
-        let view: any ExecutionContext = isMended ? sim.global.serial("uploads") : sim.global.limited(to: 2)
+        let view: any ExecutionContext =
+            isMended ? sim.global.serial("uploads") : sim.global.limited(to: 2)
         let sum = Tracked(0, "sum")
         sim.spawn("sync") { for _ in 1...2 { view.execute { sum.value += 1 } } }
         sim.finally("all were counted") { sum.value == 2 }
@@ -17,7 +20,9 @@ extension SeededBug {
     /// A serial view runs one job at a time, but a suspended task has left it.
     static let serialAcrossAwait = SeededBug("serial view left at an await", .invariant, depth: 0) {
         sim, isMended in
-        let (view, disk, file) = (sim.global.serial("file"), sim.serial("disk"), Tracked("", "file"))
+        let (view, disk, file) = (
+            sim.global.serial("file"), sim.serial("disk"), Tracked("", "file")
+        )
         for name in ["a", "b"] {
             sim.task(name) {
                 try await view.runTask {
@@ -35,16 +40,19 @@ extension SeededBug {
     }
 
     /// A full queue drops its oldest entry, which was needed.
-    static let fullQueue = SeededBug("entry dropped by a full queue", .invariant, depth: 0) { sim, isMended in
+    static let fullQueue = SeededBug("entry dropped by a full queue", .invariant, depth: 0) {
+        sim, isMended in
         let (dropped, written) = (Tracked(0, "dropped"), Tracked(0, "written"))
         let disk = sim.serial("disk")
-        let log = disk.bounded(1, overflow: isMended ? .wait : .dropOldest { _ in dropped.value += 1 })
+        let log = disk.bounded(
+            1, overflow: isMended ? .wait : .dropOldest { _ in dropped.value += 1 })
         sim.spawn("service") { for _ in 1...3 { log.submit { written.value += 1 } } }
         sim.finally("every entry is written") { written.value == 3 }
     }
 
     /// A caller on the context runs inline, and so overtakes the jobs that wait.
-    static let wrongCurrent = SeededBug("inline work overtakes", .invariant, depth: 2) { sim, isMended in
+    static let wrongCurrent = SeededBug("inline work overtakes", .invariant, depth: 2) {
+        sim, isMended in
         let main = sim.main
         let (order, hasArrived) = (Tracked<[Int]>([], "order"), Tracked(false, "arrived"))
         @Sendable func show(_ event: Int) {

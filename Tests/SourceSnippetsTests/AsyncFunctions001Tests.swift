@@ -17,7 +17,10 @@ struct AsyncFunctions001Tests {
         }
     }
 
-    @Test func `Law 7: the snippet's delayed async runs its closure after its delay at the earliest`() async {
+    @Test
+    func `Law 7: the snippet's delayed async runs its closure after its delay at the earliest`()
+        async
+    {
         let clock = ContinuousClock()
         let start = clock.now
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -38,10 +41,13 @@ struct AsyncFunctions001Tests {
                 controller.show()
             }
         }
-        #expect(await UIApplication.sharedApplication().keyWindow!.rootViewController === controller)
+        #expect(
+            await UIApplication.sharedApplication().keyWindow!.rootViewController === controller)
     }
 
-    @Test func `Law 7: the snippet's delayed mainThread runs its closure after its delay at the earliest`()
+    @Test
+    func
+        `Law 7: the snippet's delayed mainThread runs its closure after its delay at the earliest`()
         async
     {
         let clock = ContinuousClock()

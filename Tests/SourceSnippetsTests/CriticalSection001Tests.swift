@@ -21,7 +21,8 @@ struct CriticalSection001Tests {
         #expect(cs.execute { counter.count } == 4_000)
     }
 
-    @Test func `Law 14: a thread does not deadlock on the snippet's section that it is inside of`() {
+    @Test func `Law 14: a thread does not deadlock on the snippet's section that it is inside of`()
+    {
         let cs = CriticalSection()
         var order = ""
         cs.execute {
@@ -61,7 +62,10 @@ struct CriticalSection001Tests {
         #expect(success && hasExecuted && !hasTimedOut)
     }
 
-    @Test func `Law 15: after the time limit the snippet's code does not run, and the call says so`() async {
+    @Test
+    func `Law 15: after the time limit the snippet's code does not run, and the call says so`()
+        async
+    {
         let cs = CriticalSection()
         let held = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)

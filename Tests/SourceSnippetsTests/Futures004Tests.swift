@@ -31,7 +31,9 @@ struct Futures004Tests {
         #expect(try! controller.birds!.get() == ["robin", "wren"])
     }
 
-    @Test func `The snippet's contexts, made of queues and closures, are contexts of the library`() async {
+    @Test func `The snippet's contexts, made of queues and closures, are contexts of the library`()
+        async
+    {
         let MainExecutionContext = DispatchQueue.main.context
         let ImmediateExecutionContext: any ExecutionContext = .closure { $0() }
 

@@ -72,7 +72,9 @@ struct ReadWriteCoordinator001Tests {
         await other
     }
 
-    @Test func `Law 18: the snippet's write is asynchronous, and waits for the reader inside`() async {
+    @Test func `Law 18: the snippet's write is asynchronous, and waits for the reader inside`()
+        async
+    {
         let resource = Resource()
         let lock = resource.lock
         let (inside, after) = await onOwnThread {
@@ -102,7 +104,9 @@ struct ReadWriteCoordinator001Tests {
                     pair.right += 1
                 }
                 lock.read {
-                    if pair.left != pair.right { Issue.record("A read saw \(pair.left) and \(pair.right).") }
+                    if pair.left != pair.right {
+                        Issue.record("A read saw \(pair.left) and \(pair.right).")
+                    }
                 }
             }
         }

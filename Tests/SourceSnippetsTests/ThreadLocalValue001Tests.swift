@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadLocalValue001Tests {
     @Test func `Law 21: the snippet's full keys consist of namespace and key`() {
-        let loggerDateFormatter = ThreadLocalValue<DateFormatter>(namespace: "Logger", key: "dateFormatter")
+        let loggerDateFormatter = ThreadLocalValue<DateFormatter>(
+            namespace: "Logger", key: "dateFormatter")
 
         let saleDateFormatter = ThreadLocalValue<DateFormatter>(
             namespace: "SaleViewModel", key: "dateFormatter")
@@ -28,9 +29,11 @@ struct ThreadLocalValue001Tests {
             loggerDateFormatter.set(ofLogger)
             let isSaleEmpty = saleDateFormatter.value() == nil
             saleDateFormatter.set(ofSale)
-            let inDictionary = Thread.current.threadDictionary["Logger.dateFormatter"] as? DateFormatter
+            let inDictionary =
+                Thread.current.threadDictionary["Logger.dateFormatter"] as? DateFormatter
             return [
-                isSaleEmpty, loggerDateFormatter.value() === ofLogger, saleDateFormatter.value() === ofSale,
+                isSaleEmpty, loggerDateFormatter.value() === ofLogger,
+                saleDateFormatter.value() === ofSale,
                 inDictionary === ofLogger,
             ]
         }

@@ -29,7 +29,9 @@ struct Transaction003Tests {
         }
     }
 
-    @Test func `Law 28: the snippet's counter counts, and a read sees the increments before it`() async {
+    @Test func `Law 28: the snippet's counter counts, and a read sees the increments before it`()
+        async
+    {
         let counter = Counter()
         let values = await withCheckedContinuation { continuation in
             let all = DispatchGroup()

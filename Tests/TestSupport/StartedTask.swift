@@ -24,7 +24,9 @@ private final class TaskStarter: TaskExecutor {
             return jobs != nil
         }
         if isKept { return }
-        DispatchQueue.global().async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        DispatchQueue.global().async {
+            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+        }
     }
 
     func run() {

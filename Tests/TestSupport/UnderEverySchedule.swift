@@ -62,7 +62,8 @@ package final class Onlooker: Sendable {
     package func visit(atMost limit: Int = 1, _ what: String = "visit") {
         state.withValue { $0.occupants += 1 }
         for _ in 0..<2 {
-            expect(state.value.occupants <= limit, "\(state.value.occupants) are inside at '\(what)'")
+            expect(
+                state.value.occupants <= limit, "\(state.value.occupants) are inside at '\(what)'")
             sim.step()
         }
         state.withValue { $0.occupants -= 1 }

@@ -75,7 +75,9 @@ func many(_ count: Int) -> Recorder {
 /// Names that would break a page that did not escape them.
 func names() -> Recorder {
     let recorder = Recorder()
-    for name in ["</script><script>window.broken = 1</script>", "<b>&\"'", "日本 🐦 \u{2028}", "-->", "\\"] {
+    for name in [
+        "</script><script>window.broken = 1</script>", "<b>&\"'", "日本 🐦 \u{2028}", "-->", "\\",
+    ] {
         let context = ImmediateContext().named(name).observed(by: recorder)
         context.execute { compute(20) }
     }

@@ -19,7 +19,8 @@ struct Bar: Equatable {
     /// Parses a text. Fails if the text is anything but one relation to one number.
     init?(_ text: String) {
         guard let relation = Relation.allCases.first(where: { text.hasPrefix($0.rawValue) }),
-            !text.contains(", "), let number = Self.number(in: text.dropFirst(relation.rawValue.count))
+            !text.contains(", "),
+            let number = Self.number(in: text.dropFirst(relation.rawValue.count))
         else { return nil }
         self.relation = relation
         self.number = number

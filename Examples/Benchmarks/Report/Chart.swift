@@ -89,7 +89,8 @@ struct Chart {
             end = max(end, x(goal))
         }
         parts.append(
-            "<text class=\"ratio\" x=\"\((end + 6).f)\" y=\"\((middle + 4).f)\">\(ratio.asRatio)</text>")
+            "<text class=\"ratio\" x=\"\((end + 6).f)\" y=\"\((middle + 4).f)\">\(ratio.asRatio)</text>"
+        )
         return parts.joined(separator: "\n")
     }
 
@@ -103,8 +104,12 @@ struct Chart {
     static func escaped(_ text: String) -> String {
         // XML does not allow control characters.
         String(text.map { ($0.unicodeScalars.first?.value ?? 0) < 32 ? " " : $0 })
-            .replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
-            .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
+            .replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(
+                of: "<", with: "&lt;"
+            )
+            .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(
+                of: "\"", with: "&quot;"
+            )
             .replacingOccurrences(of: "'", with: "&apos;")
     }
 

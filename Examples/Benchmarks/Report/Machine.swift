@@ -32,7 +32,8 @@ struct Machine: Equatable {
         let day = Date.now.formatted(.iso8601.year().month().day())
         return Machine(
             system: ProcessInfo.processInfo.operatingSystemVersionString,
-            cores: ProcessInfo.processInfo.activeProcessorCount, swift: installedVersion(), date: day,
+            cores: ProcessInfo.processInfo.activeProcessorCount, swift: installedVersion(),
+            date: day,
             rounds: rounds, isQuick: isQuick, only: only)
     }
 

@@ -24,7 +24,9 @@ enum Markers {
         for block in blocks {
             let begin = begin(block.name)
             let text =
-                [begin] + block.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+                [begin]
+                + block.text.split(separator: "\n", omittingEmptySubsequences: false).map(
+                    String.init)
             let places = lines.indices.filter { lines[$0] == begin }
             guard let place = places.first else {
                 while lines.last == "" { lines.removeLast() }
@@ -32,7 +34,9 @@ enum Markers {
                 continue
             }
             guard places.count == 1 else {
-                throw Fault(description: "The page has '\(begin)' \(places.count) times. Leave one of them.")
+                throw Fault(
+                    description: "The page has '\(begin)' \(places.count) times. Leave one of them."
+                )
             }
             let rest = lines[(place + 1)...]
             guard let close = rest.firstIndex(of: end),
@@ -40,7 +44,8 @@ enum Markers {
             else {
                 throw Fault(
                     description:
-                        "In the page '\(begin)' is not followed by '\(end)'. Put one where the table ends.")
+                        "In the page '\(begin)' is not followed by '\(end)'. Put one where the table ends."
+                )
             }
             lines.replaceSubrange(place..<close, with: text)
         }

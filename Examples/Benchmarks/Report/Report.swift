@@ -13,7 +13,8 @@ struct Report {
         if chart(of: suite) != nil {
             parts.append("![\(Table.escaped(suite.title))](charts/\(suite.rawValue).svg)")
         }
-        return Markers.Block(name: suite.rawValue, title: suite.title, text: parts.joined(separator: "\n\n"))
+        return Markers.Block(
+            name: suite.rawValue, title: suite.title, text: parts.joined(separator: "\n\n"))
     }
 
     /// The chart of a suite, or nil if none of its measured rows has a ratio.
@@ -35,7 +36,8 @@ struct Report {
         let after = try Markers.filled(before, with: Suite.allCases.compactMap(block))
         for suite in Suite.allCases {
             guard let svg = chart(of: suite) else { continue }
-            try Data(svg.utf8).write(to: charts.appending(path: "\(suite.rawValue).svg"), options: .atomic)
+            try Data(svg.utf8).write(
+                to: charts.appending(path: "\(suite.rawValue).svg"), options: .atomic)
         }
         try Data(after.utf8).write(to: page, options: .atomic)
     }

@@ -15,7 +15,9 @@ struct ResultLine: Encodable, Equatable {
     /// Whether the row reaches its bar, or nil if it has none or `Bar` cannot parse it.
     var isReached: Bool? {
         guard let bar = Bar(bar) else { return nil }
-        if let unit = bar.unit, let oursNanoseconds { return bar.isReached(by: oursNanoseconds / unit) }
+        if let unit = bar.unit, let oursNanoseconds {
+            return bar.isReached(by: oursNanoseconds / unit)
+        }
         if let ratio { return bar.isReached(by: ratio) }
         return figure.flatMap { Bar.number(in: $0) }.map(bar.isReached)
     }

@@ -11,22 +11,29 @@ enum Table {
         var tables: [String] = []
         if !compared.isEmpty {
             tables.append(
-                table(["", "ours ns", "theirs ns", "ratio", "rounds", "bar"], compared.map(comparison)))
+                table(
+                    ["", "ours ns", "theirs ns", "ratio", "rounds", "bar"], compared.map(comparison)
+                ))
         }
         if !figures.isEmpty {
             tables.append(
-                table(["", "measured", "bar"], figures.map { [$0.name, figure($0.figure ?? ""), bar($0)] }))
+                table(
+                    ["", "measured", "bar"],
+                    figures.map { [$0.name, figure($0.figure ?? ""), bar($0)] }))
         }
         return tables.joined(separator: "\n\n")
     }
 
     private static func comparison(_ line: ResultLine) -> [String] {
-        func text(_ number: Double?, _ form: (Double) -> String) -> String { number.map(form) ?? "" }
+        func text(_ number: Double?, _ form: (Double) -> String) -> String {
+            number.map(form) ?? ""
+        }
         return [
             line.name, text(line.oursNanoseconds, \.asNanoseconds),
             text(line.theirsNanoseconds, \.asNanoseconds),
             text(line.ratio, \.asRatio),
-            "\(text(line.lowestRatio, \.asRatio)) to \(text(line.highestRatio, \.asRatio))", bar(line),
+            "\(text(line.lowestRatio, \.asRatio)) to \(text(line.highestRatio, \.asRatio))",
+            bar(line),
         ]
     }
 

@@ -18,7 +18,8 @@ struct App {
         let background = GlobalContext().serial("birds")
         let transport = URLSessionTransport(base: server.url, on: background)
         let dataSource = BirdDataSource(
-            transport: PersistentTransport(base: transport, context: background), workingOn: background)
+            transport: PersistentTransport(base: transport, context: background),
+            workingOn: background)
 
         heading("A screen with birds and their pictures")
         let screen = BirdScreen()
@@ -38,7 +39,9 @@ struct App {
         heading("The end")
         await server.stop()
         say("connections that the server had, all closed", log.connectionCount)
-        say("GET /birds.json, with the server stopped", try await outcome(of: "/birds.json", transport).get())
+        say(
+            "GET /birds.json, with the server stopped",
+            try await outcome(of: "/birds.json", transport).get())
     }
 }
 

@@ -3,11 +3,13 @@ import ExecutionContextsTesting
 import Foundation
 
 /// Shows requests that fail, that are retried, and that take long.
-func showBadDays(_ transport: some Transport, _ clock: ManualContext, _ log: EventLog) async throws {
+func showBadDays(_ transport: some Transport, _ clock: ManualContext, _ log: EventLog) async throws
+{
     let persistent = PersistentTransport(
         base: transport, context: GlobalContext(), backoff: .exponential(from: .milliseconds(10)))
     let requests: [(path: String, event: BirdServer.Event, times: Int)] = [
-        ("/nowhere", .answered(path: "/nowhere", status: 404), 1), ("/broken", .brokeOff(path: "/broken"), 3),
+        ("/nowhere", .answered(path: "/nowhere", status: 404), 1),
+        ("/broken", .brokeOff(path: "/broken"), 3),
         ("/busy", .answered(path: "/busy", status: 503), 3),
     ]
     for (path, event, times) in requests {
@@ -19,10 +21,13 @@ func showBadDays(_ transport: some Transport, _ clock: ManualContext, _ log: Eve
     // The slow answer takes an hour, and the time limit is ten seconds, both in virtual time.
     let slow = outcome(of: "/slow", transport)
     try await log.wait(for: .parked(path: "/slow")).get()
-    let limited = outcome(of: "/slow", PersistentTransport(base: transport, context: clock, attempts: 1))
+    let limited = outcome(
+        of: "/slow", PersistentTransport(base: transport, context: clock, attempts: 1))
     clock.runReady()
     try await log.wait(for: .parked(path: "/slow"), times: 2).get()
-    say("GET /birds.json, with two of /slow in flight", try await outcome(of: "/birds.json", transport).get())
+    say(
+        "GET /birds.json, with two of /slow in flight",
+        try await outcome(of: "/birds.json", transport).get())
     clock.advance(by: .seconds(10))
     say("GET /slow, with a limit, ten seconds later", try await limited.get())
     try await log.wait(for: .left(path: "/slow")).get()
@@ -39,7 +44,9 @@ func showCancelling(_ transport: some Transport, _ log: EventLog) async throws {
     say("one of two subscribers cancels: the request", slow.isCompleted ? "has ended" : "continues")
     other.cancel()
     try await log.wait(for: .left(path: "/slow"), times: 2).get()
-    say("both cancel: the request", slow.isCompleted ? "has ended, also at the server" : "continues")
+    say(
+        "both cancel: the request", slow.isCompleted ? "has ended, also at the server" : "continues"
+    )
 }
 
 /// The outcome of a request, in words.

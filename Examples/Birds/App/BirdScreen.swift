@@ -33,5 +33,7 @@ final class BirdScreen {
 
 extension String {
     /// The text, padded with blanks to `width` characters, at least one blank.
-    func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+    func padded(_ width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - count))
+    }
 }

@@ -30,7 +30,9 @@ final class URLSessionTransport: Transport {
 
     func get(_ path: String) -> Async<Data> {
         Async.fromCallback { done, onCancel in
-            guard let url = URL(string: path, relativeTo: base) else { throw BirdError.badPath(path) }
+            guard let url = URL(string: path, relativeTo: base) else {
+                throw BirdError.badPath(path)
+            }
             let task = session.dataTask(with: url) { data, response, error in
                 done(Result { try Self.body(of: response, data, error, path) })
             }
@@ -44,8 +46,12 @@ final class URLSessionTransport: Transport {
         of response: URLResponse?, _ data: Data?, _ error: (any Error)?, _ path: String
     ) throws -> Data {
         if let error { throw error }
-        guard let data, let response = response as? HTTPURLResponse else { throw BirdError.unreadable(path) }
-        guard response.statusCode == 200 else { throw BirdError.status(response.statusCode, path: path) }
+        guard let data, let response = response as? HTTPURLResponse else {
+            throw BirdError.unreadable(path)
+        }
+        guard response.statusCode == 200 else {
+            throw BirdError.status(response.statusCode, path: path)
+        }
         return data
     }
 }

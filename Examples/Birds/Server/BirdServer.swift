@@ -95,7 +95,9 @@ final class BirdServer: Sendable {
 
     private func acceptClients() {
         do {
-            while let socket = try listener.next() { admit(Connection(socket, countedIn: presence)) }
+            while let socket = try listener.next() {
+                admit(Connection(socket, countedIn: presence))
+            }
         } catch {
             report(.failed(error))
         }

@@ -35,7 +35,8 @@ struct BirdSite: Sendable {
     private func picture(at path: String) -> HTTPResponse? {
         guard path.hasPrefix("/images/") else { return nil }
         let name = String(path.dropFirst("/images/".count))
-        return names.contains(name) ? .ok("image/x-portable-graymap", Self.picture(of: name).pgm) : nil
+        return names.contains(name)
+            ? .ok("image/x-portable-graymap", Self.picture(of: name).pgm) : nil
     }
 
     /// A pattern that depends on the name only, and is symmetric, as birds are.
@@ -48,6 +49,7 @@ struct BirdSite: Sendable {
             seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             half.append(UInt8(truncatingIfNeeded: seed >> 56))
         }
-        return Picture(width: 8, height: 8) { column, row in half[row * 4 + min(column, 7 - column)] }
+        return Picture(width: 8, height: 8) { column, row in half[row * 4 + min(column, 7 - column)]
+        }
     }
 }

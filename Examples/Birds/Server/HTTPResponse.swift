@@ -11,7 +11,9 @@ struct HTTPResponse: Hashable, Sendable {
     }
 
     static func failure(_ status: Int) -> HTTPResponse {
-        .init(status: status, type: "text/plain", body: Data("\(status) \(phrase(for: status))\n".utf8))
+        .init(
+            status: status, type: "text/plain",
+            body: Data("\(status) \(phrase(for: status))\n".utf8))
     }
 
     /// The response as it is sent.

@@ -53,7 +53,9 @@ struct Socket: Sendable {
     func receiveSome() throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         // Unsafe in name only: the array outlives the call.
-        let count = try SystemError.check("recv") { unsafe recv(descriptor, &bytes, bytes.count, 0) }
+        let count = try SystemError.check("recv") {
+            unsafe recv(descriptor, &bytes, bytes.count, 0)
+        }
         return Array(bytes.prefix(count))
     }
 

@@ -6,11 +6,14 @@ struct SystemError: Error, Hashable, CustomStringConvertible {
     let code: Int32
 
     // Unsafe in name only: the system's text is copied at once.
-    var description: String { unsafe "The system's \(call) failed: \(String(cString: strerror(code)))." }
+    var description: String {
+        unsafe "The system's \(call) failed: \(String(cString: strerror(code)))."
+    }
 
     /// Performs a call, again if a signal interrupts it, and throws if it fails.
     @discardableResult
-    static func check<Number: SignedInteger>(_ name: String, _ call: () -> Number) throws(SystemError)
+    static func check<Number: SignedInteger>(_ name: String, _ call: () -> Number)
+        throws(SystemError)
         -> Number
     {
         while true {

@@ -22,7 +22,9 @@ final class BirdDataSource: Sendable {
     func getBirds() -> Async<[Bird]> {
         transport.get("/birds.json")
             .map(on: work) { data in try BirdEntry.list(from: data) }
-            .flatMap { entries in Async.traverse(entries, atMost: 4) { entry in self.bird(of: entry) } }
+            .flatMap { entries in
+                Async.traverse(entries, atMost: 4) { entry in self.bird(of: entry) }
+            }
     }
 
     /// The same with a completion handler, which is called once, on an unspecified context.

@@ -17,7 +17,9 @@ struct Picture: Hashable, Sendable {
     /// Decodes a picture in the format of a binary portable grey map (PGM).
     init(pgm data: Data) throws(BirdError) {
         // The header has four words, each with one blank after it. The shades follow.
-        let parts = data.split(maxSplits: 4, omittingEmptySubsequences: false) { $0 == 0x20 || $0 == 0x0A }
+        let parts = data.split(maxSplits: 4, omittingEmptySubsequences: false) {
+            $0 == 0x20 || $0 == 0x0A
+        }
         let words = parts.prefix(4).map { String(decoding: $0, as: UTF8.self) }
         guard parts.count == 5, words[0] == "P5", words[3] == "255", let width = Int(words[1]),
             let height = Int(words[2]), (1...1_000).contains(width), (1...1_000).contains(height),

@@ -14,7 +14,9 @@ actor LineReader {
     private var hasEnded = false
     private var waiters: [CheckedContinuation<[String], Never>] = []
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
 
     init(_ input: FileHandle, on loop: EventLoop) {
         self.input = input

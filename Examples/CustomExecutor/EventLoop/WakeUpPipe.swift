@@ -11,7 +11,8 @@ struct WakeUpPipe: Sendable {
     func signal() {
         var byte: UInt8 = 0
         // Unsafe in name only: `byte` outlives the call. Only a signal can interrupt the call.
-        while unsafe write(pipe.fileHandleForWriting.fileDescriptor, &byte, 1) == -1, errno == EINTR {}
+        while unsafe write(pipe.fileHandleForWriting.fileDescriptor, &byte, 1) == -1, errno == EINTR
+        {}
     }
 
     /// Reads the signals so far. Call it only when the descriptor is readable.

@@ -13,10 +13,13 @@ func showForActors(_ report: inout Report) async throws {
     await reader.start()
     // Another thread writes. The loop calls the actor, which reads without blocking.
     ThreadPerJob().execute {
-        for bird in ["wren\n", "rob", "in\n", "dipper\n"] { pipe.fileHandleForWriting.write(Data(bird.utf8)) }
+        for bird in ["wren\n", "rob", "in\n", "dipper\n"] {
+            pipe.fileHandleForWriting.write(Data(bird.utf8))
+        }
         try? pipe.fileHandleForWriting.close()
     }
-    report.expect("lines that its actor read", await reader.lines(), toBe: ["wren", "robin", "dipper"])
+    report.expect(
+        "lines that its actor read", await reader.lines(), toBe: ["wren", "robin", "dipper"])
     let isIsolated = try await loop.run { reader.assumeIsolated { _ in true } }
     report.expect("the actor's state, from a closure on the loop", isIsolated, toBe: true)
     let delayed = await withCheckedContinuation { done in

@@ -7,8 +7,10 @@ func showInFull(_ report: inout Report) async throws {
     report.begin("In full: a pool of threads with an urgent queue")
     let pool = WorkerPool(name: "pool", threadCount: 2)
     report.expect("isCurrent, outside of the pool", pool.isCurrent, toBe: false)
-    report.expect("isCurrent, in a job of the pool", try await pool.run { pool.isCurrent }, toBe: true)
-    report.expect("urgent jobs first, without starving others", try await orderOfJobs(), toBe: "UUUUnUUnn")
+    report.expect(
+        "isCurrent, in a job of the pool", try await pool.run { pool.isCurrent }, toBe: true)
+    report.expect(
+        "urgent jobs first, without starving others", try await orderOfJobs(), toBe: "UUUUnUUnn")
     report.expect("breaches that the law kit found", await Laws.check(pool).count, toBe: 0)
     report.expect("breaches on the urgent queue", await Laws.check(pool.urgent).count, toBe: 0)
 

@@ -11,6 +11,7 @@ func showOneMethod(_ report: inout Report) async throws {
     let view = context.serial("in order")
     for number in 1...5 { view.execute { order.write { $0.append(number) } } }
     try await view.run {}
-    report.expect("five threads, in order by a serial view", order.read { $0 }, toBe: [1, 2, 3, 4, 5])
+    report.expect(
+        "five threads, in order by a serial view", order.read { $0 }, toBe: [1, 2, 3, 4, 5])
     report.expect("breaches that the law kit found", await Laws.check(context).count, toBe: 0)
 }

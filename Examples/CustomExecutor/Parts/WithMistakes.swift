@@ -9,10 +9,13 @@ func showMistakes(_ report: inout Report) async {
     await expectBreach(by: RemembersTheLast(), ofLaw: 10, &report)
 }
 
-private func expectBreach(by context: some ExecutionContext, ofLaw law: Int, _ report: inout Report) async {
+private func expectBreach(by context: some ExecutionContext, ofLaw law: Int, _ report: inout Report)
+    async
+{
     // A shorter limit than usual: only waiting can show that a closure is never released.
     let breaches = await Laws.check(context, patience: .seconds(1))
     let laws = Set(breaches.map(\.law)).sorted()
-    report.expect("\(context.name) breaks law", laws.map(String.init).joined(separator: ", "), toBe: "\(law)")
+    report.expect(
+        "\(context.name) breaks law", laws.map(String.init).joined(separator: ", "), toBe: "\(law)")
     if let breach = breaches.first { report.quote("\(breach)") }
 }

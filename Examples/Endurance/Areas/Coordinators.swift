@@ -21,7 +21,8 @@ enum Coordinators {
 
     static func round(_ rng: inout SeededRNG) -> Int {
         let coordinator =
-            rng.roll(2) == 0 ? ReadWriteCoordinator(writesOn: GlobalContext()) : ReadWriteCoordinator()
+            rng.roll(2) == 0
+            ? ReadWriteCoordinator(writesOn: GlobalContext()) : ReadWriteCoordinator()
         let (pair, round) = (Pair(coordinator), Round("coordinators"))
         let (jobs, each) = (2 + rng.roll(3), 50 + rng.roll(400))
         let seeds = (0..<jobs).map { _ in UInt64(rng.roll(1 << 40)) }

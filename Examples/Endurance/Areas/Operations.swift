@@ -53,7 +53,10 @@ private final class LateOperation: Operation, @unchecked Sendable {
         switch delay {
         case 0: finish()
         case 1: DispatchQueue.global().async { self.finish() }
-        default: DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(200)) { self.finish() }
+        default:
+            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(200)) {
+                self.finish()
+            }
         }
     }
 

@@ -10,7 +10,9 @@ enum Sections {
 
         func add() { section.execute { value += 1 } }
 
-        func addInTime(_ limit: Duration) -> Bool { section.execute(timeout: limit) { value += 1 } != nil }
+        func addInTime(_ limit: Duration) -> Bool {
+            section.execute(timeout: limit) { value += 1 } != nil
+        }
 
         func addAgain() { section.execute { section.execute { value += 1 } } }
 
@@ -38,7 +40,8 @@ enum Sections {
         }
         round.finish()
         let expected = jobs * each - missed.withLock { $0 }
-        round.check(counter.count == expected, "\(counter.count) entries were counted, not \(expected)")
+        round.check(
+            counter.count == expected, "\(counter.count) entries were counted, not \(expected)")
         return jobs * each
     }
 }

@@ -29,7 +29,8 @@ enum Works {
                         return last
                     }
                     if before > progress.completed {
-                        Faults.shared.add(.reordered, "works: progress \(progress.completed) after \(before)")
+                        Faults.shared.add(
+                            .reordered, "works: progress \(progress.completed) after \(before)")
                     }
                 case .partial: break
                 case .finished(let outcome):
@@ -69,7 +70,8 @@ enum Works {
             }
         }
         queue.resume()
-        let limiter = RateLimiter(on: GlobalContext().serial(), rate: 1_000_000, per: .seconds(1), burst: 100)
+        let limiter = RateLimiter(
+            on: GlobalContext().serial(), rate: 1_000_000, per: .seconds(1), burst: 100)
         for _ in 0..<20 {
             let notified = round.expect("the end of a rate-limited job")
             let async = limiter.submit {}

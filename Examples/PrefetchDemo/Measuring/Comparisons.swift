@@ -7,7 +7,8 @@ extension Comparison {
         return Comparison(
             title: "Images that are in memory", rounds: rounds,
             claim: { arrangement in
-                arrangement == .apart ? ("1 + 2N", { 1 + 2 * $0...1 + 2 * $0 }) : ("1", { _ in 1...1 })
+                arrangement == .apart
+                    ? ("1 + 2N", { 1 + 2 * $0...1 + 2 * $0 }) : ("1", { _ in 1...1 })
             },
             sample: { arrangement, count in
                 let requests = pictures.paths.prefix(count).map { ImageRequest(path: $0, width: 8) }
@@ -30,7 +31,9 @@ extension Comparison {
                     ? ("<= 1 + 7N", { 1 + 4 * $0...1 + 7 * $0 }) : ("<= 1 + 5N", { 1...1 + 5 * $0 })
             },
             sample: { arrangement, count in
-                let requests = pictures.paths.prefix(count).map { ImageRequest(path: $0, width: 48) }
+                let requests = pictures.paths.prefix(count).map {
+                    ImageRequest(path: $0, width: 48)
+                }
                 return Stack(arrangement, cacheIn: try pictures.cacheFolder()).prefetch(requests)
             })
     }

@@ -50,5 +50,7 @@ private final class Counter: ContextObserver {
 
 extension Duration {
     /// The duration in nanoseconds. It must fit into 64 bits.
-    var inNanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+    var inNanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
 }

@@ -19,7 +19,8 @@ struct Measurement {
 
     /// Whether both counts are equal in each round; nil if only one of them exists.
     var agrees: Bool? {
-        samples.contains { $0.entries == nil } ? nil : samples.allSatisfy { $0.entries == $0.submissions }
+        samples.contains { $0.entries == nil }
+            ? nil : samples.allSatisfy { $0.entries == $0.submissions }
     }
 
     /// The difference of Dispatch's count from the observer's, in the worst round.
@@ -42,7 +43,9 @@ struct Comparison {
     func run(_ counts: [Int]) throws -> [String] {
         print("\n\(title), in \(rounds) rounds\n")
         print(
-            row("N", "contexts", "submissions", "expected", "at Dispatch", "wall", "caller", "longest hold"))
+            row(
+                "N", "contexts", "submissions", "expected", "at Dispatch", "wall", "caller",
+                "longest hold"))
         var faults: [String] = []
         for count in counts {
             let measurements = try measure(count)
@@ -63,14 +66,17 @@ struct Comparison {
                 samples[arrangement, default: []].append(try sample(arrangement, count))
             }
         }
-        return Arrangement.allCases.map { Measurement(count: count, arrangement: $0, samples: samples[$0]!) }
+        return Arrangement.allCases.map {
+            Measurement(count: count, arrangement: $0, samples: samples[$0]!)
+        }
     }
 
     private func show(_ seen: Measurement, _ claim: String) {
         let (least, most) = (seen.submissions.lowerBound, seen.submissions.upperBound)
         print(
             row(
-                "\(seen.count)", seen.arrangement.name, least == most ? "\(least)" : "\(least)-\(most)",
+                "\(seen.count)", seen.arrangement.name,
+                least == most ? "\(least)" : "\(least)-\(most)",
                 claim,
                 seen.agrees.map { $0 ? "the same" : "off by \(seen.difference)" } ?? "not counted",
                 seen.wall.short, seen.caller.short, seen.hold.short))
@@ -80,7 +86,8 @@ struct Comparison {
         var faults: [String] = []
         let what = "\(title): with \(seen.count) images and contexts \(seen.arrangement.name)"
         if seen.submissions.clamped(to: expected) != seen.submissions {
-            faults.append("\(what), \(seen.submissions) submissions were counted, \(expected) are expected.")
+            faults.append(
+                "\(what), \(seen.submissions) submissions were counted, \(expected) are expected.")
         }
         if seen.agrees == false {
             faults.append(

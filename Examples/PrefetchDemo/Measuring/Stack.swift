@@ -24,7 +24,8 @@ final class Stack: Sendable {
     private let idle = DispatchSemaphore(value: 0)
 
     init(
-        _ arrangement: Arrangement, cacheIn folder: URL, memory: MemoryCache = MemoryCache(limit: 64 << 20),
+        _ arrangement: Arrangement, cacheIn folder: URL,
+        memory: MemoryCache = MemoryCache(limit: 64 << 20),
         reading read: @escaping @Sendable (String) throws -> [UInt8] = bytes(ofFile:)
     ) {
         let names = arrangement == .apart ? ["prefetcher", "pipeline", "loader"] : ["all"]
@@ -39,7 +40,8 @@ final class Stack: Sendable {
         self.memory = memory
         disk = DiskCache(in: folder, on: background.serial("disk cache"))
         loader = DataLoader(on: third, readingOn: work, by: read)
-        pipeline = ImagePipeline(on: second, loader: loader, memory: memory, disk: disk, decodingOn: work)
+        pipeline = ImagePipeline(
+            on: second, loader: loader, memory: memory, disk: disk, decodingOn: work)
         prefetcher = ImagePrefetcher(on: first, pipeline: pipeline) { [idle] in idle.signal() }
     }
 

@@ -26,6 +26,8 @@ final class DataLoader: Sendable {
 
 /// The content of a file. Throws an error that names the file if it cannot be read.
 @Sendable func bytes(ofFile path: String) throws -> [UInt8] {
-    guard let data = FileManager.default.contents(atPath: path) else { throw ImageError.missing(path) }
+    guard let data = FileManager.default.contents(atPath: path) else {
+        throw ImageError.missing(path)
+    }
     return Array(data)
 }

@@ -62,7 +62,9 @@ private final class Store: Sendable {
 
     var stagedCount: Int { staged.read { $0.waiting.count + $0.writing.count } }
 
-    func stage(_ image: Image, for request: ImageRequest) { staged.write { $0.waiting[request] = image } }
+    func stage(_ image: Image, for request: ImageRequest) {
+        staged.write { $0.waiting[request] = image }
+    }
 
     func read(_ request: ImageRequest) -> Image? {
         // A waiting image is newer than one that is being written, which is newer than the file.

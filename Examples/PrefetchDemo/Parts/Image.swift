@@ -45,7 +45,8 @@ struct Image: Hashable, Sendable {
         return Image(width: newWidth, height: newHeight, pixels: result)
     }
 
-    private func sum(_ rows: Range<Int>, _ columns: Range<Int>) -> (red: Int, green: Int, blue: Int) {
+    private func sum(_ rows: Range<Int>, _ columns: Range<Int>) -> (red: Int, green: Int, blue: Int)
+    {
         var (red, green, blue) = (0, 0, 0)
         for row in rows {
             var index = (row * width + columns.lowerBound) * 3
@@ -70,22 +71,29 @@ extension Image {
     init(decoding bytes: [UInt8], from path: String) throws {
         var offset = 0
         func word() -> String {
-            let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+            let isSpace = { (byte: UInt8) in
+                byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+            }
             while offset < bytes.count, isSpace(bytes[offset]) { offset += 1 }
             let start = offset
             while offset < bytes.count, !isSpace(bytes[offset]) { offset += 1 }
             return String(decoding: bytes[start..<offset], as: UTF8.self)
         }
-        guard word() == "P6" else { throw ImageError.broken(path, "it is no binary portable pixmap") }
+        guard word() == "P6" else {
+            throw ImageError.broken(path, "it is no binary portable pixmap")
+        }
         guard let width = Int(word()), let height = Int(word()), (1...10_000).contains(width),
             (1...10_000).contains(height)
         else { throw ImageError.broken(path, "its size is none") }
-        guard word() == "255" else { throw ImageError.broken(path, "its colours are not of one byte each") }
+        guard word() == "255" else {
+            throw ImageError.broken(path, "its colours are not of one byte each")
+        }
         // One space ends the header.
         offset += 1
         let needed = width * height * 3
         guard bytes.count - offset >= needed else {
-            throw ImageError.broken(path, "it has \(max(0, bytes.count - offset)) of \(needed) bytes")
+            throw ImageError.broken(
+                path, "it has \(max(0, bytes.count - offset)) of \(needed) bytes")
         }
         self.init(width: width, height: height, pixels: Array(bytes[offset..<(offset + needed)]))
     }

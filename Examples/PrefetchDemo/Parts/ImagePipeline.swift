@@ -18,7 +18,8 @@ final class ImagePipeline: Sendable {
         let files = SingleFlight<String, [UInt8]>("data", in: graph) { path, flight in
             flight.follow(loader[path])
         }
-        let stored = SingleFlight<ImageRequest, Image?>("stored image", in: graph) { request, flight in
+        let stored = SingleFlight<ImageRequest, Image?>("stored image", in: graph) {
+            request, flight in
             flight.follow(
                 queue.submit(priority: flight.priority) {
                     let image = disk[request]
@@ -28,7 +29,8 @@ final class ImagePipeline: Sendable {
         }
         let made = SingleFlight<ImageRequest, Image>("new image", in: graph) { request, flight in
             flight.process(files[request.path], on: queue) { bytes, _ in
-                let image = try Image(decoding: bytes, from: request.path).resized(toWidth: request.width)
+                let image = try Image(decoding: bytes, from: request.path).resized(
+                    toWidth: request.width)
                 memory[request] = image
                 disk[request] = image
                 return image

@@ -14,7 +14,8 @@ final class ImagePrefetcher: Sendable {
 
     /// Makes a prefetcher that calls `whenIdle` on `context` each time no image is left to load.
     init(
-        on context: some SerialContext, pipeline: ImagePipeline, whenIdle: @escaping @Sendable () -> Void = {}
+        on context: some SerialContext, pipeline: ImagePipeline,
+        whenIdle: @escaping @Sendable () -> Void = {}
     ) {
         self.pipeline = pipeline
         self.whenIdle = whenIdle
@@ -40,7 +41,9 @@ final class ImagePrefetcher: Sendable {
     /// Cancels the loads of these images. Other subscribers still receive them.
     func stop(_ requests: [ImageRequest]) {
         state.perform { state in
-            for request in requests { state.loads.removeValue(forKey: request)?.subscription.cancel() }
+            for request in requests {
+                state.loads.removeValue(forKey: request)?.subscription.cancel()
+            }
         }
     }
 

@@ -27,14 +27,17 @@ final class MemoryCache: Sendable {
         }
         set {
             contents.write { [limit] contents in
-                if let old = contents.entries.removeValue(forKey: request) { contents.cost -= old.image.cost }
+                if let old = contents.entries.removeValue(forKey: request) {
+                    contents.cost -= old.image.cost
+                }
                 guard let newValue, newValue.cost <= limit else { return }
                 contents.use += 1
                 contents.entries[request] = (newValue, contents.use)
                 contents.cost += newValue.cost
                 // A linear search suits hundreds of images. Thousands need a list ordered by use.
                 while contents.cost > limit {
-                    guard let oldest = contents.entries.min(by: { $0.value.use < $1.value.use }) else {
+                    guard let oldest = contents.entries.min(by: { $0.value.use < $1.value.use })
+                    else {
                         return
                     }
                     contents.entries[oldest.key] = nil

@@ -110,7 +110,9 @@ private enum State { static let idle: UInt8 = 0, waiting: UInt8 = 1, cancelled: 
     // Acquiring and releasing: the second thread sees that the first one has joined, or cancelled.
     private func move(to next: UInt8) -> Bool {
         SimulationHooks.point()
-        return state.compareExchange(expected: State.idle, desired: next, ordering: .acquiringAndReleasing)
-            .exchanged
+        return state.compareExchange(
+            expected: State.idle, desired: next, ordering: .acquiringAndReleasing
+        )
+        .exchanged
     }
 }

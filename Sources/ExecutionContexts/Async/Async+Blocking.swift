@@ -16,7 +16,9 @@ extension Async {
     /// The time is real also under a context with virtual time. With a zero or negative limit it
     /// returns only what has completed already; nil means no limit.
     @inlinable
-    @available(*, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'.")
+    @available(
+        *, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'."
+    )
     public func wait(
         timeout: Duration? = nil, file: StaticString = #file, line: UInt = #line
     ) throws -> Value {
@@ -27,13 +29,16 @@ extension Async {
 
     /// Blocks the calling thread for up to this many seconds; infinity is no limit, NaN traps (law
     /// 27).
-    @available(*, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'.")
+    @available(
+        *, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'."
+    )
     public func wait(
         timeout seconds: Double, fileID: StaticString = #fileID, file: StaticString = #file,
         line: UInt = #line
     ) throws -> Value {
         try wait(
-            timeout: TimeLimit.checked(seconds: seconds, fileID: fileID, line: line), file: file, line: line)
+            timeout: TimeLimit.checked(seconds: seconds, fileID: fileID, line: line), file: file,
+            line: line)
     }
 }
 
@@ -110,7 +115,8 @@ extension FutureState {
                     source.isAwaited(by: dependency.subscriber)
                 {
                     return .certain(
-                        "the caller is inside a callback of what it waits for, and callbacks do not overlap")
+                        "the caller is inside a callback of what it waits for, and callbacks do not overlap"
+                    )
                 }
             }
         }

@@ -38,7 +38,8 @@ extension Async {
     @discardableResult
     @_disfavoredOverload
     public func onSuccess(
-        on context: some ExecutionContext = .immediate, _ callback: @escaping @Sendable (Value) -> Void
+        on context: some ExecutionContext = .immediate,
+        _ callback: @escaping @Sendable (Value) -> Void
     ) -> Self {
         onComplete(on: context) { outcome in
             if case .success(let value) = outcome { callback(value) }

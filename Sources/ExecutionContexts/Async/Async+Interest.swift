@@ -41,10 +41,12 @@ extension Async {
     @discardableResult
     @_disfavoredOverload
     public func tap(
-        on context: some ExecutionContext = .immediate, _ callback: @escaping @Sendable (Outcome) -> Void
+        on context: some ExecutionContext = .immediate,
+        _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
         guard state.isPending else { return onComplete(on: context, callback) }
-        state.join(onlooker: Onlooker(ContextHop.to(context)) { state in callback(state.outcome()) })
+        state.join(
+            onlooker: Onlooker(ContextHop.to(context)) { state in callback(state.outcome()) })
         return self
     }
 

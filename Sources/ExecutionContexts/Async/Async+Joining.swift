@@ -64,7 +64,8 @@ extension Async {
                 guard let states = Combinator.sources(of: combinator) else { return }
                 combinator.end(
                     with: (
-                        states[0].load() as Value, states[1].load() as Second, states[2].load() as Third
+                        states[0].load() as Value, states[1].load() as Second,
+                        states[2].load() as Third
                     ))
             })
     }

@@ -6,7 +6,8 @@ extension Async {
     public func onComplete(
         on context: MainContext, _ callback: @escaping @MainActor @Sendable (Outcome) -> Void
     ) -> Self {
-        onComplete(on: context.general) { outcome in MainActor.assumeIsolated { callback(outcome) } }
+        onComplete(on: context.general) { outcome in MainActor.assumeIsolated { callback(outcome) }
+        }
     }
 
     /// Calls a closure of the main actor with the outcome on the main queue, at most once, as long
@@ -44,7 +45,8 @@ extension Async {
     /// Returns a future of what a closure of the main actor returns for the value; passes on an
     /// error.
     public func map<NewValue: Sendable>(
-        on context: MainContext, _ transform: @escaping @MainActor @Sendable (Value) throws -> NewValue
+        on context: MainContext,
+        _ transform: @escaping @MainActor @Sendable (Value) throws -> NewValue
     ) -> Async<NewValue> {
         map(on: context.general) { value in try MainActor.assumeIsolated { try transform(value) } }
     }
@@ -55,13 +57,18 @@ extension Async {
         on context: MainContext,
         _ transform: @escaping @MainActor @Sendable (Value) throws -> Async<NewValue>
     ) -> Async<NewValue> {
-        flatMap(on: context.general) { value in try MainActor.assumeIsolated { try transform(value) } }
+        flatMap(on: context.general) { value in
+            try MainActor.assumeIsolated { try transform(value) }
+        }
     }
 
     /// Returns a future of the value, or of what a closure of the main actor returns for the error.
     public func recover(
-        on context: MainContext, _ transform: @escaping @MainActor @Sendable (any Error) throws -> Value
+        on context: MainContext,
+        _ transform: @escaping @MainActor @Sendable (any Error) throws -> Value
     ) -> Async {
-        recover(on: context.general) { error in try MainActor.assumeIsolated { try transform(error) } }
+        recover(on: context.general) { error in
+            try MainActor.assumeIsolated { try transform(error) }
+        }
     }
 }

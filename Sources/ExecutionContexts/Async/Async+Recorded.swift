@@ -29,7 +29,8 @@ private final class RecordedState: FutureState, @unchecked Sendable {
         self.recorder = recorder
         self.time = time
         value = ObservedWork(
-            id: 1, view: ObservedNumbers().view, context: name, enqueued: time.now, origin: time.origin,
+            id: 1, view: ObservedNumbers().view, context: name, enqueued: time.now,
+            origin: time.origin,
             submitter: ObservedJob.running)
         super.init(tag: Self.holdsUntilEnd)
         recorder.recordAsync(.started, value, ended: value.enqueued, completer: nil)

@@ -17,7 +17,8 @@ extension Async {
         _ body: @escaping @Sendable (_ attempt: Int) throws -> Async
     ) -> Async {
         require(
-            attempts > 0, "A retry allows \(attempts) attempts, so it can never succeed. Allow at least 1."
+            attempts > 0,
+            "A retry allows \(attempts) attempts, so it can never succeed. Allow at least 1."
         )
         let attempts = Attempts(
             limit: attempts, backoff: backoff, context: context, location: (fileID, line),

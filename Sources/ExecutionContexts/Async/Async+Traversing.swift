@@ -15,7 +15,8 @@ extension Async {
         _ body: @escaping @Sendable (Elements.Element) throws -> Async
     ) -> Async<[Value]> {
         require(
-            limit > 0, "A traversal allows \(limit) at a time, so it can never start. Allow at least 1.")
+            limit > 0,
+            "A traversal allows \(limit) at a time, so it can never start. Allow at least 1.")
         let traversal = Traversal(atMost: limit, on: ContextHop.to(context))
         unsafe traversal.propagation = { _, traversal in
             traversal.end(with: Traversal.of(traversal).collected.map { $0.load() as Value })
@@ -33,7 +34,10 @@ private struct Start<Context: ExecutionContext>: Sendable {
     private let context: Context
     private let next: @Sendable () throws -> FutureState?
 
-    init(_ traversal: Traversal, _ context: Context, _ next: @escaping @Sendable () throws -> FutureState?) {
+    init(
+        _ traversal: Traversal, _ context: Context,
+        _ next: @escaping @Sendable () throws -> FutureState?
+    ) {
         self.traversal = traversal
         self.context = context
         self.next = next
@@ -50,7 +54,9 @@ private final class ElementIterator<Elements: Sequence, Value: Sendable>: @unche
     private var iterator: Elements.Iterator
     private let body: @Sendable (Elements.Element) throws -> Async<Value>
 
-    init(_ elements: Elements, _ body: @escaping @Sendable (Elements.Element) throws -> Async<Value>) {
+    init(
+        _ elements: Elements, _ body: @escaping @Sendable (Elements.Element) throws -> Async<Value>
+    ) {
         iterator = elements.makeIterator()
         self.body = body
     }

@@ -34,7 +34,8 @@ public struct Backoff: Sendable {
                 square *= square
                 left /= 2
             }
-            return min(limit, .nanoseconds(Int64(clamping: first.saturatedNanoseconds, times: power)))
+            return min(
+                limit, .nanoseconds(Int64(clamping: first.saturatedNanoseconds, times: power)))
         }
     }
 

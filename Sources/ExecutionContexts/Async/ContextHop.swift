@@ -15,7 +15,9 @@ class ContextHop: @unchecked Sendable {
 
     /// Runs `target.arrive(with: source)` on the context; refuses `target` if the job is refused or
     /// dropped.
-    func hop(_ target: FutureState, with source: FutureState) { fatalError("A subclass overrides this.") }
+    func hop(_ target: FutureState, with source: FutureState) {
+        fatalError("A subclass overrides this.")
+    }
 
     var name: String { fatalError("A subclass overrides this.") }
 
@@ -43,7 +45,9 @@ final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Send
 
     override var name: String { context.name }
 
-    override var isOccupiedByCaller: Bool { context is any SerialContext && context.isCurrent == true }
+    override var isOccupiedByCaller: Bool {
+        context is any SerialContext && context.isCurrent == true
+    }
 }
 
 /// The job of a hop. If the context refuses or drops it, the target is refused.

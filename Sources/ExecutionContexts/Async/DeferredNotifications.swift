@@ -26,9 +26,13 @@ internal import CPlatform
 
     static func append(toCancel state: FutureState) { unsafe mine.pointee.toCancel.append(state) }
 
-    static func append(toFinish state: FutureState) { unsafe mine.pointee.others.append(.finish(state)) }
+    static func append(toFinish state: FutureState) {
+        unsafe mine.pointee.others.append(.finish(state))
+    }
 
-    static func append(toCall handlers: [Work]) { unsafe mine.pointee.others.append(.call(handlers)) }
+    static func append(toCall handlers: [Work]) {
+        unsafe mine.pointee.others.append(.call(handlers))
+    }
 
     static func append(toFree thing: Any) { unsafe mine.pointee.others.append(.free(thing)) }
 

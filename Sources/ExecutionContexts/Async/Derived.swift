@@ -21,13 +21,15 @@ class Derived: FutureState, @unchecked Sendable {
 
     fileprivate init(_ kind: Kind, _ propagation: @escaping Propagation, tag: UInt8 = 0) {
         super.init(
-            propagation, tag: tag | kind.rawValue, mayFollow: kind == .flatMap || kind == .flatRecover)
+            propagation, tag: tag | kind.rawValue,
+            mayFollow: kind == .flatMap || kind == .flatRecover)
     }
 
     /// Makes a state that is subscribed to `source`.
     @usableFromInline
     static func from(
-        _ source: FutureState, _ kind: Kind, _ hop: ContextHop?, _ propagation: @escaping Propagation
+        _ source: FutureState, _ kind: Kind, _ hop: ContextHop?,
+        _ propagation: @escaping Propagation
     ) -> Derived {
         guard let hop else {
             let derived = Derived(kind, propagation)
@@ -70,7 +72,9 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
         // Relaxed: it was queued after `arrived` was stored. The state that it follows once its
         // function has run needs no hop.
         if hopState.load(ordering: .relaxed) >= HopState.arrived { return propagate(source) }
-        guard isPending, unsafe source.isFailure == kind.isForErrors else { return arrive(with: source) }
+        guard isPending, unsafe source.isFailure == kind.isForErrors else {
+            return arrive(with: source)
+        }
         hop?.hop(self, with: source)
     }
 
@@ -122,7 +126,9 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
     }
 
     override var decider: FutureState? {
-        guard kind.isForErrors, hopToCaller != nil, let source = awaited, source.isPending else { return nil }
+        guard kind.isForErrors, hopToCaller != nil, let source = awaited, source.isPending else {
+            return nil
+        }
         return source
     }
 
@@ -134,5 +140,7 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
         return hop
     }
 
-    override var label: String { whilePending { hop }.map { "\(kind) on '\($0.name)'" } ?? "\(kind)" }
+    override var label: String {
+        whilePending { hop }.map { "\(kind) on '\($0.name)'" } ?? "\(kind)"
+    }
 }

@@ -100,7 +100,8 @@ extension FutureState {
         guard Trampoline.descend() else {
             return unsafe DeferredNotifications.append(
                 toFree: Contents(
-                    queue: machine.takeQueue(), propagation: propagation.take(), outcome: takeOutcome()))
+                    queue: machine.takeQueue(), propagation: propagation.take(),
+                    outcome: takeOutcome()))
         }
         if let type = unsafe type { destroy(type) }
         unsafe type = nil

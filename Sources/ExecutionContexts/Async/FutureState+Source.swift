@@ -17,7 +17,9 @@ extension FutureState {
     /// The source, unless that is being freed; under the lock of this state, which is pending.
     final func source() -> FutureState? {
         // Its memory is allocated, see `link`, but its last reference may be gone.
-        guard let link = unsafe link, let state = unsafe ec_try_retain(link.toOpaque()) else { return nil }
+        guard let link = unsafe link, let state = unsafe ec_try_retain(link.toOpaque()) else {
+            return nil
+        }
         return unsafe Unmanaged<FutureState>.fromOpaque(state).takeRetainedValue()
     }
 
@@ -25,7 +27,9 @@ extension FutureState {
     @usableFromInline
     final func follow(_ other: FutureState, _ copy: @escaping Propagation) {
         guard other !== self else { return _ = end(throwing: AsyncError.waitsForItself) }
-        if unsafe isUniquelyReferenced, let follower = onlyFollower() { return follower.move(to: other) }
+        if unsafe isUniquelyReferenced, let follower = onlyFollower() {
+            return follower.move(to: other)
+        }
         guard lockIfPending() else { return other.cancelIfUnwanted() }
         unsafe propagation = copy
         unsafe link = Unmanaged.passUnretained(other)
@@ -68,7 +72,9 @@ extension FutureState {
     /// Clears the link to a source that has notified this state and may be freed.
     final func forget(_ source: FutureState) {
         guard lockIfPending() else { return }
-        if unsafe link?.toOpaque() == Unmanaged.passUnretained(source).toOpaque() { unsafe link = nil }
+        if unsafe link?.toOpaque() == Unmanaged.passUnretained(source).toOpaque() {
+            unsafe link = nil
+        }
         lock.unlock()
     }
 

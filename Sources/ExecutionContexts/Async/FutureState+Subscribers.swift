@@ -61,7 +61,9 @@ extension FutureState {
         lock.lock()
         let departure = unsafe machine.leave(subscriber)
         lock.unlock()
-        if departure == .leftUnwanted, cancelsIfLast, cancelsWhenUnwanted { Trampoline.cancel(self) }
+        if departure == .leftUnwanted, cancelsIfLast, cancelsWhenUnwanted {
+            Trampoline.cancel(self)
+        }
         return departure != .tooLate
     }
 
@@ -102,7 +104,9 @@ extension FutureState {
                 if let state = tail.take() { Trampoline.notify(by: state) }
                 unsafe ec_set_tail(subscriber.address)
                 subscriber.notify(by: self)
-                if unsafe ec_tail() == nil { tail = unsafe unsafeDowncast(subscriber, to: FutureState.self) }
+                if unsafe ec_tail() == nil {
+                    tail = unsafe unsafeDowncast(subscriber, to: FutureState.self)
+                }
             }
         }
         return tail

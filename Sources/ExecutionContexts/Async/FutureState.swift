@@ -42,7 +42,8 @@ internal import Synchronization
     @exclusivity(unchecked) final var type: Any.Type?
 
     /// Completes the second state from the first, a completed one; its maker knows the value types.
-    @usableFromInline typealias Propagation = @Sendable (_ from: FutureState, _ to: FutureState) -> Void
+    @usableFromInline typealias Propagation =
+        @Sendable (_ from: FutureState, _ to: FutureState) -> Void
 
     @usableFromInline
     init(_ propagation: Propagation? = nil, tag: UInt8 = 0, mayFollow: Bool = false) {
@@ -124,7 +125,9 @@ internal import Synchronization
     func escalateTask(to priority: TaskPriority) {}
 
     /// The sources that must complete before this can, as far as they are known.
-    var dependencies: [Dependency] { awaited.map { [Dependency(subscriber: self, source: $0)] } ?? [] }
+    var dependencies: [Dependency] {
+        awaited.map { [Dependency(subscriber: self, source: $0)] } ?? []
+    }
 
     /// Why a thread that waits for this would wait for itself; nil if no reason is known.
     var obstacle: String? { nil }

@@ -105,7 +105,9 @@ package struct FutureStateMachine: ~Copyable {
 
     /// Informs all subscribers that the future state at this address, which owns this, is being
     /// freed.
-    func sourceDeinitialized(_ source: UnsafeRawPointer) { unsafe queue.sourceDeinitialized(source) }
+    func sourceDeinitialized(_ source: UnsafeRawPointer) {
+        unsafe queue.sourceDeinitialized(source)
+    }
 
     /// Takes the queue out of a state that is being freed.
     mutating func takeQueue() -> SubscriberQueue {

@@ -40,7 +40,9 @@
     func sourceDeinitialized(_ source: UnsafeRawPointer) {}
 
     /// Identifies it to the thread that notifies it.
-    final var address: UnsafeRawPointer { unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
+    final var address: UnsafeRawPointer {
+        unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    }
 
     /// What it is, in descriptions of what waits for what.
     var label: String { fatalError("A subscriber overrides this.") }

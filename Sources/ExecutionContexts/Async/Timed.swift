@@ -37,7 +37,9 @@ class Timed: FutureState, @unchecked Sendable {
         guard deadline < .never else { return }
         let job = CompletionGuard(PendingJob(state: self, context: context.name))
         guard plan(body) else { return }
-        let alarm = context.schedule(at: deadline, fileID: location.fileID, line: location.line) { job.run() }
+        let alarm = context.schedule(at: deadline, fileID: location.fileID, line: location.line) {
+            job.run()
+        }
         guard lockIfPending() else { return _ = alarm.cancel() }
         // A time source may fire at once, and the job may have set the next alarm already.
         let isCurrent = alarm.isWaiting

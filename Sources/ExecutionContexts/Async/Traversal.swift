@@ -40,7 +40,8 @@ final class Traversal: Timed, @unchecked Sendable {
             do {
                 guard let source = try next() else { exhaust(); continue }
                 let subscriber = progress.withLock { progress in
-                    let subscriber = ElementSubscriber(of: self, in: source, at: progress.ended.count, again)
+                    let subscriber = ElementSubscriber(
+                        of: self, in: source, at: progress.ended.count, again)
                     progress.ended.append(nil)
                     progress.subscribers[subscriber.index] = subscriber
                     progress.underWay += 1
@@ -84,7 +85,9 @@ final class Traversal: Timed, @unchecked Sendable {
 
     private func mayCollect() -> Bool {
         progress.withLock { progress in
-            guard progress.isExhausted, progress.underWay == 0, !progress.isCollected else { return false }
+            guard progress.isExhausted, progress.underWay == 0, !progress.isCollected else {
+                return false
+            }
             progress.isCollected = true
             return true
         }
@@ -136,7 +139,9 @@ final class Traversal: Timed, @unchecked Sendable {
         let index: Int
         let again: Work
 
-        init(of traversal: Traversal, in source: FutureState, at index: Int, _ again: @escaping Work) {
+        init(
+            of traversal: Traversal, in source: FutureState, at index: Int, _ again: @escaping Work
+        ) {
             self.traversal = traversal
             self.source = source
             self.index = index

@@ -23,7 +23,9 @@ extension ExecutionContext {
 }
 
 extension ContextDecorator {
-    fileprivate func passAccepted(_ work: @escaping Work) { base.executeAccepted(decorateAccepted(work)) }
+    fileprivate func passAccepted(_ work: @escaping Work) {
+        base.executeAccepted(decorateAccepted(work))
+    }
 
     fileprivate func passWithoutBase(_ work: @escaping Work) -> Bool {
         base.executeWithoutBase(decorateAccepted(work))

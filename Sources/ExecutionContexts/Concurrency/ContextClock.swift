@@ -34,7 +34,8 @@ public struct ContextClock: Clock, Sendable {
     /// source that drops the sleep, or is freed with it, cancels it: no task hangs (law 1). Called
     /// directly, it begins on the caller's actor; through a generic `Clock` the standard library's
     /// requirement decides where.
-    public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws
+    public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil)
+        async throws
     {
         try Task.checkCancellation()
         let sleep = Sleep()
@@ -43,7 +44,9 @@ public struct ContextClock: Clock, Sendable {
             try await unsafe withUnsafeThrowingContinuation { continuation in
                 let awakening = Awakening { unsafe continuation.resume(with: $0) }
                 // No source location: that of the sleeping task is not known here.
-                let delay = alarm.schedule(at: deadline, tolerance: tolerance ?? .zero, fileID: "", line: 0) {
+                let delay = alarm.schedule(
+                    at: deadline, tolerance: tolerance ?? .zero, fileID: "", line: 0
+                ) {
                     awakening.fire()
                 }
                 // A delay that never comes is kept by no time source.

@@ -43,7 +43,9 @@ final class ContextOperation: Operation, @unchecked Sendable {
     }
 
     /// Depends on what the operation depends on.
-    func followDependencies() { for dependency in operation.dependencies { addDependency(dependency) } }
+    func followDependencies() {
+        for dependency in operation.dependencies { addDependency(dependency) }
+    }
 
     override var isAsynchronous: Bool { true }
     override var isExecuting: Bool { state.withLock { $0.phase == .executing } }

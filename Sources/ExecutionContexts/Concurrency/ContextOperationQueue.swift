@@ -27,7 +27,8 @@ extension ExecutionContext {
 /// context.
 ///
 /// Unchecked: it adds constants and guarded state to a class that is safe for threads.
-private final class ContextOperationQueue<Context: ExecutionContext>: OperationQueue, OperationTarget,
+private final class ContextOperationQueue<Context: ExecutionContext>: OperationQueue,
+    OperationTarget,
     @unchecked Sendable
 {
     private let target: Context
@@ -44,7 +45,9 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         let queue = (context as? any OverDispatchQueue)?.queue
         // Foundation takes any queue but the main one.
         runsInPlace = queue.map { $0 !== DispatchQueue.main } ?? false
-        starter = queue.flatMap { $0 === DispatchQueue.main ? nil : $0 } ?? DispatchQueue(label: context.name)
+        starter =
+            queue.flatMap { $0 === DispatchQueue.main ? nil : $0 }
+            ?? DispatchQueue(label: context.name)
         super.init()
         name = context.name
         unsafe underlyingQueue = starter
@@ -79,7 +82,8 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     }
 
     override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
-        let operation = ContextOperation(BlockOnce(barrier, qualityOfService), for: self, isBarrier: true)
+        let operation = ContextOperation(
+            BlockOnce(barrier, qualityOfService), for: self, isBarrier: true)
         let earlier = members.withLock { $0.addBarrier(operation) }
         for other in earlier { operation.addDependency(other) }
         super.addOperation(operation)

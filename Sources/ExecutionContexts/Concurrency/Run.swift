@@ -18,7 +18,9 @@ extension ExecutionContext {
         guard let escalating = self as? any EscalatingContext else {
             return try await submission.run(on: self)
         }
-        return try await withEscalation({ escalating.raise(to: $0) }) { try await submission.run(on: self) }
+        return try await withEscalation({ escalating.raise(to: $0) }) {
+            try await submission.run(on: self)
+        }
     }
 
     /// Runs an async `body` on this context and returns its value, or throws its error.
@@ -81,7 +83,9 @@ extension ExecutionContext {
 
     /// Throws if this context refuses a job, where it may; a job of the task itself it cannot
     /// refuse.
-    private nonisolated(nonsending) func admitTask(_ fileID: StaticString, _ line: UInt) async throws {
+    private nonisolated(nonsending) func admitTask(_ fileID: StaticString, _ line: UInt)
+        async throws
+    {
         if self is any RefusingContext { try await run(fileID: fileID, line: line) {} }
     }
 }

@@ -97,7 +97,8 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
 
     private func move(from old: UInt8, to new: UInt8) -> Bool {
         SimulationHooks.point()
-        return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
+        return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
+            .exchanged
     }
 
     /// The job as the context gets it.

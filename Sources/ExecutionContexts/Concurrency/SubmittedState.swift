@@ -23,7 +23,8 @@ final class SubmittedState<Value: Sendable, Context: ExecutionContext>: FutureSt
     override func didEnd() { context = nil }
 
     override var obstacle: String? {
-        guard let context = whilePending({ context }), context is any SerialContext, context.isCurrent == true
+        guard let context = whilePending({ context }), context is any SerialContext,
+            context.isCurrent == true
         else { return nil }
         return "it is submitted to '\(context.name)', which the caller keeps busy"
     }

@@ -11,7 +11,9 @@ final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable {
     }
 
     /// Starts the task; called once, by the maker of this object.
-    func start(on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async throws -> Value) {
+    func start(
+        on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async throws -> Value
+    ) {
         let task = Task(executorPreference: executor) {
             do { _ = self.end(with: try await body()) } catch { _ = self.end(throwing: error) }
         }
@@ -28,7 +30,9 @@ final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable {
         return true
     }
 
-    override func escalateTask(to priority: TaskPriority) { whilePending { task }?.raise(to: priority) }
+    override func escalateTask(to priority: TaskPriority) {
+        whilePending { task }?.raise(to: priority)
+    }
 
     override func didEnd() { task = nil }
 

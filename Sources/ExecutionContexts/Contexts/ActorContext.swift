@@ -83,7 +83,8 @@ private final class ActorJobs<Isolation: Actor>: ExecutionContext {
         lastJob.withLock { lastJob in
             lastJob.number += 1
             lastJob.priority = priority
-            lastJob.task = Task.detached(priority: priority) { [self, actor, number = lastJob.number] in
+            lastJob.task = Task.detached(priority: priority) {
+                [self, actor, number = lastJob.number] in
                 await Self.run(work, on: actor)
                 end(number)
             }

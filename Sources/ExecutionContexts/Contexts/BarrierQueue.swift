@@ -66,7 +66,9 @@ public final class BarrierQueueContext: SynchronousBarrierContext, ForecastingCo
 
     public var name: String { queue.label }
 
-    package func foresee(_ forecast: inout WaitForecast) { if entry.isExclusive { forecast.obstacle = name } }
+    package func foresee(_ forecast: inout WaitForecast) {
+        if entry.isExclusive { forecast.obstacle = name }
+    }
 }
 
 extension ExecutionContext where Self == BarrierQueueContext {

@@ -18,7 +18,8 @@ public final class BlockingContext: ExecutionContext, ForecastingContext, Limite
     /// Makes a context with its own threads. A limit below 1 or above 1,024 traps.
     public init(limit: Int = 64, name: String = "blocking") {
         require(
-            limit >= 1, "A blocking context with a limit of \(limit) could never run anything (law 1).")
+            limit >= 1,
+            "A blocking context with a limit of \(limit) could never run anything (law 1).")
         require(
             limit <= LibraryThreads.limit,
             "A blocking context cannot have \(limit) threads, since a process has \(LibraryThreads.limit) of the "

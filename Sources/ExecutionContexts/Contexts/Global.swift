@@ -44,7 +44,9 @@ public import Dispatch
     public var queue: DispatchQueue { globalQueue.base.queue }
 
     /// Yes on this quality of service, otherwise not known (law 4).
-    public var isCurrent: Bool? { globalQueue.isCurrent == true ? true : globalQueue.base.isCurrent }
+    public var isCurrent: Bool? {
+        globalQueue.isCurrent == true ? true : globalQueue.base.isCurrent
+    }
 
     public func checkIsCurrent() -> Bool {
         // One of the library's threads, running in place of one that waits, is not a thread of the
@@ -66,7 +68,9 @@ extension ExecutionContext where Self == GlobalContext {
     public static var global: GlobalContext { GlobalContext() }
 
     /// The system's shared threads, at a quality of service.
-    public static func global(qos: DispatchQoS.QoSClass) -> GlobalContext { GlobalContext(qos: qos) }
+    public static func global(qos: DispatchQoS.QoSClass) -> GlobalContext {
+        GlobalContext(qos: qos)
+    }
 }
 
 extension GlobalContext: ReliableContext {}

@@ -111,7 +111,9 @@ final class GlobalQueue: LimitedView<RootQueue>, @unchecked Sendable {
         }
     }
 
-    private static let background = SimulationHooks.making { GlobalQueue(.background, "global(background)") }
+    private static let background = SimulationHooks.making {
+        GlobalQueue(.background, "global(background)")
+    }
     private static let utility = SimulationHooks.making { GlobalQueue(.utility, "global(utility)") }
     private static let standard = SimulationHooks.making { GlobalQueue(.default, "global") }
     private static let userInitiated = SimulationHooks.making {
@@ -132,7 +134,9 @@ final class GlobalQueue: LimitedView<RootQueue>, @unchecked Sendable {
 
     override func beginWait() { unsafe queue?._withUnsafeGuaranteedRef { $0.beginWait() } }
 
-    override func endWait(_ return: Return) { unsafe queue?._withUnsafeGuaranteedRef { $0.endWait() } }
+    override func endWait(_ return: Return) {
+        unsafe queue?._withUnsafeGuaranteedRef { $0.endWait() }
+    }
 
     override func beginCall() { beginWait() }
 

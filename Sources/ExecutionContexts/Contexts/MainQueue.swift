@@ -34,7 +34,9 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Forec
         return try withoutActuallyEscaping(body) { (body) throws(Failure) -> Value in
             // Unsafe in name only: the caller waits while the main queue runs it.
             nonisolated(unsafe) let body = body
-            return try BlockingScope.calling { DispatchQueue.main.sync { unsafe caller.result(body) } }.get()
+            return try BlockingScope.calling {
+                DispatchQueue.main.sync { unsafe caller.result(body) }
+            }.get()
         }
     }
 
@@ -108,7 +110,8 @@ extension MainContext {
         line: UInt = #line, _ work: @escaping @MainActor @Sendable () -> Void
     ) -> DelayedWork {
         let plain: Work = { MainActor.assumeIsolated(work) }
-        return general.schedule(after: delay, tolerance: tolerance, fileID: fileID, line: line, plain)
+        return general.schedule(
+            after: delay, tolerance: tolerance, fileID: fileID, line: line, plain)
     }
 
     /// Runs a closure of the main actor on the main queue after this many seconds (law 7).
@@ -118,7 +121,8 @@ extension MainContext {
         line: UInt = #line, _ work: @escaping @MainActor @Sendable () -> Void
     ) -> DelayedWork {
         let plain: Work = { MainActor.assumeIsolated(work) }
-        return general.schedule(after: seconds, tolerance: tolerance, fileID: fileID, line: line, plain)
+        return general.schedule(
+            after: seconds, tolerance: tolerance, fileID: fileID, line: line, plain)
     }
 }
 

@@ -32,7 +32,9 @@ public struct QueueContext: ExecutionContext, ForecastingContext {
 
     public var name: String { queue.label }
 
-    package func foresee(_ forecast: inout WaitForecast) { if isCurrent == true { forecast.ask(queue) } }
+    package func foresee(_ forecast: inout WaitForecast) {
+        if isCurrent == true { forecast.ask(queue) }
+    }
 }
 
 extension DispatchQueue {

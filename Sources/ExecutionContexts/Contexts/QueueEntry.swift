@@ -78,9 +78,12 @@ struct QueueEntry: Sendable {
         return try BlockingScope.calling {
             queue.sync {
                 if caller.isHere {
-                    return Result { () throws(Failure) in try unsafe Frame.enter(mark.reading, body) }
+                    return Result { () throws(Failure) in try unsafe Frame.enter(mark.reading, body)
+                    }
                 }
-                return caller.result { () throws(Failure) in try unsafe Frame.enter(mark.reading, body) }
+                return caller.result { () throws(Failure) in
+                    try unsafe Frame.enter(mark.reading, body)
+                }
             }
         }.get()
     }

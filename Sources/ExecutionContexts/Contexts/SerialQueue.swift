@@ -4,12 +4,15 @@ public import Dispatch
 ///
 /// `.global.serial("name")` is a lighter view with the same guarantees. Make a queue if you must
 /// pass one to a system API, which takes `queue`.
-public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierContext, ForecastingContext {
+public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierContext,
+    ForecastingContext
+{
     private let entry: QueueEntry
 
     /// Makes a context with its own serial queue, which may target another queue.
     public init(label: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil) {
-        entry = QueueEntry(serial: DispatchQueue(label: label, qos: qos, target: target), target: target)
+        entry = QueueEntry(
+            serial: DispatchQueue(label: label, qos: qos, target: target), target: target)
     }
 
     /// The queue that the work runs on.

@@ -134,12 +134,14 @@
     /// Whether a waiter, not yet queued, needs to know if the write context can run the writes
     /// before it.
     func needsForecast(_ waiter: UnsafeMutablePointer<Waiter>) -> Bool {
-        unsafe !waiter.pointee.hasForeseen && !waiter.pointee.helps && waiter.pointee.position > completed
+        unsafe !waiter.pointee.hasForeseen && !waiter.pointee.helps
+            && waiter.pointee.position > completed
     }
 
     /// The first waiter, if only threads inside keep it out and it does not look at the clock yet.
     var overtaken: UnsafeMutablePointer<Waiter>? {
-        guard let first = unsafe waitQueue.first, unsafe !first.pointee.isTiming && first.pointee.job == nil,
+        guard let first = unsafe waitQueue.first,
+            unsafe !first.pointee.isTiming && first.pointee.job == nil,
             unsafe first.pointee.position <= completed
         else { return nil }
         return unsafe first
@@ -166,7 +168,9 @@
             // ready.
             if unsafe waiter.pointee.job != nil { return nil }
             let isReady = unsafe waiter.pointee.position <= completed
-            if unsafe isReady && (waiter.pointee.request == .shared || !isRead) { return unsafe waiter }
+            if unsafe isReady && (waiter.pointee.request == .shared || !isRead) {
+                return unsafe waiter
+            }
             if isFirstStarving { return nil }
             unsafe next = waitQueue.next(after: waiter)
         }

@@ -85,7 +85,9 @@ public final class CriticalSection: Sendable {
     ) throws(Failure) -> Value? {
         let thread = unsafe Threads.current
         if unsafe lock.isHeld(by: thread) { return try body() }
-        guard unsafe lock.tryEnter(thread) || lock.wait(thread, until: deadline()) else { return nil }
+        guard unsafe lock.tryEnter(thread) || lock.wait(thread, until: deadline()) else {
+            return nil
+        }
         entry.write(fileID, line)
         defer { unsafe lock.leave(thread) }
         return try body()

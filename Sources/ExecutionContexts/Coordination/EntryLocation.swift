@@ -30,7 +30,8 @@ struct EntryLocation: ~Copyable, Sendable {
     /// Describes the thread and where it entered, or nil if that is not known.
     borrowing func description(of thread: UInt32) -> String? {
         #if DEBUG
-        guard thread != 0, let text = unsafe UnsafePointer<CChar>(bitPattern: file.load(ordering: .relaxed))
+        guard thread != 0,
+            let text = unsafe UnsafePointer<CChar>(bitPattern: file.load(ordering: .relaxed))
         else { return nil }
         return
             unsafe "thread \(thread), which entered at \(String(cString: text)):\(line.load(ordering: .relaxed))"

@@ -41,7 +41,9 @@ struct KeyedLocal: Sendable {
         if let value = object as? Value { return value }
         // The dictionary stores an optional that is nil as `NSNull`; on some systems the cast
         // rejects it.
-        guard object is NSNull, let kind = Value.self as? any ExpressibleByNilLiteral.Type else { return nil }
+        guard object is NSNull, let kind = Value.self as? any ExpressibleByNilLiteral.Type else {
+            return nil
+        }
         return Self.null(kind)
     }
 
@@ -65,7 +67,9 @@ private final class KeyedStorage {
     var keys: Set<String> = []
     private let dictionary = Thread.current.threadDictionary
 
-    static let ofThread = SimulationHooks.making { ThreadLocalValue<KeyedStorage> { _ in KeyedStorage() } }
+    static let ofThread = SimulationHooks.making {
+        ThreadLocalValue<KeyedStorage> { _ in KeyedStorage() }
+    }
 
     deinit {
         for key in keys {

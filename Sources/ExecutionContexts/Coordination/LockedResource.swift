@@ -54,7 +54,8 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
         require(
             unsafe !Frame.isCurrent(reading),
             "\(fileID):\(line): a write inside a read of the same resource would change what the read "
-                + "looks at (law 18). Use enqueueWrite, which runs later, or do all of it in one write.")
+                + "looks at (law 18). Use enqueueWrite, which runs later, or do all of it in one write."
+        )
         return try access(writes: true) { () throws(Failure) -> Value in
             try unsafe body(&value.pointee)
         }
@@ -84,7 +85,8 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
         let marked = {
             require(
                 outcome == nil,
-                "The lock '\(type(of: self.lock))' ran one access twice (law 30). Run each body once.")
+                "The lock '\(type(of: self.lock))' ran one access twice (law 30). Run each body once."
+            )
             outcome = unsafe Frame.enter(mark) { () throws(Never) -> Result<Value, Failure> in
                 do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
             }
@@ -102,7 +104,8 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
         require(
             unsafe !Frame.isCurrent(writing),
             "\(fileID):\(line): \(access) inside a write of the same resource would overlap with it "
-                + "(law 30). Use the value that the outer closure has; pass it on as an inout parameter.")
+                + "(law 30). Use the value that the outer closure has; pass it on as an inout parameter."
+        )
     }
 
     // The marks of this resource's accesses: two addresses that no other object has.

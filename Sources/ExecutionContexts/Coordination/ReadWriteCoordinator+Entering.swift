@@ -44,7 +44,9 @@ extension ReadWriteCoordinator {
     }
 
     @usableFromInline @inline(never)
-    func enterSlowly(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64) -> ReadEntry? {
+    func enterSlowly(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64)
+        -> ReadEntry?
+    {
         unsafe core.enterToRead(thread, hasAnnounced: hasAnnounced, until: deadline)
     }
 

@@ -23,7 +23,8 @@ extension ReadWriteCore {
     ) throws(Failure) -> Value? {
         if isInside { return try body() }
         guard deadline == Parker.never else {
-            return try TimedHandOff.run(until: deadline, { context.execute($0) }) { () throws(Failure) in
+            return try TimedHandOff.run(until: deadline, { context.execute($0) }) {
+                () throws(Failure) in
                 try markingRead(body)
             }
         }
@@ -46,7 +47,9 @@ extension ReadWriteCore {
     }
 
     /// Marks the thread as reading, for the checks of nested calls.
-    func markingRead<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    func markingRead<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+        -> Value
+    {
         let thread = unsafe Threads.current
         let slot = unsafe ReaderSlots.push(thread)
         unsafe slot.pointee.store(announcement | 1, ordering: .releasing)  // As in `enter`.
@@ -58,7 +61,9 @@ extension ReadWriteCore {
     }
 
     /// Marks the thread as writing; the context excludes all others.
-    func markingWrite<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    func markingWrite<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+        -> Value
+    {
         // Relaxed: only the thread itself looks for its own number.
         unsafe writer.pointee.store(Threads.current.pointee.identifier, ordering: .relaxed)
         defer { unsafe writer.pointee.store(0, ordering: .relaxed) }

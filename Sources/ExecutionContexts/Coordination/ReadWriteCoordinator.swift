@@ -95,7 +95,8 @@ public final class ReadWriteCoordinator: Sendable {
         timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        try readIfPossible(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
+        try readIfPossible(
+            before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
     }
 
     // MARK: Writing
@@ -140,7 +141,8 @@ public final class ReadWriteCoordinator: Sendable {
         timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        try writeIfPossible(before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
+        try writeIfPossible(
+            before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
     }
 
     private func readIfPossible<Value, Failure: Error>(
@@ -173,12 +175,17 @@ public final class ReadWriteCoordinator: Sendable {
     // Over a context. Without a limit, the wait ends with the body's value.
 
     @usableFromInline @inline(never)
-    func readElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    func readElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+        -> Value
+    {
         try unsafe core.read(over: core.base.unsafelyUnwrapped, until: .max, body).unsafelyUnwrapped
     }
 
     @usableFromInline @inline(never)
-    func writeElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        try unsafe core.write(over: core.base.unsafelyUnwrapped, until: .max, body).unsafelyUnwrapped
+    func writeElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+        -> Value
+    {
+        try unsafe core.write(over: core.base.unsafelyUnwrapped, until: .max, body)
+            .unsafelyUnwrapped
     }
 }

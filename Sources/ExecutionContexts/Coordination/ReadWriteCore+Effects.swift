@@ -78,7 +78,8 @@ extension ReadWriteCore {
             unsafe next = queues.waitQueue.next(after: waiter)
             let isJob = unsafe waiter.pointee.job != nil
             let isReady = unsafe waiter.pointee.position <= queues.completed
-            guard unsafe isReady && waiter.pointee.request == .shared && (isJob || queues.hasWrites) else {
+            guard unsafe isReady && waiter.pointee.request == .shared && (isJob || queues.hasWrites)
+            else {
                 // Behind an enqueued read that waits for writes no waiter is ready.
                 if queues.isFirstStarving || isJob { return }
                 continue
@@ -97,7 +98,8 @@ extension ReadWriteCore {
     }
 
     private func wake(
-        _ waiter: UnsafeMutablePointer<Waiter>?, _ queues: inout CoordinatorQueues, _ effects: inout Effects
+        _ waiter: UnsafeMutablePointer<Waiter>?, _ queues: inout CoordinatorQueues,
+        _ effects: inout Effects
     ) {
         guard let waiter = unsafe waiter, !queues.isWakePending else { return }
         queues.isWakePending = true

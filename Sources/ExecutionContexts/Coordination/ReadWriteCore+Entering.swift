@@ -19,7 +19,9 @@ enum ReadEntry: UInt8 {
 /// The slow paths in and out.
 extension ReadWriteCore {
     /// Enters a reader that could not take the fast path; nil if `deadline` came first.
-    func enterToRead(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64) -> ReadEntry? {
+    func enterToRead(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64)
+        -> ReadEntry?
+    {
         if isOverContext { return .elsewhere }
         if hasAnnounced { unsafe withdraw(ReaderSlots.first(thread), thread) }
         let slot = unsafe ReaderSlots.push(thread)
@@ -28,7 +30,8 @@ extension ReadWriteCore {
         return entry
     }
 
-    private func enter(_ slot: ReaderSlots.Slot, _ thread: ThreadRecord, until deadline: Int64) -> ReadEntry?
+    private func enter(_ slot: ReaderSlots.Slot, _ thread: ThreadRecord, until deadline: Int64)
+        -> ReadEntry?
     {
         if isOpenToSlotReaders {
             unsafe SimulationHooks.publish(announcement, in: slot, mode: ec_mode())

@@ -8,7 +8,8 @@ internal import Synchronization
 /// 3. Park. A thread that leaves wakes one waiter, which repeats from step 2.
 extension ReadWriteCore {
     /// Waits and enters; false if `deadline` came first.
-    func wait(_ thread: ThreadRecord, _ request: Waiter.WaitRequest, until deadline: Int64) -> Bool {
+    func wait(_ thread: ThreadRecord, _ request: Waiter.WaitRequest, until deadline: Int64) -> Bool
+    {
         // A caller that gives up at once does not spin either.
         if unsafe deadline != .min && spin(thread, request) { return true }
         var waiter = unsafe Waiter(thread, request, helps: mayHelp(thread, until: deadline))
@@ -63,13 +64,16 @@ extension ReadWriteCore {
 
     /// Decides what a waiter does next; under the lock.
     private func attempt(
-        _ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64, _ queues: inout CoordinatorQueues,
+        _ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64,
+        _ queues: inout CoordinatorQueues,
         _ effects: inout Effects
     ) -> Step {
         if unsafe waiter.pointee.isAdmitted { return .enter }
         let wasWoken = unsafe waiter.pointee.isWoken
         var isQueued = unsafe waiter.pointee.isQueued
-        if unsafe waiter.pointee.position == .max { unsafe waiter.pointee.position = queues.submitted }
+        if unsafe waiter.pointee.position == .max {
+            unsafe waiter.pointee.position = queues.submitted
+        }
         if deadline == Parker.never, unsafe queues.needsForecast(waiter) { return .forecast }
         if wasWoken {
             unsafe waiter.pointee.isWoken = false
@@ -90,7 +94,8 @@ extension ReadWriteCore {
                 // No other waiter was woken while this wake-up was pending, so this thread wakes
                 // the next one.
                 if wasWoken { effects = admitNext(&queues) }
-                return unsafe awaitsDrain(waiter, queues) ? .awaitDrain : .park(until: min(deadline, end))
+                return unsafe awaitsDrain(waiter, queues)
+                    ? .awaitDrain : .park(until: min(deadline, end))
             }
             unsafe queues.waitQueue.append(waiter)
             unsafe waiter.pointee.isQueued = true
@@ -108,7 +113,8 @@ extension ReadWriteCore {
     private func starvationDeadline(
         _ waiter: UnsafeMutablePointer<Waiter>, now: Int64, _ queues: inout CoordinatorQueues
     ) -> Int64 {
-        guard unsafe queues.waitQueue.first == waiter, unsafe waiter.pointee.position <= queues.completed
+        guard unsafe queues.waitQueue.first == waiter,
+            unsafe waiter.pointee.position <= queues.completed
         else {
             return Parker.never
         }
@@ -121,11 +127,14 @@ extension ReadWriteCore {
     }
 
     private func enter(
-        _ waiter: UnsafeMutablePointer<Waiter>, _ queues: inout CoordinatorQueues, _ effects: inout Effects
+        _ waiter: UnsafeMutablePointer<Waiter>, _ queues: inout CoordinatorQueues,
+        _ effects: inout Effects
     ) -> Step? {
         let thread = unsafe waiter.pointee.thread
         if unsafe waiter.pointee.position > queues.completed {
-            if unsafe queues.mayHelp(waiter), queues.completed < queues.limit, unsafe tryExclude(thread) {
+            if unsafe queues.mayHelp(waiter), queues.completed < queues.limit,
+                unsafe tryExclude(thread)
+            {
                 return .help
             }
         } else if unsafe !queues.isFirstStarving || queues.waitQueue.first == waiter {
@@ -141,7 +150,9 @@ extension ReadWriteCore {
     }
 
     /// Whether a waiter needs a drain on the write context, which is requested.
-    private func awaitsDrain(_ waiter: UnsafeMutablePointer<Waiter>, _ queues: borrowing CoordinatorQueues)
+    private func awaitsDrain(
+        _ waiter: UnsafeMutablePointer<Waiter>, _ queues: borrowing CoordinatorQueues
+    )
         -> Bool
     {
         guard
@@ -154,7 +165,8 @@ extension ReadWriteCore {
     }
 
     private func leaveQueue(
-        _ waiter: UnsafeMutablePointer<Waiter>, _ queues: inout CoordinatorQueues, _ effects: inout Effects
+        _ waiter: UnsafeMutablePointer<Waiter>, _ queues: inout CoordinatorQueues,
+        _ effects: inout Effects
     ) {
         if unsafe waiter.pointee.isQueued { unsafe queues.remove(waiter) }
         // Other waiters may enter beside a reader. Behind a writer they wait on.
@@ -197,7 +209,8 @@ extension ReadWriteCore {
     /// a write may take any time.
     private func mayHelp(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
         if writeContext.isCurrent == true { return true }
-        return unsafe deadline == Parker.never && writeContext.runsAnywhere && !Threads.own.pointee.is_main
+        return unsafe deadline == Parker.never && writeContext.runsAnywhere
+            && !Threads.own.pointee.is_main
     }
 
     /// Spins for a moment: most reads and writes are short, and parking takes long.

@@ -25,7 +25,8 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
     private let batch: UnsafeMutablePointer<WorkQueue>
 
     init(
-        name: String, writeContext: some ExecutionContext, over base: (any SynchronousBarrierContext)? = nil
+        name: String, writeContext: some ExecutionContext,
+        over base: (any SynchronousBarrierContext)? = nil
     ) {
         self.name = name
         self.base = base
@@ -68,7 +69,9 @@ final class ReadWriteCore: DrainedView, @unchecked Sendable {
         unsafe writer.pointee.load(ordering: .relaxed) == thread.pointee.identifier
     }
 
-    func isReading(_ thread: ThreadRecord) -> Bool { unsafe ReaderSlots.holds(thread, announcement) }
+    func isReading(_ thread: ThreadRecord) -> Bool {
+        unsafe ReaderSlots.holds(thread, announcement)
+    }
 
     /// Whether the calling thread is inside a write of this coordinator.
     var isInsideWrite: Bool { unsafe isWriting(Threads.current) }

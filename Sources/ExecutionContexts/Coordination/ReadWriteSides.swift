@@ -9,7 +9,9 @@ public struct ReadingContext: SynchronousContext {
     public func execute(_ work: @escaping Work) { coordinator.read { () throws(Never) in work() } }
 
     /// Runs `work` beside other reads on the global context, after the writes before it.
-    public func enqueue(_ work: consuming @escaping Work) { coordinator.core.enqueueRead(consume work) }
+    public func enqueue(_ work: consuming @escaping Work) {
+        coordinator.core.enqueueRead(consume work)
+    }
 
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value

@@ -140,7 +140,8 @@ extension Registry {
 
 extension Registry {
     /// Calls each registered closure with `event` on the caller: `listeners("started")`.
-    public func callAsFunction<Event>(_ event: Event) where Registrant == @Sendable (Event) -> Void {
+    public func callAsFunction<Event>(_ event: Event)
+    where Registrant == @Sendable (Event) -> Void {
         forEach { $0(event) }
     }
 
@@ -156,7 +157,8 @@ extension Registry {
     }
 
     /// Calls each registered closure, in order, in one job on `context`.
-    public func callAsFunction(on context: some ExecutionContext) where Registrant == @Sendable () -> Void {
+    public func callAsFunction(on context: some ExecutionContext)
+    where Registrant == @Sendable () -> Void {
         forEach(on: context) { $0() }
     }
 }

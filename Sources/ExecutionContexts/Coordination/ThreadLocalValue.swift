@@ -85,7 +85,9 @@ public final class ThreadLocalValue<Value>: Sendable {
     ///
     /// If `Value` is optional, `nil` removes the value and `.some(nil)` stores nil.
     @inlinable
-    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    @available(
+        *, noasync, message: "A task may change threads: call this from a synchronous function."
+    )
     public func set(_ value: sending Value?) { replace(by: value) }
 
     /// Runs `body` with the calling thread's value, made if there is none, and returns its result.
@@ -140,12 +142,16 @@ extension ThreadLocalValue where Value: Sendable {
     /// makes none. A value that it has stored itself stays, and the one it returns is dropped. The
     /// result is nil if the instantiator returns nil or is missing.
     @inlinable
-    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    @available(
+        *, noasync, message: "A task may change threads: call this from a synchronous function."
+    )
     public func value() -> Value? { presentOrMade() }
 
     /// The calling thread's value, if it has one; never makes one (law 22).
     @inlinable
-    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    @available(
+        *, noasync, message: "A task may change threads: call this from a synchronous function."
+    )
     public func cachedValue() -> Value? { present() }
 }
 
@@ -157,7 +163,9 @@ extension ThreadLocalValue {
         swift, obsoleted: 6,
         message: "A value that is not Sendable would leave its thread: use withCurrent (law 22)."
     )
-    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    @available(
+        *, noasync, message: "A task may change threads: call this from a synchronous function."
+    )
     public func value() -> Value? { presentOrMade() }
 
     /// The calling thread's value, if it has one; never makes one. Keep it on the thread.
@@ -166,7 +174,9 @@ extension ThreadLocalValue {
         swift, obsoleted: 6,
         message: "A value that is not Sendable would leave its thread: use withCurrent (law 22)."
     )
-    @available(*, noasync, message: "A task may change threads: call this from a synchronous function.")
+    @available(
+        *, noasync, message: "A task may change threads: call this from a synchronous function."
+    )
     public func cachedValue() -> Value? { present() }
 }
 
@@ -238,7 +248,8 @@ extension ThreadLocalValue {
     @usableFromInline @inline(never)
     func storedOrMade() -> Value? {
         if let stored = stored() { return stored }
-        guard let instantiator, let made = LocalInitialization.once(self, { instantiator(self) }) else {
+        guard let instantiator, let made = LocalInitialization.once(self, { instantiator(self) })
+        else {
             // The instantiator may have stored one and returned nil.
             return stored()
         }

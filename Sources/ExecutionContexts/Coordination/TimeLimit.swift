@@ -8,7 +8,8 @@ enum TimeLimit {
     static func after(_ duration: Duration?) -> Int64 {
         guard let duration else { return Parker.never }
         guard duration > .zero else { return .min }
-        return unsafe SimulationHooks.now(Threads.current).addingSaturating(duration.saturatedNanoseconds)
+        return unsafe SimulationHooks.now(Threads.current).addingSaturating(
+            duration.saturatedNanoseconds)
     }
 
     static func after(seconds: Double, fileID: StaticString, line: UInt) -> Int64 {

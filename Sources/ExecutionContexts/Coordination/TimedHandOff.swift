@@ -59,8 +59,10 @@ final class TimedHandOff: @unchecked Sendable {
 
     // Acquiring and releasing: the thread that moves it owns the body.
     private func move(to next: UInt8) -> Bool {
-        state.compareExchange(expected: State.waiting, desired: next, ordering: .acquiringAndReleasing)
-            .exchanged
+        state.compareExchange(
+            expected: State.waiting, desired: next, ordering: .acquiringAndReleasing
+        )
+        .exchanged
     }
 
     /// The job that runs the body; its guard is released with it, whether or not it ran.

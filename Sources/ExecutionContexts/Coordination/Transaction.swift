@@ -80,7 +80,8 @@ public struct Transaction: Sendable {
         case .global:
             stopMisuse(
                 "A transaction was made on '\(queue.label)', a global queue, which ignores barriers and so excludes no "
-                    + "other access (law 28). Use a queue of your own, or Transaction(on: .global.serial()).")
+                    + "other access (law 28). Use a queue of your own, or Transaction(on: .global.serial())."
+            )
         }
     }
 }

@@ -29,7 +29,8 @@ extension BarrierContext {
     /// Warns about a policy that this context cannot keep; making the view traps with a message.
     @available(
         *, deprecated,
-        message: "callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps"
+        message:
+            "callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps"
     )
     @_disfavoredOverload
     public func bounded(_ capacity: Int, overflow: Overflow) -> some RefusingContext {
@@ -111,7 +112,9 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
 
     func enqueue(_ work: consuming @escaping Work) { view.enqueue(consume work) }
 
-    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) { try view.tryExecute(consume work) }
+    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
+        try view.tryExecute(consume work)
+    }
 }
 
 extension Bounded: BarrierContext where Base: BarrierContext {

@@ -112,7 +112,9 @@ extension CountedView {
     /// Sends the next held job, because a job has left the room without running.
     private func leave() {
         guard let next = room.withLock({ $0.leave() }) else { return }
-        if let outer = unsafe succession, unsafe outer.pointee.sendsNext || outer.pointee.phase == .starting {
+        if let outer = unsafe succession,
+            unsafe outer.pointee.sendsNext || outer.pointee.phase == .starting
+        {
             unsafe outer.pointee.waiting.append(consume next)
         } else {
             unsafe sendAll(consume next) { _ in }
@@ -120,7 +122,9 @@ extension CountedView {
     }
 
     /// Runs `body`, then sends `next` and, one after the other, the jobs that follow it.
-    private func sendAll(_ next: consuming Submitted, _ body: (UnsafeMutablePointer<Succession>) -> Void) {
+    private func sendAll(
+        _ next: consuming Submitted, _ body: (UnsafeMutablePointer<Succession>) -> Void
+    ) {
         var succession = Succession()
         succession.waiting.append(consume next)
         unsafe withUnsafeMutablePointer(to: &succession) { succession in
@@ -134,7 +138,9 @@ extension CountedView {
 
     /// The succession of this view that is under way further up this thread's stack.
     private var succession: UnsafeMutablePointer<Succession>? {
-        unsafe Frame.note(of: Frame.owner(self)).flatMap { unsafe UnsafeMutablePointer(bitPattern: $0) }
+        unsafe Frame.note(of: Frame.owner(self)).flatMap {
+            unsafe UnsafeMutablePointer(bitPattern: $0)
+        }
     }
 
     /// Whether the base runs `job` inside the call that sends it, before the sending job has begun.
@@ -183,7 +189,8 @@ extension CountedView {
 extension CountedView: BarrierContext where Base: BarrierContext {
     func executeBarrier(_ work: consuming @escaping Work) {
         guard room.withLock({ $0.enter() }) else { full.stop() }
-        let guarded = CompletionGuard(Waiting(Submitted(work: consume work, isBarrier: true), of: self))
+        let guarded = CompletionGuard(
+            Waiting(Submitted(work: consume work, isBarrier: true), of: self))
         base.executeBarrier { guarded.run() }
     }
 }

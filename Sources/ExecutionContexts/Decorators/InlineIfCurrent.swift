@@ -40,7 +40,8 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     private var runsInline: Bool {
         // Acquiring is enough, sequential consistency would not help: only the submissions of this
         // thread, and of threads that happen before it, must be seen, and they are visible (law 6).
-        waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true && additions?.skipsNow != true
+        waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true
+            && additions?.skipsNow != true
     }
 
     private func runInline(_ work: consuming @escaping Work) {

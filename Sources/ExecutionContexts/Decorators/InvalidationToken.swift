@@ -45,7 +45,8 @@ public final class InvalidationToken: Sendable {
 
     func remove(_ watcher: some TokenWatcher) {
         // The watcher is released outside of the lock (law 9).
-        _ = watchers.withLock { watchers in watchers?.removeValue(forKey: ObjectIdentifier(watcher)) }
+        _ = watchers.withLock { watchers in watchers?.removeValue(forKey: ObjectIdentifier(watcher))
+        }
     }
 }
 

@@ -12,7 +12,9 @@ class DrainedView: @unchecked Sendable {
     /// Whether the base needs no guard; computed once, since the cast costs as much as a guard.
     private let isBaseReliable: Bool
 
-    init(over base: (some ExecutionContext).Type) { isBaseReliable = base is any ReliableContext.Type }
+    init(over base: (some ExecutionContext).Type) {
+        isBaseReliable = base is any ReliableContext.Type
+    }
 
     /// Runs queued jobs until the budget is spent.
     func drain() { fatalError("A drained view must override drain().") }
@@ -42,7 +44,9 @@ class DrainedView: @unchecked Sendable {
 
     /// Requests another drain, from inside one; true if it came at once, inside this call.
     final func requestContinuation(on base: some ExecutionContext) -> Bool {
-        unsafe DrainContinuation.offer(by: ec_frame_top().unsafelyUnwrapped) { requestDrain(on: base) }
+        unsafe DrainContinuation.offer(by: ec_frame_top().unsafelyUnwrapped) {
+            requestDrain(on: base)
+        }
     }
 
     /// Requests a thread of the base that is not the caller's.

@@ -34,7 +34,9 @@ class LimitedView<Base: ExecutionContext>: DrainedView, BarrierContext, Forecast
 
     func executeBarrier(_ work: consuming @escaping Work) {
         let work = UnmanagedWork(bound(consume work))
-        if state.withLock({ $0.append(work.assembled(), isBarrier: true) }) { requestDrain(on: base) }
+        if state.withLock({ $0.append(work.assembled(), isBarrier: true) }) {
+            requestDrain(on: base)
+        }
     }
 
     /// Yes inside this view's work, no elsewhere, except for law 4's one exception.
@@ -64,7 +66,9 @@ class LimitedView<Base: ExecutionContext>: DrainedView, BarrierContext, Forecast
         while true {
             // A base that runs work on the caller runs the new worker inside the request. This
             // worker dismisses it and runs all the jobs, one after the other.
-            if step.needsWorker, requestContinuation(on: base) { state.withLock { $0.dismissWorker() } }
+            if step.needsWorker, requestContinuation(on: base) {
+                state.withLock { $0.dismissWorker() }
+            }
             guard run(&step) else { return true }
             if budget.spend() {
                 return !state.withLock { $0.retire(endingBarrier: step.isBarrier) }

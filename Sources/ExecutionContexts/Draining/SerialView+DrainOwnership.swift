@@ -57,7 +57,9 @@ extension SerialView {
             return true
         }
         while true {
-            guard isOwner || waiter.wait(for: base, named: name, needsBase: needsBase) else { trapDropped() }
+            guard isOwner || waiter.wait(for: base, named: name, needsBase: needsBase) else {
+                trapDropped()
+            }
             if dequeueIfClear(waiter) { return }
             // Jobs are queued before the caller, which has drain ownership. The caller does not run
             // them itself: inside them the caller's queue, actor, task and thread would count as

@@ -40,6 +40,7 @@ extension SerialView {
                 "'\(name)' was waited for, but the token of '\(token)' was invalidated, and nothing starts there any more "
                     + "(law 1). Wait with run or submit, which answer with a refusal.")
         }
-        stopMisuse("'\(name)' dropped a job that a thread was waiting for (law 1): its base drops jobs.")
+        stopMisuse(
+            "'\(name)' dropped a job that a thread was waiting for (law 1): its base drops jobs.")
     }
 }

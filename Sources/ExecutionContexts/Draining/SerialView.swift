@@ -12,7 +12,8 @@
 /// A waiter may acquire ownership before the drain comes, so a pool without a free thread delays no
 /// waiter. A drain that finds the view owned, or no jobs, does nothing.
 @safe
-final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext, SynchronousBarrierContext,
+final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext,
+    SynchronousBarrierContext,
     ForecastingContext, @unchecked Sendable  // See below.
 {
     // Unchecked: the mailbox is guarded. Only the drain owner accesses the batch. The wait queue is
@@ -79,7 +80,11 @@ final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext
     private func postBehind(_ work: UnmanagedWork) -> Bool {
         mailbox.withLock { mailbox in
             let work = work.assembled()
-            if let last = waitQueue.last { last.behind.append(work) } else { mailbox.queue.append(work) }
+            if let last = waitQueue.last {
+                last.behind.append(work)
+            } else {
+                mailbox.queue.append(work)
+            }
             return mailbox.mustRequestDrain()
         }
     }

@@ -152,7 +152,8 @@ private struct Slot {
     }
 
     static func allocate(_ capacity: UInt16) -> Segment {
-        let header = unsafe layout(capacity).block.allocate().bindMemory(to: Header.self, capacity: 1)
+        let header = unsafe layout(capacity).block.allocate().bindMemory(
+            to: Header.self, capacity: 1)
         unsafe header.initialize(to: Header(next: nil, capacity: capacity))
         return unsafe Segment(header: header)
     }

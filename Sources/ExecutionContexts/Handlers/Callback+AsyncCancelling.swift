@@ -102,7 +102,8 @@ extension Async where Value == Void {
     public static func fromCallback(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ start: (
-            _ done: @escaping @Sendable () -> Void, _ onCancel: @escaping @Sendable (@escaping Work) -> Void
+            _ done: @escaping @Sendable () -> Void,
+            _ onCancel: @escaping @Sendable (@escaping Work) -> Void
         ) throws ->
             Void,
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }

@@ -96,7 +96,8 @@ class CallbackCore: @unchecked Sendable {
     // thread.
     private func transition(from old: UInt8, to new: UInt8) -> Bool {
         SimulationHooks.point()
-        return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
+        return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
+            .exchanged
     }
 }
 

@@ -55,6 +55,7 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
         if reason == .refused(.invalidated) { return }
         // One write, so that the lines of several threads do not mix. Without standard error it is
         // lost.
-        try? FileHandle.standardError.write(contentsOf: Data("ExecutionContexts: \(description)\n".utf8))
+        try? FileHandle.standardError.write(
+            contentsOf: Data("ExecutionContexts: \(description)\n".utf8))
     }
 }

@@ -33,7 +33,9 @@ final class CallbackPromise: @unchecked Sendable {
     func take() -> PromiseState? {
         SimulationHooks.point()
         // Acquiring and releasing: the caller sees the future state as it was initialized.
-        guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else { return state.take() }
+        guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else {
+            return state.take()
+        }
         onFault?(CallbackFault(.calledAgain, context: nil, origin: location.description))
         return nil
     }
@@ -43,8 +45,11 @@ extension Async {
     /// Calls `start` with a handler of any kind; an error that it throws completes the future.
     @usableFromInline
     init(
-        _ fileID: StaticString, _ line: UInt, _ onFault: @escaping @Sendable (CallbackFault) -> Void,
-        start: (_ promise: CallbackPromise, _ onCancel: @escaping @Sendable (@escaping Work) -> Void) throws
+        _ fileID: StaticString, _ line: UInt,
+        _ onFault: @escaping @Sendable (CallbackFault) -> Void,
+        start: (
+            _ promise: CallbackPromise, _ onCancel: @escaping @Sendable (@escaping Work) -> Void
+        ) throws
             -> Void
     ) {
         let location = CodeLocation(fileID, line)

@@ -41,7 +41,8 @@ enum JSONText {
     static func microseconds(_ nanoseconds: Int64) -> String {
         let (whole, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
         let digits = String(rest)
-        return (nanoseconds < 0 ? "-" : "") + "\(whole)." + String(repeating: "0", count: 3 - digits.count)
+        return (nanoseconds < 0 ? "-" : "") + "\(whole)."
+            + String(repeating: "0", count: 3 - digits.count)
             + digits
     }
 

@@ -64,7 +64,9 @@ struct TimelinePage {
     private var summary: String {
         let count = recording.jobs.count
         var words = "\(count) job\(count == 1 ? "" : "s") in \(recording.lanes.count) lanes"
-        if recording.overwritten > 0 { words += "; \(recording.overwritten) older events were overwritten" }
+        if recording.overwritten > 0 {
+            words += "; \(recording.overwritten) older events were overwritten"
+        }
         if recording.spans.count > 1 {
             words +=
                 "; \(recording.spans.count) time sources, each with its own origin: lanes of different "
@@ -115,9 +117,12 @@ struct TimelinePage {
 
     private func row(_ totals: RecordedTotals) -> String {
         func cells(_ spread: Percentiles, _ isKnown: Bool) -> [String] {
-            [spread.p50, spread.p90, spread.p99, spread.max].map { isKnown ? JSONText.duration($0) : "" }
+            [spread.p50, spread.p90, spread.p99, spread.max].map {
+                isKnown ? JSONText.duration($0) : ""
+            }
         }
-        var all = ["\(totals.count)"] + cells(totals.waits, !totals.isAsync) + cells(totals.runs, true)
+        var all =
+            ["\(totals.count)"] + cells(totals.waits, !totals.isAsync) + cells(totals.runs, true)
         all.append(totals.longest.map { totals.isAsync ? "" : "#\($0.job)" } ?? "")
         all += [totals.greatestDepth, totals.waiting, totals.running, totals.abandoned].map {
             $0 == 0 ? "" : "\($0)"
@@ -135,7 +140,8 @@ struct TimelinePage {
             "[\(JSONText.quoted(lane.name)),\(lane.clock),\(lane.isAsync ? 1 : 0),\(lane.rows)]"
         }
         let spans = recording.spans.map { "\($0.upperBound - $0.lowerBound)" }
-        return "{\"lanes\":[\(lanes.joined(separator: ","))],\"spans\":[\(spans.joined(separator: ","))],"
+        return
+            "{\"lanes\":[\(lanes.joined(separator: ","))],\"spans\":[\(spans.joined(separator: ","))],"
             + "\"jobs\":[\n\(recording.jobs.map(numbers).joined(separator: ",\n"))\n]}"
     }
 

@@ -32,7 +32,8 @@ extension Recording {
     private var processes: [String] {
         spans.indices.map { clock in
             let name = spans.count == 1 ? "contexts" : "contexts in time source \(clock + 1)"
-            return metadata("process_name", pid: clock + 1, tid: 0, "\"name\":\(JSONText.quoted(name))")
+            return metadata(
+                "process_name", pid: clock + 1, tid: 0, "\"name\":\(JSONText.quoted(name))")
         }
     }
 
@@ -42,7 +43,8 @@ extension Recording {
                 let name = lanes[lane].name + (row == 0 ? "" : " · \(row + 1)")
                 let (pid, tid) = (lanes[lane].clock + 1, thread(lane, row))
                 return [
-                    metadata("thread_name", pid: pid, tid: tid, "\"name\":\(JSONText.quoted(name))"),
+                    metadata(
+                        "thread_name", pid: pid, tid: tid, "\"name\":\(JSONText.quoted(name))"),
                     metadata("thread_sort_index", pid: pid, tid: tid, "\"sort_index\":\(tid)"),
                 ]
             }
@@ -75,7 +77,9 @@ extension Recording {
             "\"state\":\"\(facts.state.rawValue)\"",
             "\"waited_us\":\(JSONText.microseconds(facts.waited?.saturatedNanoseconds ?? 0))",
         ]
-        if let behind = job.behind { arguments.append("\"behind\":\(JSONText.quoted(label(behind)))") }
+        if let behind = job.behind {
+            arguments.append("\"behind\":\(JSONText.quoted(label(behind)))")
+        }
         if let submitter = job.submitter {
             arguments.append("\"submitted_by\":\(JSONText.quoted(label(submitter)))")
         }
@@ -90,7 +94,9 @@ extension Recording {
     /// The arrow from the submitter to this job, if both ran and share a time source.
     private func flow(_ index: Int) -> [String] {
         let job = jobs[index]
-        guard let started = job.facts.started, let submitter = submitterInTime(of: job) else { return [] }
+        guard let started = job.facts.started, let submitter = submitterInTime(of: job) else {
+            return []
+        }
         let shared = "\"cat\":\"hop\",\"name\":\"submits\",\"id\":\(index + 1)"
         return [
             "{\"ph\":\"s\",\(shared),\(position(submitter)),\"ts\":\(stamp(job.facts.enqueued, job.lane))}",
@@ -110,6 +116,7 @@ extension Recording {
     /// The display name of a job.
     func label(_ index: Int) -> String {
         jobs[index].facts.isAsync
-            ? jobs[index].facts.context : "\(jobs[index].facts.context) #\(jobs[index].facts.id.job)"
+            ? jobs[index].facts.context
+            : "\(jobs[index].facts.context) #\(jobs[index].facts.id.job)"
     }
 }

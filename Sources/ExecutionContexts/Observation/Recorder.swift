@@ -31,7 +31,8 @@ public final class Recorder: ContextObserver {
     public init(capacity: Int = 65_536) {
         require(
             capacity >= 1,
-            "A recorder of \(capacity) events could record nothing (law 11). Give it room for 1 or more.")
+            "A recorder of \(capacity) events could record nothing (law 11). Give it room for 1 or more."
+        )
         ring = Guarded(RecorderRing(capacity: capacity))
     }
 
@@ -59,14 +60,16 @@ public final class Recorder: ContextObserver {
         guard !isPaused else { return }
         let start = job.enqueued.nanoseconds.addingSaturating(waited.saturatedNanoseconds)
         let entry = RecorderEntry(
-            kind, job.identity, thread: Self.thread, enqueued: job.enqueued.nanoseconds, started: start,
+            kind, job.identity, thread: Self.thread, enqueued: job.enqueued.nanoseconds,
+            started: start,
             ended: start.addingSaturating(ran.saturatedNanoseconds), submitter: job.submitter)
         ring.withLock { $0.add(entry, of: job.context, in: job.origin, isAsync: false) }
     }
 
     /// Records an event of an `Async`, which only begins and ends.
     func recordAsync(
-        _ kind: RecordedEvent.Kind, _ future: ObservedWork, ended: Moment, completer: ObservedWork.Identity?
+        _ kind: RecordedEvent.Kind, _ future: ObservedWork, ended: Moment,
+        completer: ObservedWork.Identity?
     ) {
         guard !isPaused else { return }
         let start = future.enqueued.nanoseconds

@@ -14,8 +14,11 @@ extension Recording {
             context: lanes[lane].name, isAsync: lanes[lane].isAsync, count: facts.count,
             waiting: count(.waiting), running: count(.running), abandoned: count(.abandoned),
             waits: Percentiles(
-                nanoseconds: facts.compactMap { $0.started == nil ? nil : $0.waited?.saturatedNanoseconds }),
+                nanoseconds: facts.compactMap {
+                    $0.started == nil ? nil : $0.waited?.saturatedNanoseconds
+                }),
             runs: Percentiles(nanoseconds: facts.compactMap { $0.ran?.saturatedNanoseconds }),
-            longest: longest?.ran == nil ? nil : longest?.id, greatestDepth: lanes[lane].greatestDepth)
+            longest: longest?.ran == nil ? nil : longest?.id,
+            greatestDepth: lanes[lane].greatestDepth)
     }
 }

@@ -89,7 +89,8 @@ struct Recording {
     private func job(_ entry: RecorderEntry, _ lane: Int, submitter: Int?) -> Job {
         Job(
             facts: RecordedJob(
-                id: entry.job, context: lanes[lane].name, isAsync: lanes[lane].isAsync, state: .waiting,
+                id: entry.job, context: lanes[lane].name, isAsync: lanes[lane].isAsync,
+                state: .waiting,
                 enqueued: Moment(nanoseconds: entry.enqueued), thread: Int(entry.thread),
                 submitter: entry.submitter),
             lane: lane, submitter: submitter)

@@ -9,7 +9,9 @@ enum BinarySemaphore: Sendable {
     case simulated(Simulated)
 
     init() {
-        self = SimulationHooks.current == nil ? .real(DispatchSemaphore(value: 0)) : .simulated(Simulated())
+        self =
+            SimulationHooks.current == nil
+            ? .real(DispatchSemaphore(value: 0)) : .simulated(Simulated())
     }
 
     func signal() {

@@ -13,7 +13,8 @@ package struct BlockLayout {
 
     /// Reserves room for `count` values and returns the offset of the first one.
     package mutating func append<Value: ~Copyable>(_ type: Value.Type, count: Int = 1) -> Int {
-        append(byteCount: count * MemoryLayout<Value>.stride, alignment: MemoryLayout<Value>.alignment)
+        append(
+            byteCount: count * MemoryLayout<Value>.stride, alignment: MemoryLayout<Value>.alignment)
     }
 
     /// Reserves `byteCount` bytes at a multiple of `alignment` and returns their offset.

@@ -43,7 +43,8 @@ internal import Dispatch
     /// The address of the task for which the calling thread acts, or nil outside of tasks.
     static var task: UnsafeRawPointer? {
         let own = unsafe ownTask
-        guard let current = unsafe ec_caller_task_current(), unsafe current.pointee.own_task == own else {
+        guard let current = unsafe ec_caller_task_current(), unsafe current.pointee.own_task == own
+        else {
             return unsafe own
         }
         return unsafe current.pointee.task
@@ -89,7 +90,8 @@ internal import Dispatch
     ///
     /// The caller's frames cannot end while its thread waits. They are not changed.
     private func withFrames(_ body: () -> Void) {
-        unsafe Frame.enter(Frame.Owner(record), note: Int(bitPattern: frames), job: Frame.crossing) {
+        unsafe Frame.enter(Frame.Owner(record), note: Int(bitPattern: frames), job: Frame.crossing)
+        {
             guard let queue else { return body() }
             unsafe Frame.enter(queue.running, body)
         }

@@ -6,7 +6,8 @@
 /// parameter.
 package func withCancellationHandler<Value>(
     isolation: isolated (any Actor)? = #isolation,
-    _ operation: nonisolated(nonsending) () async throws -> Value, onCancel cancel: @Sendable () -> Void
+    _ operation: nonisolated(nonsending) () async throws -> Value,
+    onCancel cancel: @Sendable () -> Void
 ) async rethrows -> Value {
     try await withTaskCancellationHandler(
         operation: {

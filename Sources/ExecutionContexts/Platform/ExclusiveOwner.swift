@@ -99,7 +99,8 @@ struct Holder {
         switch word & Kind.mask {
         case Kind.job: return Frame.runs(UInt64(word >> 2))
         case Kind.thread:
-            return unsafe Caller.task == nil && UInt(Threads.current.pointee.owner_number) == word >> 2
+            return unsafe Caller.task == nil
+                && UInt(Threads.current.pointee.owner_number) == word >> 2
         default: return unsafe Caller.task.map { UInt(bitPattern: $0) } == word
         }
     }

@@ -42,7 +42,8 @@ enum Frame {
 
     /// The number of the job that the caller runs, or nil outside of the library's jobs.
     static var job: UInt64? {
-        guard let frame = unsafe first(ec_frame_top(), where: { unsafe $0.pointee.job != noJob }) else {
+        guard let frame = unsafe first(ec_frame_top(), where: { unsafe $0.pointee.job != noJob })
+        else {
             return nil
         }
         if unsafe frame.pointee.job == 0 { unsafe frame.pointee.job = newJob() }
@@ -105,7 +106,9 @@ enum Frame {
     }
 
     @inline(never)
-    private static func isCurrent(_ owner: Owner, from frame: UnsafeMutablePointer<ec_frame>) -> Bool {
+    private static func isCurrent(_ owner: Owner, from frame: UnsafeMutablePointer<ec_frame>)
+        -> Bool
+    {
         unsafe first(frame) { unsafe $0.pointee.owner == owner && $0.pointee.note == 0 } != nil
     }
 
@@ -116,7 +119,8 @@ enum Frame {
 
     /// The innermost frame, from `start` on, for which `isWanted` returns true.
     private static func first(
-        _ start: UnsafeMutablePointer<ec_frame>?, where isWanted: (UnsafeMutablePointer<ec_frame>) -> Bool
+        _ start: UnsafeMutablePointer<ec_frame>?,
+        where isWanted: (UnsafeMutablePointer<ec_frame>) -> Bool
     ) -> UnsafeMutablePointer<ec_frame>? {
         var next = unsafe start
         while let frame = unsafe next {

@@ -69,7 +69,8 @@ enum LibraryThreads {
     private static func pause() {
         unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 1) { word in
             unsafe word.initialize(repeating: 0)
-            unsafe ec_wait(word.baseAddress.unsafelyUnwrapped, 0, MonotonicClock.nanoseconds + 20_000_000)
+            unsafe ec_wait(
+                word.baseAddress.unsafelyUnwrapped, 0, MonotonicClock.nanoseconds + 20_000_000)
         }
     }
 
@@ -111,7 +112,8 @@ private final class OwnThread: @unchecked Sendable {
         let reference = unsafe Unmanaged.passRetained(OwnThread(assignment))
         let hasStarted = unsafe ec_thread_start(
             { reference in
-                unsafe Unmanaged<OwnThread>.fromOpaque(reference.unsafelyUnwrapped).takeRetainedValue().live()
+                unsafe Unmanaged<OwnThread>.fromOpaque(reference.unsafelyUnwrapped)
+                    .takeRetainedValue().live()
                 return nil
             }, reference.toOpaque())
         if !hasStarted { unsafe reference.release() }

@@ -36,7 +36,8 @@ internal import CPlatform
         unsafe LocalTable.reserve(0, on: thread)
         let outer = unsafe top(thread)
         var frame = unsafe LocalInitialization(
-            owner: UnsafeRawPointer(Unmanaged.passUnretained(owner).toOpaque()), outer: outer, isUse: true)
+            owner: UnsafeRawPointer(Unmanaged.passUnretained(owner).toOpaque()), outer: outer,
+            isUse: true)
         return try unsafe withUnsafeMutablePointer(to: &frame) {
             (pointer: UnsafeMutablePointer<LocalInitialization>) throws(Failure) -> Result in
             unsafe setTop(pointer, thread)
@@ -62,7 +63,9 @@ internal import CPlatform
         unsafe LocalTable.header(of: thread)?.pointee.making
     }
 
-    private static func setTop(_ frame: UnsafeMutablePointer<LocalInitialization>?, _ thread: ThreadRecord) {
+    private static func setTop(
+        _ frame: UnsafeMutablePointer<LocalInitialization>?, _ thread: ThreadRecord
+    ) {
         unsafe LocalTable.header(of: thread)?.pointee.making = frame
     }
 }

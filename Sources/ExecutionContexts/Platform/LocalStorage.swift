@@ -28,7 +28,9 @@ internal import CPlatform
         // The node ends where the value begins.
         offset = (MemoryLayout<LocalNode>.size + alignment - 1) / alignment * alignment
         size = offset + MemoryLayout<Value>.size
-        unsafe deinitialize = { unsafe $0.assumingMemoryBound(to: Value.self).deinitialize(count: 1) }
+        unsafe deinitialize = {
+            unsafe $0.assumingMemoryBound(to: Value.self).deinitialize(count: 1)
+        }
     }
 
     /// Uninitialized memory for a value of the thread.

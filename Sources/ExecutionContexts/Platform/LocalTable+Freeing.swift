@@ -16,7 +16,8 @@ extension LocalTable {
             unsafe node.pointee.next = LocalNode.Pointer(bitPattern: head)
             // Releasing: the thread sees the node as it is. Acquiring: see `collect`.
             let (isDone, current) = unsafe detached.pointee.compareExchange(
-                expected: head, desired: UInt(bitPattern: node), successOrdering: .acquiringAndReleasing,
+                expected: head, desired: UInt(bitPattern: node),
+                successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed)
             if isDone { break }
             head = current
@@ -41,7 +42,9 @@ extension LocalTable {
     /// meanwhile.
     static func clear(of thread: ThreadRecord) {
         var freed = unsafe -Int(header(of: thread)?.pointee.capacity ?? 0)
-        repeat { unsafe freeAll(of: thread, counting: &freed) } while unsafe freeDetached(of: thread)
+        repeat {
+            unsafe freeAll(of: thread, counting: &freed)
+        } while unsafe freeDetached(of: thread)
         guard let header = unsafe header(of: thread) else { return }
         // Relaxed: only this thread reads it while it has a table, and the record's next thread
         // starts from zero.
@@ -66,7 +69,9 @@ extension LocalTable {
             unsafe entries(of: thread)[index] = .empty
             let node = unsafe LocalNode.before(value)
             // If it cannot be unlinked, its thread-local is gone, and the node is a detached one.
-            if unsafe node.pointee.storage.takeUnretainedValue().unlink(node) { unsafe LocalNode.free(node) }
+            if unsafe node.pointee.storage.takeUnretainedValue().unlink(node) {
+                unsafe LocalNode.free(node)
+            }
             freed += 1
             require(
                 freed < maxStoredAtEnd,

@@ -64,7 +64,8 @@ enum LocalTable {
         unsafe memory.assumingMemoryBound(to: Value.self).initialize(to: value)
         // A value that is still in the entry is a detached one. Freeing it later does not touch
         // this entry, because the entry holds another value then.
-        unsafe entries(of: thread)[Int(storage.index)] = Entry(value: memory, serial: storage.serial)
+        unsafe entries(of: thread)[Int(storage.index)] = Entry(
+            value: memory, serial: storage.serial)
     }
 
     /// Replaces a value; the old one is freed after the new one is visible.
@@ -105,8 +106,11 @@ enum LocalTable {
     }
 
     /// Checks the capacity and not the count, which another thread may set to zero at any time.
-    private static func lookUp(_ thread: ThreadRecord, _ storage: LocalStorage) -> UnsafeMutableRawPointer? {
-        guard let header = unsafe header(of: thread), unsafe storage.index < header.pointee.capacity else {
+    private static func lookUp(_ thread: ThreadRecord, _ storage: LocalStorage)
+        -> UnsafeMutableRawPointer?
+    {
+        guard let header = unsafe header(of: thread), unsafe storage.index < header.pointee.capacity
+        else {
             return nil
         }
         let entry = unsafe entries(of: thread)[Int(storage.index)]

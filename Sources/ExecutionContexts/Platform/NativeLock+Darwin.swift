@@ -54,7 +54,9 @@ enum NativeLock {
         unsafe SimulationHooks.lock(
             storage, try: { unsafe takeSimulated(storage) },
             // Relaxed: a lock owner with a mark does not run meanwhile.
-            isHeldBySimulated: { unsafe mark(behind: storage).pointee.load(ordering: .relaxed) != 0 })
+            isHeldBySimulated: {
+                unsafe mark(behind: storage).pointee.load(ordering: .relaxed) != 0
+            })
     }
 
     private static func takeSimulated(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
@@ -65,7 +67,9 @@ enum NativeLock {
     }
 
     @inline(__always)
-    private static func mark(behind storage: UnsafeMutablePointer<Storage>) -> UnsafeMutablePointer<Mark> {
+    private static func mark(behind storage: UnsafeMutablePointer<Storage>) -> UnsafeMutablePointer<
+        Mark
+    > {
         unsafe UnsafeMutableRawPointer(storage + 1).assumingMemoryBound(to: Mark.self)
     }
 

@@ -17,7 +17,9 @@ internal import Synchronization
 /// other.
 enum NativeLock {
     typealias Storage = Atomic<UInt32>
-    static let layout = (size: MemoryLayout<Storage>.size, alignment: MemoryLayout<Storage>.alignment)
+    static let layout = (
+        size: MemoryLayout<Storage>.size, alignment: MemoryLayout<Storage>.alignment
+    )
 
     private static let free: UInt32 = 0
     private static let held: UInt32 = 1
@@ -69,7 +71,9 @@ enum NativeLock {
             ec_relax()
             ec_relax()
             // Relaxed loads first, so that spinning does not take the cache line from the owner.
-            if unsafe storage.pointee.load(ordering: .relaxed) == free, unsafe take(storage, as: held) {
+            if unsafe storage.pointee.load(ordering: .relaxed) == free,
+                unsafe take(storage, as: held)
+            {
                 return
             }
         }
@@ -86,7 +90,9 @@ enum NativeLock {
         unsafe SimulationHooks.lock(
             storage, try: { unsafe take(storage, as: heldBySimulated) },
             // Relaxed: the lock owner does not run meanwhile.
-            isHeldBySimulated: { unsafe storage.pointee.load(ordering: .relaxed) == heldBySimulated })
+            isHeldBySimulated: {
+                unsafe storage.pointee.load(ordering: .relaxed) == heldBySimulated
+            })
     }
 
     static func destroy(_ storage: UnsafeMutablePointer<Storage>) {

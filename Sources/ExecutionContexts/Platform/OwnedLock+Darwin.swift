@@ -48,7 +48,8 @@ struct OwnedLock: ~Copyable {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
         unsafe owner = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 2)
         unsafe waiters = owner + 1
-        unsafe native = UnsafeMutableRawPointer(owner + 2).bindMemory(to: os_unfair_lock_s.self, capacity: 1)
+        unsafe native = UnsafeMutableRawPointer(owner + 2).bindMemory(
+            to: os_unfair_lock_s.self, capacity: 1)
         unsafe owner.initialize(to: Atomic(0))
         unsafe waiters.initialize(to: Atomic(0))
         unsafe native.initialize(to: os_unfair_lock_s())
@@ -91,7 +92,8 @@ struct OwnedLock: ~Copyable {
         // it reads the announcement. If it comes first, the announcement synchronizes with it, and
         // the waiter's next try sees the release. Sequentially consistent, so that it stays behind
         // the release.
-        let waiting = unsafe waiters.pointee.bitwiseOr(0, ordering: .sequentiallyConsistent).oldValue
+        let waiting = unsafe waiters.pointee.bitwiseOr(0, ordering: .sequentiallyConsistent)
+            .oldValue
         if waiting != 0 && waiting & Self.wakePending == 0 { unsafe wakeFirst(thread) }
     }
 
@@ -110,7 +112,9 @@ struct OwnedLock: ~Copyable {
         return true
     }
 
-    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64) -> Bool {
+    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64)
+        -> Bool
+    {
         let thread = unsafe waiter.pointee.thread
         change { unsafe $0.waiting.append(waiter) }
         while true {
@@ -157,7 +161,8 @@ struct OwnedLock: ~Copyable {
             let result = body(&queue)
             // An exchange: see `leave`.
             if queue.summary != before {
-                _ = unsafe waiters.pointee.exchange(queue.summary, ordering: .sequentiallyConsistent)
+                _ = unsafe waiters.pointee.exchange(
+                    queue.summary, ordering: .sequentiallyConsistent)
             }
             return result
         }

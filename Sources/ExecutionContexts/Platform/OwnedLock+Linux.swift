@@ -33,7 +33,8 @@ struct OwnedLock: ~Copyable {
         var lastHandOver: Int64 = 0
 
         var summary: UInt32 {
-            waiting.count << 2 | (isFirstStarving ? starving : 0) | (isWakePending ? wakePending : 0)
+            waiting.count << 2 | (isFirstStarving ? starving : 0)
+                | (isWakePending ? wakePending : 0)
         }
 
         /// Wakes the first waiter, unless a wake-up is pending.
@@ -105,7 +106,9 @@ struct OwnedLock: ~Copyable {
     borrowing func leave(_ thread: ThreadRecord) {
         let mode = ec_mode()
         // Relaxed: the flag is seen sooner or later.
-        if unsafe waiters.pointee.load(ordering: .relaxed) & Self.starving != 0, unsafe handOver(thread) {
+        if unsafe waiters.pointee.load(ordering: .relaxed) & Self.starving != 0,
+            unsafe handOver(thread)
+        {
             return
         }
         unsafe SimulationHooks.publish(0, in: owner, mode: mode)
@@ -143,12 +146,16 @@ struct OwnedLock: ~Copyable {
         for _ in 0..<8 {
             for _ in 0..<32 { ec_relax() }
             // Relaxed: only a thread that finds the lock free tries to take it.
-            if unsafe owner.pointee.load(ordering: .relaxed) == 0, unsafe tryEnter(thread) { return true }
+            if unsafe owner.pointee.load(ordering: .relaxed) == 0, unsafe tryEnter(thread) {
+                return true
+            }
         }
         return false
     }
 
-    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64) -> Bool {
+    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64)
+        -> Bool
+    {
         let thread = unsafe waiter.pointee.thread
         change { unsafe $0.waiting.append(waiter) }
         ec_barrier()

@@ -71,6 +71,8 @@ extension QueueMark.Kind {
     init(_ queue: DispatchQueue) {
         // On Linux the system's objects for one queue need not be identical; its labels are.
         let label = queue.label
-        self = label == DispatchQueue.main.label ? .main : label.hasPrefix("com.apple.root.") ? .global : .own
+        self =
+            label == DispatchQueue.main.label
+            ? .main : label.hasPrefix("com.apple.root.") ? .global : .own
     }
 }

@@ -20,7 +20,8 @@ enum ReaderSlots {
     /// Allocates a record, and its slots in the cache line behind it.
     static func allocateRecord() -> ThreadRecord {
         unsafe assert(MemoryLayout<ec_thread>.size <= cacheLine)
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: 2 * cacheLine, alignment: 2 * cacheLine)
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: 2 * cacheLine, alignment: 2 * cacheLine)
         unsafe (memory + cacheLine).bindMemory(to: Atomic<UInt>.self, capacity: Int(inlineCount))
         for index in 0..<Int(inlineCount) {
             unsafe (memory + cacheLine).assumingMemoryBound(to: Atomic<UInt>.self)
@@ -43,7 +44,9 @@ enum ReaderSlots {
     }
 
     /// The slot that was pushed last.
-    static func top(_ thread: ThreadRecord) -> Slot { unsafe slot(thread, thread.pointee.pushed_slots) }
+    static func top(_ thread: ThreadRecord) -> Slot {
+        unsafe slot(thread, thread.pointee.pushed_slots)
+    }
 
     static func pop(_ thread: ThreadRecord) { unsafe thread.pointee.pushed_slots -= 1 }
 
@@ -65,14 +68,18 @@ enum ReaderSlots {
             for index in 0..<inlineCount {
                 // Sequentially consistent: what a reader did before it withdrew its announcement
                 // has happened, and in portable mode the load must not pass the caller's own write.
-                if unsafe inlineSlot(thread, index).pointee.load(ordering: .sequentiallyConsistent) == word {
+                if unsafe inlineSlot(thread, index).pointee.load(ordering: .sequentiallyConsistent)
+                    == word
+                {
                     return true
                 }
             }
             var block = unsafe firstBlock(thread).pointee.load(ordering: .acquiring)
             while let slots = unsafe Slot(bitPattern: block) {
                 for index in 1..<Int(blockCount) {
-                    if unsafe slots[index].load(ordering: .sequentiallyConsistent) == word { return true }
+                    if unsafe slots[index].load(ordering: .sequentiallyConsistent) == word {
+                        return true
+                    }
                 }
                 block = unsafe slots[0].load(ordering: .acquiring)
             }
@@ -108,7 +115,9 @@ enum ReaderSlots {
             var block = unsafe Slot(bitPattern: link.pointee.load(ordering: .acquiring))
             if unsafe block == nil {
                 let fresh = Slot.allocate(capacity: Int(blockCount))
-                for index in 0..<Int(blockCount) { unsafe (fresh + index).initialize(to: Atomic(0)) }
+                for index in 0..<Int(blockCount) {
+                    unsafe (fresh + index).initialize(to: Atomic(0))
+                }
                 // Only the thread itself adds a block. Releasing, for threads that search.
                 unsafe link.pointee.store(UInt(bitPattern: fresh), ordering: .releasing)
                 unsafe block = fresh

@@ -63,7 +63,9 @@ package protocol Simulation: AnyObject {
 @usableFromInline
 package enum SimulationHooks {
     /// Runs `body` with the calling thread in a simulation.
-    package static func simulating<Result>(_ simulation: any Simulation, _ body: () -> Result) -> Result {
+    package static func simulating<Result>(_ simulation: any Simulation, _ body: () -> Result)
+        -> Result
+    {
         let thread = unsafe Threads.own
         // Retained and released by hand: a lifetime that lasts to the end of a scope ends early if
         // `body` does not return.
@@ -130,7 +132,9 @@ package enum SimulationHooks {
 
     /// The monotonic clock, or the simulated one.
     static var now: Int64 {
-        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, let simulation = current { return simulation.now }
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0, let simulation = current {
+            return simulation.now
+        }
         return MonotonicClock.nanoseconds
     }
 
@@ -148,7 +152,9 @@ package enum SimulationHooks {
 
     /// Takes a `NativeLock` for a simulated thread, after a scheduling point; false for any other
     /// thread.
-    static func lock(_ word: UnsafeRawPointer, try take: () -> Bool, isHeldBySimulated: () -> Bool) -> Bool {
+    static func lock(_ word: UnsafeRawPointer, try take: () -> Bool, isHeldBySimulated: () -> Bool)
+        -> Bool
+    {
         guard let simulation = current else { return false }
         simulation.willStep()
         if take() { return true }
@@ -161,7 +167,9 @@ package enum SimulationHooks {
     ///
     /// Calls `take` until it returns true; false outside of a simulation.
     static func wait(_ word: UnsafeRawPointer, until take: () -> Bool) -> Bool {
-        guard let thread = unsafe ec_thread_current(), let simulation = unsafe simulation(of: thread) else {
+        guard let thread = unsafe ec_thread_current(),
+            let simulation = unsafe simulation(of: thread)
+        else {
             return false
         }
         return unsafe wait(for: simulation, word, until: take) { false }
@@ -205,7 +213,9 @@ package enum SimulationHooks {
     static func waits(
         for word: UnsafeRawPointer, _ owner: UnsafeRawPointer, _ context: @autoclosure () -> String
     ) {
-        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.willWait(word, owner, context()) }
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 {
+            unsafe current?.willWait(word, owner, context())
+        }
     }
 
     /// Whether the thread with this number announces that it reads; for a scheduler, while no other
@@ -232,65 +242,6 @@ package enum SimulationHooks {
         guard let thread = unsafe ec_thread_current() else { return }
         if unsafe thread.pointee.locals != nil { unsafe LocalTable.clear(of: thread) }
     }
-
-    /// Stores a value so that other threads see it before the caller's next load happens.
-    ///
-    /// In portable mode, by a full barrier of its own. Otherwise only the compiler is kept from
-    /// reordering: the other side of the handshake calls `ec_barrier` between its own store and
-    /// load. The fence before the store is for the compiler's reference counting, which would
-    /// otherwise move a retain below it.
-    @inlinable @inline(__always)
-    static func publish(_ value: UInt32, in word: UnsafeMutablePointer<Atomic<UInt32>>, mode: UInt32) {
-        ec_compiler_fence()
-        if mode == 0 {
-            // Releasing: a thread that sees the value sees what the caller did before.
-            unsafe word.pointee.store(value, ordering: .releasing)
-            return ec_compiler_fence()
-        }
-        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
-        _ = unsafe word.pointee.exchange(value, ordering: .sequentiallyConsistent)
-    }
-
-    @inlinable @inline(__always)
-    static func publish(_ value: UInt, in word: UnsafeMutablePointer<Atomic<UInt>>, mode: UInt32) {
-        if mode == 0 { return unsafe publishAtOnce(value, in: word) }
-        ec_compiler_fence()
-        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
-        _ = unsafe word.pointee.exchange(value, ordering: .sequentiallyConsistent)
-    }
-
-    /// The same, for a caller that knows that the mode is zero.
-    @inlinable @inline(__always)
-    static func publishAtOnce(_ value: UInt, in word: UnsafeMutablePointer<Atomic<UInt>>) {
-        ec_compiler_fence()
-        // Releasing, as above.
-        unsafe word.pointee.store(value, ordering: .releasing)
-        ec_compiler_fence()
-    }
-
-    /// A scheduling point, if any thread is simulated.
-    @inlinable @inline(__always)
-    static func point(_ word: UnsafeRawPointer, mode: UInt32) {
-        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
-    }
-
-    /// A scheduling point before an operation on a word that has no name.
-    @inlinable @inline(__always)
-    package static func point() {
-        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { pointOfSimulation() }
-    }
-
-    @usableFromInline @inline(never)
-    static func pointOfSimulation() { current?.willStep() }
-
-    /// A scheduling point before a try to take a lock, if any thread is simulated.
-    @inlinable @inline(__always)
-    static func attempt(_ owner: UnsafeRawPointer, mode: UInt32) {
-        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willEnter(owner) }
-    }
-
-    @usableFromInline @inline(never)
-    static func willEnter(_ owner: UnsafeRawPointer) { unsafe current?.willEnter(owner) }
 
     /// Holds the record's simulation, whose type C does not know.
     private final class Box {

@@ -37,7 +37,8 @@ enum Threads {
     /// the thread has ended, what the thread did has happened. If the thread has no record yet,
     /// what it does happens after the caller's earlier changes.
     static func contains(where body: (ThreadRecord) -> Bool) -> Bool {
-        records.withUnscheduledLock { records in unsafe records.living.contains { unsafe body($0) } }
+        records.withUnscheduledLock { records in unsafe records.living.contains { unsafe body($0) }
+        }
     }
 
     /// How many threads have a record.

@@ -124,7 +124,9 @@ extension PoolCore {
     func report(_ worker: PoolWorker) {
         worker.isToReport.store(false, ordering: .relaxed)
         accounting.withLock { accounting in
-            if unsafe worker.record.waits == 0 && !worker.record.isReturning { accounting.count(worker) }
+            if unsafe worker.record.waits == 0 && !worker.record.isReturning {
+                accounting.count(worker)
+            }
             publish(&accounting)
         }
     }

@@ -91,7 +91,9 @@ extension PoolCore {
     /// Adds some of the oldest jobs of the overflow to the worker's ring.
     @inline(never)
     private func bringOldest(_ worker: PoolWorker) {
-        if let work = overflow.takeOldest(into: worker.ring) { _ = add(UnmanagedWork(work), to: worker) }
+        if let work = overflow.takeOldest(into: worker.ring) {
+            _ = add(UnmanagedWork(work), to: worker)
+        }
     }
 
     /// Takes a share of the injector's jobs, for a worker whose ring is empty.
@@ -110,8 +112,11 @@ extension PoolCore {
         for _ in 0..<4 {
             let waiting = TimeShares.Waiting(
                 own: worker.ring.count > 0 || !overflow.isEmpty || !rescued.isEmpty,
-                outside: !injector.isEmpty, urgent: !urgent.isEmpty, lowPriority: !lowPriority.isEmpty)
-            guard waiting.own || waiting.outside || waiting.urgent || waiting.lowPriority else { return nil }
+                outside: !injector.isEmpty, urgent: !urgent.isEmpty,
+                lowPriority: !lowPriority.isEmpty)
+            guard waiting.own || waiting.outside || waiting.urgent || waiting.lowPriority else {
+                return nil
+            }
             if worker.ring.count > 1 || waiting.outside { startWorkerIfNeeded() }
             let work =
                 switch unsafe worker.shares.choose(
@@ -158,7 +163,9 @@ extension PoolCore {
             let other = unsafe self.worker((Int(worker.tick) + step) % count)
             let waiting = other === worker ? 0 : other.ring.count
             if waiting == 0 || waiting == 1 && !makesNoProgress(other) { continue }
-            if let work = other.ring.steal(into: worker.ring, takesLast: waiting == 1) { return work }
+            if let work = other.ring.steal(into: worker.ring, takesLast: waiting == 1) {
+                return work
+            }
         }
         return lowPriority.take(into: worker.ring, sharedBy: .max)
     }
@@ -235,7 +242,8 @@ extension PoolCore {
     func notifyIfDone() {
         let waiters = takeWaitersIfDone()
         if waiters.isEmpty { return }
-        LibraryThreads.run(.init(name: name, isIndispensable: true) { for waiter in waiters { waiter() } })
+        LibraryThreads.run(
+            .init(name: name, isIndispensable: true) { for waiter in waiters { waiter() } })
     }
 
     private func takeWaitersIfDone() -> [@Sendable () -> Void] {

@@ -66,7 +66,9 @@ internal import Synchronization
     var count: Int { made.load(ordering: .acquiring) }
 
     /// The worker at an index below `count`.
-    func worker(_ index: Int) -> PoolWorker { unsafe workers[index]._withUnsafeGuaranteedRef { $0 } }
+    func worker(_ index: Int) -> PoolWorker {
+        unsafe workers[index]._withUnsafeGuaranteedRef { $0 }
+    }
 
     // MARK: - Submitting
 
@@ -75,7 +77,8 @@ internal import Synchronization
     @inline(__always)
     func submit(_ work: UnmanagedWork, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
         if priority == .medium, isAccepted || !isClosed, let scope = unsafe ec_blocking_scope() {
-            let didAdd = unsafe Unmanaged<BlockingScope>.fromOpaque(scope)._withUnsafeGuaranteedRef { scope in
+            let didAdd = unsafe Unmanaged<BlockingScope>.fromOpaque(scope)._withUnsafeGuaranteedRef
+            { scope in
                 // The blocking scopes that a pool owns are its workers.
                 unsafe scope.owner == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
                     && add(work, to: unsafeDowncast(scope, to: PoolWorker.self))
@@ -88,7 +91,9 @@ internal import Synchronization
     /// Appends the job to the ring of the calling thread's worker.
     @inline(__always)
     func add(_ work: UnmanagedWork, to worker: PoolWorker) -> Bool {
-        if !worker.ring.hasRoom { overflow.append(contentsOf: worker.ring, allBut: WorkRing.capacity / 2) }
+        if !worker.ring.hasRoom {
+            overflow.append(contentsOf: worker.ring, allBut: WorkRing.capacity / 2)
+        }
         let waiting = worker.ring.append(work)
         // A worker runs the next link of a chain itself: another worker that is started for it
         // would each time come too late.
@@ -121,7 +126,9 @@ internal import Synchronization
     @inline(__always)
     func hurryMonitor() {
         // Relaxed, here and below: a hint. Without it the next look comes all the same.
-        if isPolledSlowly.load(ordering: .relaxed), vacancies.load(ordering: .relaxed) <= 0 { wakeMonitor() }
+        if isPolledSlowly.load(ordering: .relaxed), vacancies.load(ordering: .relaxed) <= 0 {
+            wakeMonitor()
+        }
     }
 
     @inline(never)
@@ -137,7 +144,9 @@ internal import Synchronization
     /// own ring looks again after each job.
     @inline(__always)
     func startWorkerIfNeeded() {
-        if vacancies.load(ordering: .relaxed) > 0, searching.load(ordering: .relaxed) == 0 { startWorker() }
+        if vacancies.load(ordering: .relaxed) > 0, searching.load(ordering: .relaxed) == 0 {
+            startWorker()
+        }
     }
 
     /// Starts a worker, if one may start; true if it gets a thread.
@@ -147,7 +156,9 @@ internal import Synchronization
         var started: PoolWorker?
         var isFirst = false
         accounting.withLock { accounting in
-            guard accounting.hasVacancy, let worker = accounting.idle.popLast() ?? make() else { return }
+            guard accounting.hasVacancy, let worker = accounting.idle.popLast() ?? make() else {
+                return
+            }
             isFirst = accounting.active == 0
             accounting.begin(worker)
             publish(&accounting)

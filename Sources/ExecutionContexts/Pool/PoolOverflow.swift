@@ -81,12 +81,15 @@ internal import Synchronization
                 // One batch at a time: the next one is due when this one has been served for as
                 // long again.
                 batches.all.removeFirst()
-                batches.all.first?.arrival = max(batches.all.first?.arrival ?? 0, moment + 50_000_000)
+                batches.all.first?.arrival = max(
+                    batches.all.first?.arrival ?? 0, moment + 50_000_000)
                 return batch
             })
         else { return }
         let count = batch.queue.count
-        while let work = batch.queue.popFirst() { _ = rescued.append(UnmanagedWork(work), isAccepted: true) }
+        while let work = batch.queue.popFirst() {
+            _ = rescued.append(UnmanagedWork(work), isAccepted: true)
+        }
         // After the jobs are in `rescued`: the pool never looks empty meanwhile.
         waiting.subtract(count, ordering: .releasing)
     }

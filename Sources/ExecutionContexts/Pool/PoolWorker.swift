@@ -167,7 +167,9 @@ internal import Synchronization
     func isStartedWhileParked() -> Bool {
         let end = MonotonicClock.nanoseconds + Self.parkDuration
         // Acquiring, here and below: sees what the thread that called `start` did.
-        while parkState.load(ordering: .acquiring) == Self.isParked, MonotonicClock.nanoseconds < end {
+        while parkState.load(ordering: .acquiring) == Self.isParked,
+            MonotonicClock.nanoseconds < end
+        {
             unsafe withUnsafePointer(to: parkState) { unsafe ec_wait($0, Self.isParked, end) }
         }
         return parkState.exchange(Self.isAway, ordering: .acquiring) == Self.isStarted

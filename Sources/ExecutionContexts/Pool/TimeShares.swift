@@ -22,9 +22,12 @@ package struct TimeShares {
         package var lowPriority = false
 
         package init(
-            own: Bool = false, outside: Bool = false, urgent: Bool = false, lowPriority: Bool = false
+            own: Bool = false, outside: Bool = false, urgent: Bool = false,
+            lowPriority: Bool = false
         ) {
-            (self.own, self.outside, self.urgent, self.lowPriority) = (own, outside, urgent, lowPriority)
+            (self.own, self.outside, self.urgent, self.lowPriority) = (
+                own, outside, urgent, lowPriority
+            )
         }
     }
 

@@ -128,7 +128,8 @@ internal import Synchronization
             let start = other.end.load(ordering: .relaxed)
             let words = unsafe ec_words_load(slot(first))
             for index in 1..<share {
-                unsafe ec_words_store(other.slot(start &+ index &- 1), ec_words_load(slot(first &+ index)))
+                unsafe ec_words_store(
+                    other.slot(start &+ index &- 1), ec_words_load(slot(first &+ index)))
             }
             let advance = front.compareExchange(
                 expected: first, desired: first &+ share, successOrdering: .acquiringAndReleasing,

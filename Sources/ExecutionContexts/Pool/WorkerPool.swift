@@ -32,12 +32,14 @@ public final class WorkerPool: RefusingContext, ForecastingContext {
         require(
             limit <= LibraryThreads.limit,
             "A pool has a limit of \(limit) threads, and all pools of a process together have "
-                + "\(LibraryThreads.limit) (law 11). Pass a smaller limit, or do not block threads.")
+                + "\(LibraryThreads.limit) (law 11). Pass a smaller limit, or do not block threads."
+        )
         require(
             1 <= width && width <= limit,
             "A pool of \(width) workers at a time and \(limit) in all could not run anything (law 1). "
                 + "Both must be 1 or more, and the limit no less than the width.")
-        self.init(PoolCore(name: name, width: width, limit: limit, quality: qos.qosClass.number), .medium)
+        self.init(
+            PoolCore(name: name, width: width, limit: limit, quality: qos.qosClass.number), .medium)
     }
 
     init(_ core: PoolCore, _ priority: WorkPriority) {
@@ -52,7 +54,8 @@ public final class WorkerPool: RefusingContext, ForecastingContext {
         if !core.submit(UnmanagedWork(consume work), priority) {
             stopMisuse(
                 "A job was submitted by execute to '\(name)', which has been shut down (law 1). "
-                    + "Use tryExecute, run or submit, which report a refusal, or submit before the shutdown.")
+                    + "Use tryExecute, run or submit, which report a refusal, or submit before the shutdown."
+            )
         }
     }
 

@@ -29,7 +29,9 @@ public struct Moment: InstantProtocol, Hashable, Sendable {
 
 extension Moment: CustomStringConvertible {
     /// The time since the origin, as a `Duration` shows it, or `never`.
-    public var description: String { self == .never ? "never" : "\(Duration.nanoseconds(nanoseconds))" }
+    public var description: String {
+        self == .never ? "never" : "\(Duration.nanoseconds(nanoseconds))"
+    }
 }
 
 extension Int64 {

@@ -53,7 +53,8 @@ extension ExecutionContext {
         // Passed on as a Boolean: the source itself would be retained and released at each step.
         let isTimedBySystem = time === SystemTime.shared
         let delay = Delay(
-            on: self, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID, line: line,
+            on: self, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID,
+            line: line,
             bound(work))
         // A delay that never comes is kept by no time source: it costs only the handle.
         if deadline < .never { time.add(delay, tolerance: tolerance) }

@@ -33,7 +33,8 @@ public final class SystemTime: TimeSource {
         state.withLock { state in
             if grain > 0 {
                 // Rounded up to a common grid, delays with a tolerance share wake-ups.
-                let rounded = unsafe delay.deadlineNanoseconds.addingSaturating(grain - 1) & ~(grain - 1)
+                let rounded =
+                    unsafe delay.deadlineNanoseconds.addingSaturating(grain - 1) & ~(grain - 1)
                 // Near the end of time there is no next point of the grid, and the last one would
                 // be early.
                 unsafe delay.deadlineNanoseconds = max(rounded, delay.deadlineNanoseconds)

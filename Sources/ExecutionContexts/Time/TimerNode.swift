@@ -29,7 +29,9 @@
 
     var previous: TimerNode {
         get { unsafe reference._withUnsafeGuaranteedRef { unsafe $0.previous.unsafelyUnwrapped } }
-        nonmutating set { unsafe reference._withUnsafeGuaranteedRef { unsafe $0.previous = newValue } }
+        nonmutating set {
+            unsafe reference._withUnsafeGuaranteedRef { unsafe $0.previous = newValue }
+        }
     }
 
     var slot: UInt16 {
@@ -37,5 +39,7 @@
         nonmutating set { unsafe reference._withUnsafeGuaranteedRef { unsafe $0.slot = newValue } }
     }
 
-    var deadline: Int64 { unsafe reference._withUnsafeGuaranteedRef { unsafe $0.deadlineNanoseconds } }
+    var deadline: Int64 {
+        unsafe reference._withUnsafeGuaranteedRef { unsafe $0.deadlineNanoseconds }
+    }
 }

@@ -45,7 +45,9 @@ public func expectLinearizable<Model: SequentialModel>(
     partitionedBy key: (Model.Operation) -> some Hashable
 ) throws(HistoryFailure) {
     let groups = history.calls.grouped { key($0.operation) }
-    if let failure = HistoryCheck(model: history.model, limit: steps).failure(of: groups) { throw failure }
+    if let failure = HistoryCheck(model: history.model, limit: steps).failure(of: groups) {
+        throw failure
+    }
 }
 
 extension Array {
@@ -99,8 +101,9 @@ extension SimulatedWorld {
     ///
     /// A history that is not linearizable is a failure of the simulation, with its schedule and its
     /// token.
-    public func expectLinearizable<Model: SequentialModel>(_ history: History<Model>, steps: Int = 1_000_000)
-    {
+    public func expectLinearizable<Model: SequentialModel>(
+        _ history: History<Model>, steps: Int = 1_000_000
+    ) {
         finally("the history is linearizable") {
             try ExecutionContextsTesting.expectLinearizable(history, steps: steps)
             return true
@@ -114,7 +117,8 @@ extension SimulatedWorld {
         partitionedBy key: @escaping @Sendable (Model.Operation) -> Key
     ) {
         finally("the history is linearizable") {
-            try ExecutionContextsTesting.expectLinearizable(history, steps: steps, partitionedBy: key)
+            try ExecutionContextsTesting.expectLinearizable(
+                history, steps: steps, partitionedBy: key)
             return true
         }
     }

@@ -52,7 +52,8 @@ public final class History<Model: SequentialModel>: Sendable {
     ///   - body: performs the operation.
     @discardableResult
     public func record<Failure: Error>(
-        _ operation: Model.Operation, by caller: String? = nil, _ body: () throws(Failure) -> Model.Answer
+        _ operation: Model.Operation, by caller: String? = nil,
+        _ body: () throws(Failure) -> Model.Answer
     ) throws(Failure) -> Model.Answer {
         let call = begin(operation, by: caller)
         let answer = try body()
@@ -74,7 +75,8 @@ public final class History<Model: SequentialModel>: Sendable {
     @discardableResult
     public func recordAsync<Failure: Error>(
         _ operation: Model.Operation, by caller: String? = nil,
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Model.Answer
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws(Failure) -> Model.Answer
     ) async throws(Failure) -> Model.Answer {
         let call = begin(operation, by: caller)
         let answer = try await body()

@@ -13,7 +13,8 @@ struct HistoryCheck<Model: SequentialModel> {
             case .explained: budget = search.budget
             case .gaveUp: return .tooMuchWork(limit, operations: calls.count, "\(Model.self)")
             case .stuck(let event):
-                return report(Witness(calls, upTo: search.call(endingAt: event), from: model, limit: limit))
+                return report(
+                    Witness(calls, upTo: search.call(endingAt: event), from: model, limit: limit))
             }
         }
         return nil
@@ -41,10 +42,15 @@ struct HistoryCheck<Model: SequentialModel> {
         ///
         /// That end belongs to the call at which the search got stuck, or to a concurrent call
         /// whose answer is relevant.
-        init(_ all: [RecordedCall<Model>], upTo stuck: RecordedCall<Model>, from model: Model, limit: Int) {
+        init(
+            _ all: [RecordedCall<Model>], upTo stuck: RecordedCall<Model>, from model: Model,
+            limit: Int
+        ) {
             start = model
             let begun = all.filter { $0.begin < stuck.end }
-            let ends = begun.filter { $0.end >= stuck.end && $0.answer != nil }.sorted { $0.end < $1.end }
+            let ends = begun.filter { $0.end >= stuck.end && $0.answer != nil }.sorted {
+                $0.end < $1.end
+            }
             (recorded, calls, last) = (begun, begun, stuck)
             for end in ends {
                 let prefix = begun.map { $0.end > end.end ? $0.unanswered : $0 }
@@ -54,7 +60,8 @@ struct HistoryCheck<Model: SequentialModel> {
             }
         }
 
-        private func isStuck(_ calls: [RecordedCall<Model>], from start: Model, budget: Int) -> Bool {
+        private func isStuck(_ calls: [RecordedCall<Model>], from start: Model, budget: Int) -> Bool
+        {
             var search = Linearization(calls, from: start, budget: budget)
             if case .stuck = search.search() { return true }
             return false
@@ -73,7 +80,8 @@ struct HistoryCheck<Model: SequentialModel> {
             guard let moment else { return }
             let before = calls.filter { $0.begin < moment }
             var search = Linearization(before, from: start, budget: 50_000)
-            guard case .explained = search.search(wantingOutcomes: true), search.outcomes.count == 1,
+            guard case .explained = search.search(wantingOutcomes: true),
+                search.outcomes.count == 1,
                 let outcome = search.outcomes.first
             else { return }
             let pending = before.indices.filter {
@@ -88,8 +96,8 @@ struct HistoryCheck<Model: SequentialModel> {
         /// effect or not.
         mutating func dropAnswers() {
             guard calls.count <= 64 else { return }
-            for index in calls.indices where calls[index].answer != nil && calls[index].number != last.number
-            {
+            for index in calls.indices
+            where calls[index].answer != nil && calls[index].number != last.number {
                 var fewer = calls
                 fewer[index] = calls[index].unanswered
                 if isStuck(fewer, from: start, budget: 2_000) { calls = fewer }
@@ -107,7 +115,9 @@ struct HistoryCheck<Model: SequentialModel> {
             var state = start
             for call in order { _ = state.apply(call.operation) }
             let wanted = state.apply(stuck.operation)
-            var lines = ["No order, one at a time, explains what these operations answered (\(Model.self)):"]
+            var lines = [
+                "No order, one at a time, explains what these operations answered (\(Model.self)):"
+            ]
             if !hasBeginning { lines.append("  They began with \(start).") }
             let drawn = recorded.filter { shown.contains($0.number) }
             let rows = HistoryDrawing(drawn).lines
@@ -119,7 +129,8 @@ struct HistoryCheck<Model: SequentialModel> {
                     + "\(stuck.answer.map(plain) ?? "nothing"). No other order gets further.")
             let others = recorded.count - drawn.count
             if others > 0 {
-                let operations = others == 1 ? "1 operation that changes" : "\(others) operations that change"
+                let operations =
+                    others == 1 ? "1 operation that changes" : "\(others) operations that change"
                 lines.append("Not shown: \(operations) nothing about this.")
             }
             return HistoryFailure(

@@ -30,7 +30,9 @@ struct HistoryDrawing<Model: SequentialModel> {
             let end = isPending ? width : columns[call.end]! + 1
             let bar = "[" + Self.label(call)
             rows[row].text +=
-                bar + String(repeating: "-", count: max(0, end - begin - bar.count - (isPending ? 0 : 1)))
+                bar
+                + String(
+                    repeating: "-", count: max(0, end - begin - bar.count - (isPending ? 0 : 1)))
             if !isPending { rows[row].text += "]" }
             rows[row].isOpen = isPending
         }
@@ -46,7 +48,9 @@ struct HistoryDrawing<Model: SequentialModel> {
         var events: [(time: Int, begin: Int?, room: Int)] = []
         for call in calls {
             events.append((call.begin, nil, 0))
-            if call.answer != nil { events.append((call.end, call.begin, Self.label(call).count + 1)) }
+            if call.answer != nil {
+                events.append((call.end, call.begin, Self.label(call).count + 1))
+            }
         }
         var columns: [Int: Int] = [:]
         var next = 0

@@ -31,7 +31,8 @@ struct HistoryLog<Model: SequentialModel> {
     mutating func begin(_ operation: Model.Operation, by caller: HistoryCaller) -> Int {
         let number = calls.count
         calls.append(
-            RecordedCall(number: number, operation: operation, caller: name(of: caller), begin: events))
+            RecordedCall(
+                number: number, operation: operation, caller: name(of: caller), begin: events))
         events += 1
         return number
     }

@@ -59,13 +59,19 @@ struct Linearization<Model: SequentialModel> {
     /// The ends in their order, each with the calls under way: first by their end, then those that
     /// have not returned.
     private static func ends(of calls: [RecordedCall<Model>]) -> [(call: Int, open: [Int])] {
-        let byEnd = calls.indices.filter { calls[$0].answer != nil }.sorted { calls[$0].end < calls[$1].end }
+        let byEnd = calls.indices.filter { calls[$0].answer != nil }.sorted {
+            calls[$0].end < calls[$1].end
+        }
         var begun = 0
         var answered: [Int] = []
         var unanswered: [Int] = []
         return byEnd.map { index in
             while begun < calls.count && calls[begun].begin < calls[index].end {
-                if calls[begun].answer == nil { unanswered.append(begun) } else { answered.append(begun) }
+                if calls[begun].answer == nil {
+                    unanswered.append(begun)
+                } else {
+                    answered.append(begun)
+                }
                 begun += 1
             }
             answered.removeAll { $0 == index }
@@ -81,7 +87,8 @@ struct Linearization<Model: SequentialModel> {
         /// Skips the ends of linearized calls; returns false if no end is left.
         func pass(_ situation: inout Situation) -> Bool {
             while situation.event < ends.count {
-                guard let position = situation.linearized.firstIndex(of: ends[situation.event].call) else {
+                guard let position = situation.linearized.firstIndex(of: ends[situation.event].call)
+                else {
                     return true
                 }
                 situation.linearized.remove(at: position)
@@ -124,12 +131,14 @@ struct Linearization<Model: SequentialModel> {
             }
             order.append(index)
             situation.linearized.insert(
-                index, at: situation.linearized.firstIndex { $0 > index } ?? situation.linearized.endIndex)
+                index,
+                at: situation.linearized.firstIndex { $0 > index } ?? situation.linearized.endIndex)
             guard pass(&situation) else {
                 note(situation, order, keepingOrder)
                 if !wantingOutcomes { return .explained }
                 if let state = situation.state as? AnyHashable {
-                    let end = Known(event: situation.event, linearized: situation.linearized, state: state)
+                    let end = Known(
+                        event: situation.event, linearized: situation.linearized, state: state)
                     guard known.insert(end).inserted else { continue }
                 }
                 outcomes.append(situation)
@@ -138,7 +147,8 @@ struct Linearization<Model: SequentialModel> {
             }
             let next = branch(situation)
             if hasChoice || next.candidates.count > 1, let state = situation.state as? AnyHashable {
-                let reached = Known(event: situation.event, linearized: situation.linearized, state: state)
+                let reached = Known(
+                    event: situation.event, linearized: situation.linearized, state: state)
                 guard known.insert(reached).inserted else { continue }
             }
             note(situation, order, keepingOrder)
@@ -149,7 +159,9 @@ struct Linearization<Model: SequentialModel> {
 
     private mutating func note(_ situation: Situation, _ order: [Int], _ keepingOrder: Bool) {
         guard situation.event >= furthestEvent else { return }
-        if keepingOrder, situation.event > furthestEvent || order.count < furthest.count { furthest = order }
+        if keepingOrder, situation.event > furthestEvent || order.count < furthest.count {
+            furthest = order
+        }
         furthestEvent = situation.event
     }
 

@@ -64,7 +64,8 @@ extension Laws {
         if room.wasShared {
             trial.report(
                 3, "ran a barrier beside other work",
-                "Start what executeBarrier is given when nothing runs, and nothing else until it has ended.")
+                "Start what executeBarrier is given when nothing runs, and nothing else until it has ended."
+            )
         }
     }
 }

@@ -14,7 +14,8 @@ extension Laws {
         }
         if !trial.wait(for: end) {
             trial.report(
-                13, "did not finish a task that prefers it", "Run each closure that execute is given.")
+                13, "did not finish a task that prefers it",
+                "Run each closure that execute is given.")
         }
     }
 
@@ -134,7 +135,9 @@ private actor Guest {
     private let executor: any SerialExecutor
     private(set) var visits = 0
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
 
     init(on executor: any SerialExecutor) { self.executor = executor }
 

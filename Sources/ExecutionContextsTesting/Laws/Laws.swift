@@ -60,22 +60,59 @@ public enum Laws {
             (4, { knowsForeignThreads(context, trial) }),
             (2, { if let context = context as? any SerialContext { oneAtATime(context, trial) } }),
             (2, { if let context = context as? any SerialContext { inOrder(context, trial) } }),
-            (2, { if let context = context as? any SerialContext { happensBefore(context, trial) } }),
+            (
+                2,
+                { if let context = context as? any SerialContext { happensBefore(context, trial) } }
+            ),
             (3, { if let context = context as? any BarrierContext { excludes(context, trial) } }),
-            (3, { if let context = context as? any BarrierContext { excludesAll(context, trial) } }),
+            (
+                3,
+                { if let context = context as? any BarrierContext { excludesAll(context, trial) } }
+            ),
             (7, { delays(context, trial) }),
-            (7, { if let context = context as? any SerialContext { delaysInOrder(context, trial) } }),
+            (
+                7,
+                { if let context = context as? any SerialContext { delaysInOrder(context, trial) } }
+            ),
             (7, { endlessDelays(context, trial) }),
             (7, { cancels(context, trial) }),
             (7, { cancelsOrRuns(context, trial) }),
             (9, { callsBack(context, trial) }),
             (10, { releases(context, trial) }),
-            (10, { if let context = context as? any SerialContext { releasesAtOnce(context, trial) } }),
+            (
+                10,
+                {
+                    if let context = context as? any SerialContext {
+                        releasesAtOnce(context, trial)
+                    }
+                }
+            ),
             (13, { runsTasks(context, trial) }),
-            (13, { if let executor = context as? any TaskExecutor { runsJobs(executor, "a task", trial) } }),
+            (
+                13,
+                {
+                    if let executor = context as? any TaskExecutor {
+                        runsJobs(executor, "a task", trial)
+                    }
+                }
+            ),
             (13, { cancelsBeforeTheStart(context, trial) }),
-            (13, { if let context = context as? any ActorBackingContext { backsAnActor(context, trial) } }),
-            (13, { if let context = context as? any SerialContext { cancelsWaiting(context, trial) } }),
+            (
+                13,
+                {
+                    if let context = context as? any ActorBackingContext {
+                        backsAnActor(context, trial)
+                    }
+                }
+            ),
+            (
+                13,
+                {
+                    if let context = context as? any SerialContext {
+                        cancelsWaiting(context, trial)
+                    }
+                }
+            ),
         ]
         for (law, check) in checks where laws.contains(law) {
             trial.attempt(law, check)
@@ -84,7 +121,8 @@ public enum Laws {
     }
 
     private static func checkAfter(
-        _ shutDown: @escaping @Sendable () -> Void, _ context: some ExecutionContext, _ laws: Set<Int>,
+        _ shutDown: @escaping @Sendable () -> Void, _ context: some ExecutionContext,
+        _ laws: Set<Int>,
         _ trial: Trial
     ) {
         // The shutdown runs for every choice of laws; that accepted jobs still run is law 1.

@@ -80,8 +80,10 @@ final class Ledger: Sendable {
     func verify(_ trial: Trial) -> Bool {
         let all = close(trial)
         report(
-            all, where: { $0.runs == 0 && $0.isReleased }, trial, 1, "dropped", "without running them",
-            "Run each closure that execute is given; a context that may refuse says so with tryExecute.")
+            all, where: { $0.runs == 0 && $0.isReleased }, trial, 1, "dropped",
+            "without running them",
+            "Run each closure that execute is given; a context that may refuse says so with tryExecute."
+        )
         report(
             all, where: { $0.runs == 0 && !$0.isReleased }, trial, 1, "still has not run", "",
             "Run each closure that execute is given, and wait for nothing else before it.")
@@ -102,6 +104,7 @@ final class Ledger: Sendable {
         let count = all.count(where: isWrong)
         guard count > 0 else { return }
         let jobs = "\(count) of \(all.count) jobs"
-        trial.report(law, [verb, jobs, ending].filter { !$0.isEmpty }.joined(separator: " "), remedy)
+        trial.report(
+            law, [verb, jobs, ending].filter { !$0.isEmpty }.joined(separator: " "), remedy)
     }
 }

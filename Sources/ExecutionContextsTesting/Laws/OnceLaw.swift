@@ -12,7 +12,8 @@ extension Laws {
         guard haveReturned else {
             return trial.report(
                 1, "did not return from execute",
-                "Return when the work is handed over, or, where it runs on the caller, when it has run.")
+                "Return when the work is handed over, or, where it runs on the caller, when it has run."
+            )
         }
         guard ledger.verify(trial) else { return }
         oneAnswer(context, trial)
@@ -46,7 +47,8 @@ extension Laws {
 
     /// Calls `body` and compares its result; nil stands for the error that the body throws.
     private static func expect(
-        _ call: String, of value: Int?, _ trial: Trial, _ body: @escaping @Sendable () async throws -> Int
+        _ call: String, of value: Int?, _ trial: Trial,
+        _ body: @escaping @Sendable () async throws -> Int
     ) {
         let end = Signal()
         let answer = Locked<Result<Int, any Error>?>(nil)
@@ -83,7 +85,8 @@ extension Laws {
             if isAccepted {
                 guard ledger.verify(trial) else { return }
             } else if fate.runs > 0 {
-                trial.report(1, "ran work that it had refused", "Throw from tryExecute, or run the work.")
+                trial.report(
+                    1, "ran work that it had refused", "Throw from tryExecute, or run the work.")
             }
         }
     }

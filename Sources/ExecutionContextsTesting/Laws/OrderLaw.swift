@@ -92,7 +92,8 @@ extension Laws {
         guard let index = order.indices.first(where: { order[$0] != expected[$0] }) else { return }
         trial.report(
             2, "ran a submitter's job \(order[index]) where job \(expected[index]) was next",
-            "Run work in the order in which execute received it, or do not conform to SerialContext.")
+            "Run work in the order in which execute received it, or do not conform to SerialContext."
+        )
     }
 }
 
@@ -103,7 +104,9 @@ private final class Inside: Sendable {
     private let overlapped = Atomic<Bool>(false)
 
     func enter() {
-        if count.add(1, ordering: .relaxed).newValue > 1 { overlapped.store(true, ordering: .relaxed) }
+        if count.add(1, ordering: .relaxed).newValue > 1 {
+            overlapped.store(true, ordering: .relaxed)
+        }
     }
 
     func leave() { count.subtract(1, ordering: .relaxed) }

@@ -7,7 +7,8 @@ extension Laws {
     static func delays(_ context: some ExecutionContext, _ trial: Trial) {
         if context.time !== context.time {
             trial.report(
-                7, "has another time each time it is asked", "Make the time source once and keep it.")
+                7, "has another time each time it is asked",
+                "Make the time source once and keep it.")
         }
         // Set before the others: a time source that does not wait has fired it when they end,
         // however slow the machine is.
@@ -28,8 +29,10 @@ extension Laws {
                     }
                     if SystemTime.isFiring {
                         trial.report(
-                            7, "runs delayed work on the timer's thread, where it blocks all other delays",
-                            "Let enqueue send work to another thread where execute runs it on the caller.")
+                            7,
+                            "runs delayed work on the timer's thread, where it blocks all other delays",
+                            "Let enqueue send work to another thread where execute runs it on the caller."
+                        )
                     }
                 })
         }
@@ -87,14 +90,17 @@ extension Laws {
 
     /// Checks that a cancelled delay never runs, is freed at once and can be cancelled only once.
     static func cancels(_ context: some ExecutionContext, _ trial: Trial) {
-        expectCancellable("a delay of an hour", trial) { context.schedule(after: .seconds(3600), $0) }
+        expectCancellable("a delay of an hour", trial) {
+            context.schedule(after: .seconds(3600), $0)
+        }
         let ledger = Ledger()
         var delay: DelayedWork?
         ledger.give { delay = context.schedule(after: .microseconds(100), $0) }
         guard ledger.verify(trial) else { return }
         if delay?.cancel() != false {
             trial.report(
-                7, "let a delay be cancelled that had run", "Run the work of a delay by calling fire.")
+                7, "let a delay be cancelled that had run",
+                "Run the work of a delay by calling fire.")
         }
     }
 
@@ -108,10 +114,12 @@ extension Laws {
             trial.report(7, "ran \(what) at once", "Call fire when now has reached the deadline.")
         } else if !fate.isReleased {
             trial.report(
-                7, "keeps what \(what) captured after it was cancelled", "Keep only the delay itself.")
+                7, "keeps what \(what) captured after it was cancelled",
+                "Keep only the delay itself.")
         } else if kept != nil {
             trial.report(
-                7, "keeps \(what) that was cancelled", "Let the time source forget a delay in remove.")
+                7, "keeps \(what) that was cancelled",
+                "Let the time source forget a delay in remove.")
         }
     }
 
@@ -126,7 +134,8 @@ extension Laws {
         let answers = [delay.cancel(), delay.cancel()]
         if answers != [true, false], fate.runs == 0 {
             trial.report(
-                7, "answered \(answers) when \(what) was cancelled twice", "Call fire once, when it is due.")
+                7, "answered \(answers) when \(what) was cancelled twice",
+                "Call fire once, when it is due.")
         }
         return fate
     }

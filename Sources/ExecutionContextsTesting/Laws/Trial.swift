@@ -85,7 +85,9 @@ final class Trial: Sendable {
     ///
     /// - Parameter submit: submits the job, on a separate thread, because an inline context blocks
     ///   that thread until the job ends.
-    func hold(_ submit: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) -> Hold? {
+    func hold(_ submit: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void)
+        -> Hold?
+    {
         let hold = Hold()
         startThread { submit { hold.stay() } }
         guard wait(for: hold.started) else {

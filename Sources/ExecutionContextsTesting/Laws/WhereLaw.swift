@@ -12,7 +12,8 @@ extension Laws {
             checkActors(context, trial)
             // A nested call through another queue hides the queue's own knowledge of where it is.
             DispatchQueue(label: "another queue").sync {
-                checkInside(context, "inside its own work, in a nested sync to another queue", trial)
+                checkInside(
+                    context, "inside its own work, in a nested sync to another queue", trial)
             }
         }
         context.execute(ledger.job(look))
@@ -27,7 +28,8 @@ extension Laws {
     ) {
         guard context.isCurrent != false else {
             return trial.report(
-                4, "says \(location) that it is elsewhere", "Let isCurrent return nil where it does not know."
+                4, "says \(location) that it is elsewhere",
+                "Let isCurrent return nil where it does not know."
             )
         }
         // Traps if it fails; there is no softer check.
@@ -37,12 +39,15 @@ extension Laws {
     /// Checks that a context that backs actors knows its own jobs; otherwise `assumeIsolated` would
     /// trap in correct code.
     private static func checkActors(_ context: some ExecutionContext, _ trial: Trial) {
-        guard context is any ActorBackingContext, context.isCurrent == nil, !context.checkIsCurrent() else {
+        guard context is any ActorBackingContext, context.isCurrent == nil,
+            !context.checkIsCurrent()
+        else {
             return
         }
         trial.report(
             4, "backs actors, and does not know that it is inside its own work",
-            "Give it `var isCurrent: Bool?`. A property of type Bool does not meet the requirement.")
+            "Give it `var isCurrent: Bool?`. A property of type Bool does not meet the requirement."
+        )
     }
 
     /// Checks that a context does not answer yes on a foreign thread.

@@ -37,7 +37,9 @@ struct DelayHeap {
     }
 
     /// All delays, in order.
-    var all: [Entry] { keys.filter(isLive).sorted { $0.precedes($1) }.map { slots[$0.slot]!.entry } }
+    var all: [Entry] {
+        keys.filter(isLive).sorted { $0.precedes($1) }.map { slots[$0.slot]!.entry }
+    }
 
     /// The fire time of the next delay; nil if there is none.
     var next: Moment? {

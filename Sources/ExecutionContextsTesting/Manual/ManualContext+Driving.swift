@@ -64,7 +64,9 @@ extension ManualContext {
                 let hasArrived = await Arrival.wait(under: manualTime, atMost: patience)
                 try Task.checkCancellation()
                 // A job may arrive just as the patience ends.
-                if !hasArrived, manualTime.isEmpty { throw manualTime.failure(.stuck, name, sourceLocation) }
+                if !hasArrived, manualTime.isEmpty {
+                    throw manualTime.failure(.stuck, name, sourceLocation)
+                }
             }
         } catch {
             answer.cancel()
@@ -76,9 +78,11 @@ extension ManualContext {
 
 /// A wait that ends with a submission, with a timeout or with the cancellation of the task.
 private final class Arrival: Sendable {
-    private let state = Locked<(answer: Bool?, continuation: CheckedContinuation<Bool, Never>?)>((nil, nil))
+    private let state = Locked<(answer: Bool?, continuation: CheckedContinuation<Bool, Never>?)>(
+        (nil, nil))
 
-    static nonisolated(nonsending) func wait(under time: ManualTime, atMost patience: Duration) async -> Bool
+    static nonisolated(nonsending) func wait(under time: ManualTime, atMost patience: Duration)
+        async -> Bool
     {
         let arrival = Arrival()
         let alarm = GlobalContext().schedule(after: patience) { arrival.notify(false) }

@@ -32,7 +32,9 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     ///     in one common order.
     ///   - isBackground: whether its jobs are background work, which `runUntilIdle` does not wait
     ///     for: a heartbeat, or endless polling.
-    public init(name: String = "manual", time: ManualTime = ManualTime(), isBackground: Bool = false) {
+    public init(
+        name: String = "manual", time: ManualTime = ManualTime(), isBackground: Bool = false
+    ) {
         self.name = name
         manualTime = time
         queue = ManualReadyQueue(name: name, isBackground: isBackground)
@@ -59,7 +61,8 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if isCurrent == true { return try body() }
-        guard let result = AwaitedEnd.result(of: body, from: self, named: name, { execute($0) }) else {
+        guard let result = AwaitedEnd.result(of: body, from: self, named: name, { execute($0) })
+        else {
             stopMisuse(
                 "'\(name)' dropped work that a thread was waiting for, since finish() ended the test (law 1). Call it last."
             )

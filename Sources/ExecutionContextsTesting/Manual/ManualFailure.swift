@@ -38,6 +38,7 @@ public struct ManualFailure: Error, Sendable, CustomStringConvertible {
     private var list: String {
         guard !pending.isEmpty else { return "Nothing is pending." }
         let shown = pending.prefix(10).map { "\n  - \($0)" }.joined()
-        return "Pending:\(shown)" + (pending.count > 10 ? "\n  - and \(pending.count - 10) more" : "")
+        return "Pending:\(shown)"
+            + (pending.count > 10 ? "\n  - and \(pending.count - 10) more" : "")
     }
 }

@@ -76,7 +76,9 @@ final class ManualReadyQueueTime: TimeSource {
 
     var origin: ObjectIdentifier { time.origin }
 
-    func add(_ delay: DelayedWork, tolerance: Duration) { time.add(delay, tolerance: tolerance, of: queue) }
+    func add(_ delay: DelayedWork, tolerance: Duration) {
+        time.add(delay, tolerance: tolerance, of: queue)
+    }
 
     func remove(_ delay: DelayedWork) { time.remove(delay) }
 }

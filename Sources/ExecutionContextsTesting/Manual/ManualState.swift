@@ -155,7 +155,8 @@ struct ManualState {
     ) {
         let ready = (only.map { [$0] } ?? queues).flatMap { queue in queue.all.map { ($0, queue) } }
         return (
-            ready.sorted { $0.0.order < $1.0.order }, delays.all.filter { only == nil || $0.queue === only }
+            ready.sorted { $0.0.order < $1.0.order },
+            delays.all.filter { only == nil || $0.queue === only }
         )
     }
 

@@ -22,7 +22,9 @@ extension ManualTime {
 
     func readyCount(of queue: ManualReadyQueue) -> Int { state.withLock { _ in queue.count } }
 
-    func delayedCount(of queue: ManualReadyQueue) -> Int { state.withLock { $0.delayedCount(of: queue) } }
+    func delayedCount(of queue: ManualReadyQueue) -> Int {
+        state.withLock { $0.delayedCount(of: queue) }
+    }
 
     func pending(of queue: ManualReadyQueue?) -> [PendingWork] {
         let (ready, delays) = state.withLock { $0.pending(of: queue) }
@@ -30,7 +32,9 @@ extension ManualTime {
         return ready.map { PendingWork($0, of: $1) } + delays.map { PendingWork($0) }
     }
 
-    func step(_ queue: ManualReadyQueue?, _ name: String) -> Bool { driving(name) { runOne(queue) } }
+    func step(_ queue: ManualReadyQueue?, _ name: String) -> Bool {
+        driving(name) { runOne(queue) }
+    }
 
     func runReady(_ queue: ManualReadyQueue?, _ name: String) -> Int {
         driving(name) { runAll(queue, upTo: nil, name) }
@@ -54,7 +58,8 @@ extension ManualTime {
     /// Runs every job, advancing time, until `isOver` returns true; returns false if nothing is
     /// pending before that.
     func run(
-        _ name: String, _ sourceLocation: String, limit: Int, count: inout Int, until isOver: () -> Bool
+        _ name: String, _ sourceLocation: String, limit: Int, count: inout Int,
+        until isOver: () -> Bool
     ) throws -> Bool {
         try driving(name) {
             while !isOver() {
@@ -99,7 +104,8 @@ extension ManualTime {
     ) -> ManualFailure {
         var pending = pending(of: queue)
         if reason == .unfinished { pending.removeAll { $0.isBackground } }
-        return ManualFailure(reason: reason, context: name, origin: sourceLocation, pending: pending)
+        return ManualFailure(
+            reason: reason, context: name, origin: sourceLocation, pending: pending)
     }
 
     // MARK: Running
@@ -146,7 +152,9 @@ extension ManualTime {
         let driverEnd = AwaitedEnd()
         while let driver = state.withLock({ $0.beginDriving(caller, orWake: driverEnd) }) {
             if driver.thread == caller || !driver.isWaiter {
-                let how = driver.thread == caller ? "from within its own work" : "by two threads at a time"
+                let how =
+                    driver.thread == caller
+                    ? "from within its own work" : "by two threads at a time"
                 stopMisuse(
                     "'\(name)' was told to run \(how): it is serial (law 2). Let the test run it, and the work submit."
                 )
@@ -193,7 +201,9 @@ extension ManualTime {
                 isNested ? state.withLock { $0.endNested() } : endDriving()
             }
             let mustWait = state.withLock { state in
-                if end.isOver || queue.count > 0 && (state.driver == nil || state.driver?.thread == caller) {
+                if end.isOver
+                    || queue.count > 0 && (state.driver == nil || state.driver?.thread == caller)
+                {
                     return false
                 }
                 state.waiters.append(end)

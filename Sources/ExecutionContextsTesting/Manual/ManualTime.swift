@@ -47,7 +47,9 @@ public final class ManualTime: TimeSource {
     /// A clock of this time, for async code that sleeps.
     public var clock: ContextClock { ContextClock(self, name: name) }
 
-    public func add(_ delay: DelayedWork, tolerance: Duration) { add(delay, tolerance: tolerance, of: nil) }
+    public func add(_ delay: DelayedWork, tolerance: Duration) {
+        add(delay, tolerance: tolerance, of: nil)
+    }
 
     public func remove(_ delay: DelayedWork) {
         // Released outside the lock, with its captures (law 9).
@@ -57,12 +59,14 @@ public final class ManualTime: TimeSource {
     func add(_ delay: DelayedWork, tolerance: Duration, of queue: ManualReadyQueue?) {
         var fireTime = delay.deadline
         if let lateness {
-            let late = lateness(PendingWork(delay, fireTime: fireTime, tolerance: tolerance, queue: queue))
+            let late = lateness(
+                PendingWork(delay, fireTime: fireTime, tolerance: tolerance, queue: queue))
             // A late delay still comes: only a deadline can be `.never`.
             fireTime = min(fireTime.advanced(by: max(late, .zero)), Moment(nanoseconds: .max - 1))
         }
         guard delay.deadline < .never else { return }
-        let entry = DelayHeap.Entry(delay: delay, tolerance: tolerance, queue: queue, fireTime: fireTime)
+        let entry = DelayHeap.Entry(
+            delay: delay, tolerance: tolerance, queue: queue, fireTime: fireTime)
         state.withLock { $0.add(entry) }.notify()
     }
 

@@ -42,7 +42,8 @@ extension PendingWork {
     }
 
     init(_ entry: DelayHeap.Entry) {
-        self.init(entry.delay, fireTime: entry.fireTime, tolerance: entry.tolerance, queue: entry.queue)
+        self.init(
+            entry.delay, fireTime: entry.fireTime, tolerance: entry.tolerance, queue: entry.queue)
     }
 }
 

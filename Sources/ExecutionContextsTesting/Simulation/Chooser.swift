@@ -38,7 +38,9 @@ final class ReplayingChooser: Chooser {
 
     init(_ schedule: Schedule) {
         targets = Dictionary(
-            schedule.switches.map { (Point(thread: $0.thread, operation: $0.operation), $0.target) },
+            schedule.switches.map {
+                (Point(thread: $0.thread, operation: $0.operation), $0.target)
+            },
             uniquingKeysWith: { first, _ in first })
     }
 
@@ -46,7 +48,8 @@ final class ReplayingChooser: Chooser {
         let point = Point(thread: situation.thread, operation: situation.operation)
         guard let target = targets[point] else { return situation.usual }
         let isThere =
-            target == Schedule.time ? situation.hasTime : situation.candidates & 1 << UInt64(target) != 0
+            target == Schedule.time
+            ? situation.hasTime : situation.candidates & 1 << UInt64(target) != 0
         // A switch may no longer apply, where another one was removed or the program has changed.
         guard isThere else { return situation.usual }
         taken += 1

@@ -36,7 +36,8 @@ struct Difference {
         guard let step = first.decisions.firstDifference(from: second.decisions) else {
             return "Every step was the same, and what was found was not."
         }
-        return "They go apart at step \(step + 1): in the first run \(Self.text(first, step)), in the second "
+        return
+            "They go apart at step \(step + 1): in the first run \(Self.text(first, step)), in the second "
             + "\(Self.text(second, step))."
     }
 
@@ -47,7 +48,8 @@ struct Difference {
         }
         func name(_ thread: Int) -> String {
             if thread == Schedule.time { return "the clock" }
-            return outcome.names.indices.contains(thread) ? "'\(outcome.names[thread])'" : "a thread"
+            return outcome.names.indices.contains(thread)
+                ? "'\(outcome.names[thread])'" : "a thread"
         }
         let choice = target == thread ? "goes on" : "lets \(name(target)) run"
         let events = outcome.events.drop { $0.step < step }.prefix { $0.step <= step + 1 }.prefix(4)

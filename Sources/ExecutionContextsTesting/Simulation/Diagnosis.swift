@@ -10,16 +10,19 @@ struct Diagnosis {
             let waits = stuck.map(wait).joined(separator: "; ")
             if let cycle = stuck.lazy.compactMap(cycle).first {
                 let names = cycle.map { "'\($0.name)'" }.joined(separator: ", ")
-                return Finding(kind: .deadlock, sentence: "\(names) wait for each other for ever: \(waits).")
+                return Finding(
+                    kind: .deadlock, sentence: "\(names) wait for each other for ever: \(waits).")
             }
             return Finding(
                 kind: .lostWakeUp,
                 sentence:
-                    "\(waits); and no thread is left that could wake \(stuck.count == 1 ? "it" : "them").")
+                    "\(waits); and no thread is left that could wake \(stuck.count == 1 ? "it" : "them")."
+            )
         }
         if let queue = scheduler.queues.first(where: \.hasJobs) {
             return Finding(
-                kind: .leftover, sentence: "Work is left on '\(queue.name)' that nothing will ever start.")
+                kind: .leftover,
+                sentence: "Work is left on '\(queue.name)' that nothing will ever start.")
         }
         if let delay = scheduler.clock.first {
             return Finding(
@@ -53,7 +56,8 @@ struct Diagnosis {
             }
             return "'\(thread.name)' waits for '\(name)', which '\(holder.name)' holds"
         case .coordinator(let word, let writer, let writeContext):
-            return "'\(thread.name)' waits for '\(scheduler.names.name(of: word) ?? "a coordinator")', "
+            return
+                "'\(thread.name)' waits for '\(scheduler.names.name(of: word) ?? "a coordinator")', "
                 + inside(word, writer, writeContext)
         }
     }
@@ -84,7 +88,8 @@ struct Diagnosis {
     private func holders(of thread: SimulatedThread) -> [SimulatedThread] {
         switch thread.wait {
         case .nothing: return []
-        case .context(let queue): return scheduler.threads.filter { $0.queue === queue && !$0.isDone }
+        case .context(let queue):
+            return scheduler.threads.filter { $0.queue === queue && !$0.isDone }
         case .lock(let word):
             let holder = word.holder
             return scheduler.threads.filter { $0.host.identifier == holder && holder != 0 }
@@ -92,7 +97,8 @@ struct Diagnosis {
             if let holder = self.writer(writer) { return [holder] }
             let readers = readers(of: word)
             return readers.isEmpty
-                ? scheduler.threads.filter { $0.queue?.name == writeContext && !$0.isDone } : readers
+                ? scheduler.threads.filter { $0.queue?.name == writeContext && !$0.isDone }
+                : readers
         }
     }
 

@@ -60,7 +60,9 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         thread.body?()
         // As at the end of a thread: its local storage is released.
         SimulationHooks.forgetLocals()
-        if Thread.current.threadDictionary.count > 0 { Thread.current.threadDictionary.removeAllObjects() }
+        if Thread.current.threadDictionary.count > 0 {
+            Thread.current.threadDictionary.removeAllObjects()
+        }
         thread.edge.release()
         HiddenFromSanitizer.begin()
         // The simulated threads start when the body has ended, so they see all of its writes.
@@ -113,7 +115,8 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
 
     func willWait(_ state: UnsafeRawPointer, _ writer: UnsafeRawPointer, _ writeContext: String) {
         HiddenFromSanitizer.begin()
-        unsafe thread?.awaited = .coordinator(Word(state), writer: Word(writer), writeContext: writeContext)
+        unsafe thread?.awaited = .coordinator(
+            Word(state), writer: Word(writer), writeContext: writeContext)
         HiddenFromSanitizer.end()
     }
 

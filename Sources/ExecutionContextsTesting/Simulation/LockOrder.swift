@@ -54,8 +54,11 @@ extension SimulationScheduler {
     /// Records that a thread tries a lock while it holds others; a cycle of such orders is a
     /// finding.
     func noteOrder(_ owner: Word, _ thread: SimulatedThread) {
-        guard inversion == nil, let found = order.add(owner, held: thread.held, by: thread.id) else { return }
-        let (lock, other) = (names.name(of: owner) ?? "a lock", names.name(of: found.lock) ?? "another")
+        guard inversion == nil, let found = order.add(owner, held: thread.held, by: thread.id)
+        else { return }
+        let (lock, other) = (
+            names.name(of: owner) ?? "a lock", names.name(of: found.lock) ?? "another"
+        )
         inversion = Finding(
             kind: .lockOrder,
             sentence:

@@ -35,14 +35,18 @@ struct Word: Hashable {
     /// Only for a lock that a thread is about to take, holds or waits for, and that is therefore
     /// alive.
     var holder: UInt32 {
-        guard let pointer = unsafe UnsafePointer<Atomic<UInt32>>(bitPattern: address) else { return 0 }
+        guard let pointer = unsafe UnsafePointer<Atomic<UInt32>>(bitPattern: address) else {
+            return 0
+        }
         // Relaxed: no other simulated thread runs.
         return unsafe pointer.pointee.load(ordering: .relaxed)
     }
 
     /// Stores zero in the word.
     func clear() {
-        guard let pointer = unsafe UnsafeMutablePointer<Atomic<UInt32>>(bitPattern: address) else { return }
+        guard let pointer = unsafe UnsafeMutablePointer<Atomic<UInt32>>(bitPattern: address) else {
+            return
+        }
         // Relaxed: no thread uses the old value.
         unsafe pointer.pointee.store(0, ordering: .relaxed)
     }

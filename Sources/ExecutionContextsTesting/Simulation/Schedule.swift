@@ -43,7 +43,10 @@ struct Schedule: Hashable, Sendable {
         guard parts[1] == mark(of: test) else { throw .otherTest }
         let numbers =
             parts[2].isEmpty
-            ? [] : parts[2].split(separator: ".", omittingEmptySubsequences: false).map { Int($0, radix: 36) }
+            ? []
+            : parts[2].split(separator: ".", omittingEmptySubsequences: false).map {
+                Int($0, radix: 36)
+            }
         guard numbers.count % 3 == 0, !numbers.contains(nil) else { throw .unreadable }
         let known = numbers.compactMap { $0 }
         return Schedule(

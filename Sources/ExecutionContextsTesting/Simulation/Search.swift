@@ -91,20 +91,27 @@ final class Search: Sendable {
         chooser.end(operations: operations)
         var finding = scheduler.failure
         if finding?.kind == .lostWakeUp,
-            let thread = scheduler.threads.first(where: { !$0.isDone && $0.host.wasWokenFromOutside })
+            let thread = scheduler.threads.first(where: {
+                !$0.isDone && $0.host.wasWokenFromOutside
+            })
         {
             hosts.report(
                 foreign:
                     "'\(thread.name)' was woken by a thread that the simulation does not control (law 33). "
                     + "Let what it waits for be done by threads and contexts of the simulation.")
         }
-        if let foreign = hosts.takeForeignUse() { finding = Finding(kind: .foreign, sentence: foreign) }
+        if let foreign = hosts.takeForeignUse() {
+            finding = Finding(kind: .foreign, sentence: foreign)
+        }
         let outcome = Outcome(
             finding: finding, inversion: scheduler.inversion,
             schedule: Schedule(switches: scheduler.switches),
-            decisions: scheduler.decisions, names: scheduler.threads.map(\.name), events: trace?.all ?? [],
+            decisions: scheduler.decisions, names: scheduler.threads.map(\.name),
+            events: trace?.all ?? [],
             story: trace?.story ?? [], operations: operations)
-        let (ended, stuck) = (scheduler.threads.filter(\.isDone), scheduler.threads.filter { !$0.isDone })
+        let (ended, stuck) = (
+            scheduler.threads.filter(\.isDone), scheduler.threads.filter { !$0.isDone }
+        )
         let leftovers = scheduler.close()
         hosts.replace(stuck)
         HiddenFromSanitizer.end()
@@ -119,7 +126,9 @@ final class Search: Sendable {
         defer { hosts.dismiss() }
         // Runs the default schedule twice: the second run must be like the first.
         let (first, second) = (run(Chooser(), tracing: true), run(Chooser(), tracing: true))
-        if first.finding?.kind == nil && (first.decisions != second.decisions || second.finding != nil) {
+        if first.finding?.kind == nil
+            && (first.decisions != second.decisions || second.finding != nil)
+        {
             return report(1, failure: nondeterminism(first, second, 1))
         }
         if first.finding != nil { return report(1, failure: explain(first, 1)) }
@@ -188,7 +197,9 @@ final class Search: Sendable {
 
     // MARK: Failures
 
-    private func nondeterminism(_ first: Outcome, _ second: Outcome, _ number: Int) -> SimulationFailure {
+    private func nondeterminism(_ first: Outcome, _ second: Outcome, _ number: Int)
+        -> SimulationFailure
+    {
         // The use by a foreign thread explains the difference.
         if second.finding?.kind == .foreign { return failure(second, number, schedule: nil) }
         func end(_ outcome: Outcome) -> String {
@@ -197,7 +208,8 @@ final class Search: Sendable {
         let (one, other) = (end(first), end(second))
         let ends =
             one == other
-            ? "both ended \(one), by different steps" : "the first ended \(one), the second \(other)"
+            ? "both ended \(one), by different steps"
+            : "the first ended \(one), the second \(other)"
         return SimulationFailure(
             kind: .nondeterminism, simulation: settings.name,
             happened:
@@ -241,9 +253,12 @@ final class Search: Sendable {
         return failure(traced, number, schedule: shrunk)
     }
 
-    private func failure(_ outcome: Outcome, _ number: Int, schedule: Schedule?) -> SimulationFailure {
+    private func failure(_ outcome: Outcome, _ number: Int, schedule: Schedule?)
+        -> SimulationFailure
+    {
         SimulationFailure(
-            kind: outcome.finding!.kind, simulation: settings.name, happened: outcome.finding!.sentence,
+            kind: outcome.finding!.kind, simulation: settings.name,
+            happened: outcome.finding!.sentence,
             schedule: number, switches: schedule?.switches.count ?? outcome.schedule.switches.count,
             token: schedule?.token(for: settings.identity), story: outcome.story)
     }

@@ -8,12 +8,15 @@ internal import ExecutionContexts
 /// or after the last schedule. Cancelling the task does not end it earlier.
 public func simulate(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
-    time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0, steps: Int = 20_000,
+    time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0,
+    steps: Int = 20_000,
     horizon: Duration = .seconds(3_600), patience: Duration = .seconds(10),
-    ignoring: Set<SimulationFailure.Kind> = [], _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
+    ignoring: Set<SimulationFailure.Kind> = [],
+    _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
 ) async throws(SimulationFailure) {
     let report = await search(
-        name, schedules: schedules, strategy: strategy, time: time, replay: token, seed: seed, steps: steps,
+        name, schedules: schedules, strategy: strategy, time: time, replay: token, seed: seed,
+        steps: steps,
         horizon: horizon, patience: patience, ignoring: ignoring, body)
     if let failure = report.failure { throw failure }
 }
@@ -22,15 +25,18 @@ public func simulate(
 /// instead of throwing.
 public func search(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
-    time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0, steps: Int = 20_000,
+    time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0,
+    steps: Int = 20_000,
     horizon: Duration = .seconds(3_600), patience: Duration = .seconds(10),
-    ignoring: Set<SimulationFailure.Kind> = [], _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
+    ignoring: Set<SimulationFailure.Kind> = [],
+    _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
 ) async -> SimulationReport {
     let isInside = HostThread.current != nil
     return await withCheckedContinuation { continuation in
         let search: @Sendable () -> SimulationReport = {
             ExecutionContextsTesting.search(
-                name, schedules: schedules, strategy: strategy, time: time, replay: token, seed: seed,
+                name, schedules: schedules, strategy: strategy, time: time, replay: token,
+                seed: seed,
                 steps: steps, horizon: horizon, patience: patience, ignoring: ignoring, body)
         }
         // A search inside another simulation is refused on the spot.

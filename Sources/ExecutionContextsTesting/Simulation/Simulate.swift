@@ -51,12 +51,15 @@ internal import Foundation
 ///   - body: builds the program, and says what must hold.
 public func simulate(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
-    time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0, steps: Int = 20_000,
+    time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0,
+    steps: Int = 20_000,
     horizon: Duration = .seconds(3_600), patience: Duration = .seconds(10),
-    ignoring: Set<SimulationFailure.Kind> = [], _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
+    ignoring: Set<SimulationFailure.Kind> = [],
+    _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
 ) throws(SimulationFailure) {
     let report = search(
-        name, schedules: schedules, strategy: strategy, time: time, replay: token, seed: seed, steps: steps,
+        name, schedules: schedules, strategy: strategy, time: time, replay: token, seed: seed,
+        steps: steps,
         horizon: horizon, patience: patience, ignoring: ignoring, body)
     if let failure = report.failure { throw failure }
 }
@@ -65,9 +68,11 @@ public func simulate(
 /// throwing.
 public func search(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
-    time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0, steps: Int = 20_000,
+    time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0,
+    steps: Int = 20_000,
     horizon: Duration = .seconds(3_600), patience: Duration = .seconds(10),
-    ignoring: Set<SimulationFailure.Kind> = [], _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
+    ignoring: Set<SimulationFailure.Kind> = [],
+    _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
 ) -> SimulationReport {
     let settings = Settings(
         name: name, schedules: schedules, strategy: strategy, time: time, seed: seed, steps: steps,
@@ -75,7 +80,8 @@ public func search(
         ignoring: ignoring)
     func misuse(_ sentence: String) -> SimulationReport {
         let failure = SimulationFailure(
-            kind: .misuse, simulation: name, happened: sentence, schedule: 0, switches: 0, token: nil,
+            kind: .misuse, simulation: name, happened: sentence, schedule: 0, switches: 0,
+            token: nil,
             story: [])
         return SimulationReport(schedules: 0, isComplete: false, failure: failure)
     }
@@ -85,7 +91,8 @@ public func search(
         )
     }
     if schedules < 1 {
-        return misuse("\(schedules) schedules were asked for, and would show nothing. Ask for one at least.")
+        return misuse(
+            "\(schedules) schedules were asked for, and would show nothing. Ask for one at least.")
     }
     do {
         let schedule = try requested(token, settings.identity)
@@ -108,9 +115,13 @@ public func search(
 
 /// The schedule to replay, if any: from the argument, or from the environment if that token belongs
 /// to this simulation.
-private func requested(_ token: String?, _ identity: String) throws(Schedule.TokenError) -> Schedule? {
+private func requested(_ token: String?, _ identity: String) throws(Schedule.TokenError)
+    -> Schedule?
+{
     if let token { return try Schedule.parse(token, for: identity) }
-    guard let wanted = ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_REPLAY"] else { return nil }
+    guard let wanted = ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_REPLAY"] else {
+        return nil
+    }
     do {
         return try Schedule.parse(wanted, for: identity)
     } catch {

@@ -78,12 +78,16 @@ struct SimulatedCore: Sendable {
 public final class SimulatedSerialContext: ActorBackingContext, SynchronousBarrierContext {
     private let core: SimulatedCore
 
-    init(_ name: String, _ scheduler: SimulationScheduler) { core = SimulatedCore(name, width: 1, scheduler) }
+    init(_ name: String, _ scheduler: SimulationScheduler) {
+        core = SimulatedCore(name, width: 1, scheduler)
+    }
 
     public func execute(_ work: @escaping Work) { core.execute(work) }
 
     /// Waits for `body` to run in order; in a job of the context it runs at once.
-    public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+        -> Value
+    {
         if isCurrent == true { return try body() }
         return try core.sync(isBarrier: false, body)
     }
@@ -111,14 +115,18 @@ public final class SimulatedGlobalContext: ExecutionContext {
 public final class SimulatedBarrierContext: SynchronousBarrierContext {
     private let core: SimulatedCore
 
-    init(_ name: String, _ scheduler: SimulationScheduler) { core = SimulatedCore(name, width: 8, scheduler) }
+    init(_ name: String, _ scheduler: SimulationScheduler) {
+        core = SimulatedCore(name, width: 8, scheduler)
+    }
 
     public func execute(_ work: @escaping Work) { core.execute(work) }
 
     public func executeBarrier(_ work: @escaping Work) { core.execute(work, isBarrier: true) }
 
     /// Waits for `body` to run beside other jobs; in a job of the context it runs at once.
-    public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    public func sync<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+        -> Value
+    {
         if isCurrent == true { return try body() }
         return try core.sync(isBarrier: false, body)
     }
@@ -127,7 +135,8 @@ public final class SimulatedBarrierContext: SynchronousBarrierContext {
     ///
     /// Inside a job that is no barrier it would wait for that job, so it traps with a message
     /// (law 3).
-    public func syncBarrier<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+    public func syncBarrier<Value, Failure: Error>(_ body: () throws(Failure) -> Value)
+        throws(Failure)
         -> Value
     {
         guard let current = core.current else { return try core.sync(isBarrier: true, body) }

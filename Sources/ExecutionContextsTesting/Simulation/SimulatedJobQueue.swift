@@ -58,7 +58,9 @@ final class SimulatedJobQueue: @unchecked Sendable {
                 scheduler.wake(idle)
             } else if workers.count < width {
                 let threadName = width == 1 ? name : "\(name) #\(workers.count + 1)"
-                guard let worker = scheduler.add(threadName, queue: self, { [unowned self] in serve() })
+                guard
+                    let worker = scheduler.add(
+                        threadName, queue: self, { [unowned self] in serve() })
                 else { return }
                 workers.append(worker)
             } else {

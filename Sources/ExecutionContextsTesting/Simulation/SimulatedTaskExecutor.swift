@@ -26,7 +26,9 @@ final class SimulatedTaskExecutor: TaskExecutor {
         HiddenFromSanitizer.end()
         Task(executorPreference: self) { [scheduler] in
             var failure: (any Error)?
-            do { try await Self.$name.withValue(name) { try await body() } } catch { failure = error }
+            do { try await Self.$name.withValue(name) { try await body() } } catch {
+                failure = error
+            }
             scheduler.taskDidEnd(name, failure)
         }
     }

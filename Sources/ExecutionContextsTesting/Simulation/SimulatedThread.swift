@@ -57,8 +57,10 @@ final class SimulatedThread: @unchecked Sendable {
     var refused: Word?
     var running: [Running] = []
 
-    init(id: Int, name: String, host: HostThread, queue: SimulatedJobQueue? = nil, body: @escaping () -> Void)
-    {
+    init(
+        id: Int, name: String, host: HostThread, queue: SimulatedJobQueue? = nil,
+        body: @escaping () -> Void
+    ) {
         self.id = id
         self.name = name
         self.host = host

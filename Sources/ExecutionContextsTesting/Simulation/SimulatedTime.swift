@@ -29,7 +29,8 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
     func add(_ delay: DelayedWork, tolerance: Duration) {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
-        guard let scheduler, let thread = scheduler.callerOrReport(using: "the simulation's time") else {
+        guard let scheduler, let thread = scheduler.callerOrReport(using: "the simulation's time")
+        else {
             return
         }
         scheduler.point(thread)
@@ -52,12 +53,15 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
 
     func remove(_ key: Int) { entries.removeAll { $0.key == key } }
 
-    private func insert(_ deadline: Moment, _ delay: DelayedWork?, _ edge: Edge, _ fire: @escaping () -> Void)
+    private func insert(
+        _ deadline: Moment, _ delay: DelayedWork?, _ edge: Edge, _ fire: @escaping () -> Void
+    )
         -> Int
     {
         keys += 1
         let index = entries.firstIndex { $0.deadline > deadline } ?? entries.endIndex
-        entries.insert(.init(deadline: deadline, delay: delay, fire: fire, edge: edge, key: keys), at: index)
+        entries.insert(
+            .init(deadline: deadline, delay: delay, fire: fire, edge: edge, key: keys), at: index)
         return keys
     }
 
@@ -73,7 +77,8 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
     /// Makes the thread of the clock fire the entry that is due first.
     func fireNext() {
         guard let scheduler, !entries.isEmpty else { return }
-        let queue = queue ?? SimulatedJobQueue(scheduler.names.unique("the clock"), width: 1, on: scheduler)
+        let queue =
+            queue ?? SimulatedJobQueue(scheduler.names.unique("the clock"), width: 1, on: scheduler)
         self.queue = queue
         let entry = entries.removeFirst()
         queue.submit(.init(run: entry.fire, isBarrier: false, caller: nil, edge: entry.edge))
@@ -92,7 +97,8 @@ public struct SimulatedClock: Clock {
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// Sleeps until simulated time has reached `deadline`, or throws when the task is cancelled.
-    public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil) async throws
+    public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil)
+        async throws
     {
         let sleep = Sleep(scheduler)
         try await withCancellationHandler {

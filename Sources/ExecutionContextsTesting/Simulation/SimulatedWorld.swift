@@ -51,7 +51,9 @@ public final class SimulatedWorld: Sendable {
     public var global: SimulatedGlobalContext { globalContext }
 
     /// Creates a serial context.
-    public func serial(_ name: String) -> SimulatedSerialContext { SimulatedSerialContext(name, scheduler) }
+    public func serial(_ name: String) -> SimulatedSerialContext {
+        SimulatedSerialContext(name, scheduler)
+    }
 
     /// Creates a concurrent context that supports barriers.
     public func barrier(_ name: String) -> SimulatedBarrierContext {

@@ -61,7 +61,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         }
         lines += story.map { "  " + $0 }
         if let token {
-            lines.append("Replay it with EXECUTION_CONTEXTS_REPLAY=\(token), or with replay: \"\(token)\".")
+            lines.append(
+                "Replay it with EXECUTION_CONTEXTS_REPLAY=\(token), or with replay: \"\(token)\".")
         }
         return lines.joined(separator: "\n")
     }

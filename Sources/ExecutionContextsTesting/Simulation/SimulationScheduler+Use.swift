@@ -3,7 +3,9 @@ internal import ExecutionContexts
 extension SimulationScheduler {
     /// The calling thread, if it belongs to this scheduler.
     var caller: SimulatedThread? {
-        guard let host = HostThread.current, host.scheduler === self, phase != .over else { return nil }
+        guard let host = HostThread.current, host.scheduler === self, phase != .over else {
+            return nil
+        }
         return host.thread
     }
 

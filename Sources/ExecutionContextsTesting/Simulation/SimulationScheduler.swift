@@ -80,7 +80,8 @@ final class SimulationScheduler: @unchecked Sendable {
         let host = hosts.host(threads.count)
         // A serial context and the thread that serves it share one name for the reader.
         let name = queue == nil ? names.unique(name) : name
-        let thread = SimulatedThread(id: threads.count, name: name, host: host, queue: queue, body: body)
+        let thread = SimulatedThread(
+            id: threads.count, name: name, host: host, queue: queue, body: body)
         hosts.setName(of: thread.id, to: thread.name)
         thread.edge.release()
         host.assign(thread, on: self)
@@ -117,7 +118,9 @@ final class SimulationScheduler: @unchecked Sendable {
 
     /// A scheduling point, at which another thread may run.
     func point(_ thread: SimulatedThread, yields: Bool = false) {
-        guard phase == .running || phase == .unwinding, thread.undivided == 0 || yields else { return }
+        guard phase == .running || phase == .unwinding, thread.undivided == 0 || yields else {
+            return
+        }
         step(thread)
         pass(from: thread, choose(thread, stays: true, yields: yields))
     }
@@ -184,11 +187,13 @@ final class SimulationScheduler: @unchecked Sendable {
             var target = usual
             if phase == .running && (isRacing || candidates & (candidates - 1) != 0) {
                 let situation = Situation(
-                    thread: thread.id, operation: thread.operations, stays: stays, candidates: candidates,
+                    thread: thread.id, operation: thread.operations, stays: stays,
+                    candidates: candidates,
                     hasTime: isRacing, usual: usual)
                 target = chooser.choose(situation)
                 if target != usual {
-                    switches.append(Switch(thread: thread.id, operation: thread.operations, target: target))
+                    switches.append(
+                        Switch(thread: thread.id, operation: thread.operations, target: target))
                 }
             }
             decisions.add(thread: thread.id, operation: thread.operations, target: target)

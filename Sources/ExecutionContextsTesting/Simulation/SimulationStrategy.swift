@@ -1,6 +1,8 @@
 /// How the simulation chooses the schedules that it tries.
 public struct SimulationStrategy: Hashable, Sendable {
-    enum Kind: Hashable { case random, walk, priorities(depth: Int), portfolio, exhaustive(switches: Int) }
+    enum Kind: Hashable {
+        case random, walk, priorities(depth: Int), portfolio, exhaustive(switches: Int)
+    }
 
     let kind: Kind
 

@@ -2,7 +2,8 @@
 final class SimulationTrace {
     enum TraceEvent: Equatable {
         case ended, sleeps, time
-        case enters(String), isRefused(String), leaves(String), touches(String), waits(String), begins(String)
+        case enters(String), isRefused(String), leaves(String), touches(String), waits(String),
+            begins(String)
         case submits(String), reads(String), writes(String)
     }
 
@@ -33,7 +34,8 @@ final class SimulationTrace {
         switches += 1
         let point =
             thread.isDone
-            ? "when '\(thread.name)' has ended" : "before operation \(thread.operations) of '\(thread.name)'"
+            ? "when '\(thread.name)' has ended"
+            : "before operation \(thread.operations) of '\(thread.name)'"
         lines.append("-> switch \(switches): \(point), '\(next.name)' runs")
     }
 

@@ -88,7 +88,8 @@ private struct Run {
         } onCancel: {
             process.terminate()
         }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         lines = text.split(separator: "\n").map(String.init)
         exitCode = process.terminationStatus
     }

@@ -13,7 +13,9 @@ struct BruteForceTests {
     /// A small random history, whose answers are right for some order, or nearly so.
     private static func entries<Model: SequentialModel>(
         _ model: Model, _ operations: [Model.Operation], _ random: inout some RandomNumberGenerator
-    ) -> (events: [(index: Int, isEnd: Bool)], operations: [Model.Operation], answers: [Model.Answer?]) {
+    ) -> (
+        events: [(index: Int, isEnd: Bool)], operations: [Model.Operation], answers: [Model.Answer?]
+    ) {
         let count = Int.random(in: 1...5, using: &random)
         let chosen = (0..<count).map { _ in operations.randomElement(using: &random)! }
         var events: [(Int, Bool)] = []
@@ -25,7 +27,8 @@ struct BruteForceTests {
         }
         var answers: [Model.Answer?] = Array(repeating: nil, count: count)
         var state = model
-        for index in (0..<count).shuffled(using: &random) where Int.random(in: 0..<6, using: &random) > 0 {
+        for index in (0..<count).shuffled(using: &random)
+        where Int.random(in: 0..<6, using: &random) > 0 {
             answers[index] = state.apply(chosen[index])
         }
         events.removeAll { $0.1 && answers[$0.0] == nil }

@@ -31,7 +31,9 @@ struct HistoryTests {
         }
     }
 
-    private typealias RegisterEvents = [(caller: String, operation: RegisterModel.Operation?, answer: Int??)]
+    private typealias RegisterEvents = [(
+        caller: String, operation: RegisterModel.Operation?, answer: Int??
+    )]
 
     @Test func `A read that begins after a write has ended must not miss it`() {
         let stale: RegisterEvents = [
@@ -92,14 +94,21 @@ struct HistoryTests {
     func `An operation that has not returned may have taken effect or not`(read: Int) {
         let history = write(
             RegisterModel(),
-            [("a", .write(1), nil), ("b", .read, nil), ("b", nil, read), ("c", .read, nil), ("c", nil, read)])
+            [
+                ("a", .write(1), nil), ("b", .read, nil), ("b", nil, read), ("c", .read, nil),
+                ("c", nil, read),
+            ])
         #expect(isLinearizable(history) == (read < 2))
     }
 
-    @Test func `An operation that has not returned takes effect once at most, and not before it began`() {
+    @Test
+    func `An operation that has not returned takes effect once at most, and not before it began`() {
         let back = write(
             RegisterModel(),
-            [("a", .write(1), nil), ("b", .read, nil), ("b", nil, 1), ("c", .read, nil), ("c", nil, 0)])
+            [
+                ("a", .write(1), nil), ("b", .read, nil), ("b", nil, 1), ("c", .read, nil),
+                ("c", nil, 0),
+            ])
         let early = write(
             RegisterModel(), [("b", .read, nil), ("b", nil, 1), ("a", .write(1), nil)])
         #expect(!isLinearizable(back))
@@ -135,7 +144,8 @@ struct HistoryTests {
         let history = write(
             QueueModel(),
             [
-                ("alice", .enqueue(7), nil), ("alice", nil, .some(nil)), ("alice", .enqueue(8), nil),
+                ("alice", .enqueue(7), nil), ("alice", nil, .some(nil)),
+                ("alice", .enqueue(8), nil),
                 ("bob", .dequeue, nil), ("carol", .dequeue, nil), ("alice", nil, .some(nil)),
                 ("bob", nil, 7), ("carol", nil, 7), ("bob", .dequeue, nil), ("bob", nil, 8),
             ])
@@ -146,7 +156,8 @@ struct HistoryTests {
                 "alice  [enqueue(7) = nil]", "bob                      [dequeue = 7]",
                 "carol                     [dequeue = 7]",
             ])
-        #expect(error.description.contains("carol: dequeue would have to answer nil, and answered 7."))
+        #expect(
+            error.description.contains("carol: dequeue would have to answer nil, and answered 7."))
     }
 
     @Test func `The report of a long history begins where no operation was in progress`() throws {

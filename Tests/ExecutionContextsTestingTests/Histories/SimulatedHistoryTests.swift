@@ -70,12 +70,14 @@ struct SimulatedHistoryTests {
         #expect(failure.kind == .history)
         #expect(failure.switches <= 2, "\(failure)")
         let again = try #require(searchStack(.none, replay: failure.token).failure)
-        #expect(again.description == failure.description.replacing(/schedule \d+/, with: "schedule 1"))
+        #expect(
+            again.description == failure.description.replacing(/schedule \d+/, with: "schedule 1"))
     }
 
     @Test(arguments: [false, true])
-    func `Law 17: a register behind a coordinator is linearizable, also with concurrent reads`(isBroken: Bool)
-    {
+    func `Law 17: a register behind a coordinator is linearizable, also with concurrent reads`(
+        isBroken: Bool
+    ) {
         let report = search("register", schedules: 250) { sim in
             let lock = ReadWriteCoordinator(name: "register", writesOn: sim.serial("writes"))
             let (low, high) = (Tracked(0, "low"), Tracked(0, "high"))
@@ -126,7 +128,9 @@ struct SimulatedHistoryTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 33: tasks record under their names, and maps are checked key by key`(isBroken: Bool) throws {
+    func `Law 33: tasks record under their names, and maps are checked key by key`(isBroken: Bool)
+        throws
+    {
         let report = search("map", schedules: 250) { sim in
             let map = Tracked<[Int: Int]>([:], "map")
             let section = CriticalSection(name: "map")

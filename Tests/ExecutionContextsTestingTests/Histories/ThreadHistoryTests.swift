@@ -11,7 +11,8 @@ struct ThreadHistoryTests {
         await withTaskGroup { group in
             for index in 0..<count {
                 group.addTask {
-                    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    await withCheckedContinuation {
+                        (continuation: CheckedContinuation<Void, Never>) in
                         Thread {
                             body(index)
                             continuation.resume()
@@ -32,8 +33,11 @@ struct ThreadHistoryTests {
                 switch Int.random(in: 0..<3, using: &random) {
                 case 0: history.record(.get(key)) { registry.read { $0[key] } }
                 case 1:
-                    history.record(.put(key, step)) { registry.write { $0.updateValue(step, forKey: key) } }
-                default: history.record(.remove(key)) { registry.write { $0.removeValue(forKey: key) } }
+                    history.record(.put(key, step)) {
+                        registry.write { $0.updateValue(step, forKey: key) }
+                    }
+                default:
+                    history.record(.remove(key)) { registry.write { $0.removeValue(forKey: key) } }
                 }
             }
         }
@@ -60,7 +64,8 @@ struct ThreadHistoryTests {
         print("10,000 operations on one counter: checked in \(ContinuousClock.now - start)")
     }
 
-    @Test func `A lost update among a thousand operations is shown with few of them`() async throws {
+    @Test func `A lost update among a thousand operations is shown with few of them`() async throws
+    {
         let history = History(of: CounterModel())
         let count = LockedResource(0, lockedBy: .section)
         await onThreads(4) { _ in
@@ -79,7 +84,9 @@ struct ThreadHistoryTests {
         #expect(error.lanes.count <= 5, "\(error)")
     }
 
-    @Test func `Awaited operations of tasks are recorded, each task in a row of its own`() async throws {
+    @Test func `Awaited operations of tasks are recorded, each task in a row of its own`()
+        async throws
+    {
         actor Register {
             private var value = 0
             func read() -> Int { value }

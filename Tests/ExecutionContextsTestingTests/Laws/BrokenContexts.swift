@@ -42,7 +42,9 @@ struct BrokenSerial: ActorBackingContext {
         }
     }
 
-    var isCurrent: Bool? { answer.map { $0() } ?? (Thread.current.threadDictionary[key] != nil ? true : nil) }
+    var isCurrent: Bool? {
+        answer.map { $0() } ?? (Thread.current.threadDictionary[key] != nil ? true : nil)
+    }
     var time: any TimeSource { clock }
     var name: String { "broken" }
 }
@@ -163,7 +165,9 @@ final class WrongTime: TimeSource {
         let due = unsafe pending.indices.filter { unsafe isDue(pending[$0]) }
         if fault == .newestFirst { return due.last }
         return due.min {
-            unsafe (pending[$0].deadline, pending[$0].sequence) < (pending[$1].deadline, pending[$1].sequence)
+            unsafe (pending[$0].deadline, pending[$0].sequence) < (
+                pending[$1].deadline, pending[$1].sequence
+            )
         }
     }
 }

@@ -48,7 +48,8 @@ struct LawKitTests {
     func `A context with a shutdown is checked after it`(fault: Closable.Fault) async {
         let context = Closable(fault)
         let patience: Duration = fault == .none ? .seconds(5) : .seconds(1)
-        let breaches = await Laws.check(context, patience: patience, shutDown: { context.shutDown() })
+        let breaches = await Laws.check(
+            context, patience: patience, shutDown: { context.shutDown() })
         #expect(breaches.map(\.law) == fault.law.map { [$0] } ?? [], "\(fault): \(breaches)")
         #expect(breaches.allSatisfy { "\($0)".contains("shutdown") }, "\(breaches)")
     }
@@ -59,7 +60,8 @@ struct LawKitTests {
     }
 
     @Test func `Only the requested laws are checked`() async {
-        let breaches = await Laws.check(Broken(answer: { true }, submit: Fault.global), laws: [1, 7])
+        let breaches = await Laws.check(
+            Broken(answer: { true }, submit: Fault.global), laws: [1, 7])
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
@@ -76,7 +78,9 @@ struct LawKitTests {
 }
 
 extension LawKitTests.Fault {
-    static let global: @Sendable (@escaping Work) -> Void = { DispatchQueue.global().async(execute: $0) }
+    static let global: @Sendable (@escaping Work) -> Void = {
+        DispatchQueue.global().async(execute: $0)
+    }
 
     static let all: [Self] = [
         Self(1, "drops everything") { Broken { _ in } },
@@ -95,7 +99,9 @@ extension LawKitTests.Fault {
             let counter = Counter()
             return Broken { work in
                 global(work)
-                if counter.next() % 7 == 6 { DispatchQueue.global(qos: .utility).async(execute: work) }
+                if counter.next() % 7 == 6 {
+                    DispatchQueue.global(qos: .utility).async(execute: work)
+                }
             }
         },
         Self(1, "keeps jobs for ever without running them", patience: .seconds(1)) {
@@ -106,7 +112,9 @@ extension LawKitTests.Fault {
         Self(1, "refuses a job after running it") { RefusesAfterwards() },
         Self(1, "runs the body of sync twice") { SyncsTwice() },
 
-        Self(2, "runs several jobs at a time and claims to be serial") { BrokenSerial(submit: global) },
+        Self(2, "runs several jobs at a time and claims to be serial") {
+            BrokenSerial(submit: global)
+        },
         Self(2, "runs the newest job first and claims to be serial") {
             let (shelf, queue) = (Shelf(), DispatchQueue(label: "newest first"))
             return BrokenSerial { work in
@@ -128,7 +136,8 @@ extension LawKitTests.Fault {
             let queue = DispatchQueue(label: "barrier", attributes: .concurrent)
             return BrokenBarrier(
                 submit: { queue.async(execute: $0) },
-                submitBarrier: { work in queue.async(flags: .barrier) { queue.async(execute: work) } })
+                submitBarrier: { work in queue.async(flags: .barrier) { queue.async(execute: work) }
+                })
         },
         Self(3, "starts barriers early") {
             let queue = DispatchQueue(label: "barrier", attributes: .concurrent)
@@ -137,7 +146,9 @@ extension LawKitTests.Fault {
         },
 
         Self(4, "claims everywhere to be current") { Broken(answer: { true }, submit: global) },
-        Self(4, "claims everywhere not to be current") { Broken(answer: { false }, submit: global) },
+        Self(4, "claims everywhere not to be current") {
+            Broken(answer: { false }, submit: global)
+        },
         Self(4, "backs actors and does not know whether it is current") {
             let queue = DispatchQueue(label: "serial")
             return BrokenSerial(answer: { nil }) { queue.async(execute: $0) }

@@ -16,7 +16,9 @@ struct DriveTests {
         #expect(context.pending.isEmpty)
     }
 
-    @Test func `Law 13: groups, actors, continuations, sleeps and yields run in the same order each time`()
+    @Test
+    func
+        `Law 13: groups, actors, continuations, sleeps and yields run in the same order each time`()
         throws
     {
         let first = try Script.run()
@@ -182,7 +184,9 @@ struct DriveTests {
 /// An actor that no manual context runs.
 private actor Elsewhere {
     private let queue = GlobalContext().serial("elsewhere").serialExecutor
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe queue.asUnownedSerialExecutor()
+    }
     func one() -> Int { 1 }
 }
 

@@ -13,7 +13,9 @@ struct ManualBadDayTests {
     // MARK: Odd advances
 
     @Test(arguments: [Duration.seconds(-5), .seconds(Int64.min), .zero])
-    func `An advance that is not positive runs the ready jobs and does not move time`(_ duration: Duration) {
+    func `An advance that is not positive runs the ready jobs and does not move time`(
+        _ duration: Duration
+    ) {
         context.advance(by: .seconds(1))
         context.execute { [log] in log.add(1) }
         context.schedule(after: .nanoseconds(1)) { [log] in log.add(2) }
@@ -66,7 +68,9 @@ struct ManualBadDayTests {
     }
 
     @Test(arguments: RunCommand.allCases)
-    func `Law 2: running a context from within its own job traps with a message`(_ command: RunCommand)
+    func `Law 2: running a context from within its own job traps with a message`(
+        _ command: RunCommand
+    )
         async throws
     {
         let result = try await #require(
@@ -81,7 +85,9 @@ struct ManualBadDayTests {
         #expect(text.contains("law 2"))
     }
 
-    @Test func `Law 2: running a context on two threads at a time traps with a message`() async throws {
+    @Test func `Law 2: running a context on two threads at a time traps with a message`()
+        async throws
+    {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {
@@ -216,5 +222,7 @@ final class Locked<Value>: @unchecked Sendable {
         set { lock.withLock { stored = newValue } }
     }
 
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&stored) } }
+    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+        lock.withLock { body(&stored) }
+    }
 }

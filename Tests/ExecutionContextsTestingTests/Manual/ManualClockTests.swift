@@ -69,13 +69,16 @@ struct ManualClockTests {
 
     @Test(arguments: [Moment(nanoseconds: -5), Moment(nanoseconds: 0)])
     func `A deadline that has passed is due at once`(_ deadline: Moment) {
-        let answer = context.submitTask { [context] in try await context.clock.sleep(until: deadline) }
+        let answer = context.submitTask { [context] in
+            try await context.clock.sleep(until: deadline)
+        }
         context.runReady()
         #expect(answer.isCompleted)
     }
 
     @Test func `An endless sleep can be cancelled`() throws {
-        let answer = context.submitTask { [context] in try await context.clock.sleep(until: .never) }
+        let answer = context.submitTask { [context] in try await context.clock.sleep(until: .never)
+        }
         context.advance(by: .seconds(Int64.max))
         #expect(!answer.isCompleted)
         #expect(context.pending.isEmpty)

@@ -6,7 +6,8 @@ import Testing
 /// Law 10 for manual contexts: which object keeps which alive.
 @Suite(.timeLimit(.minutes(30)))
 struct ManualLifetimeTests {
-    @Test func `Law 10: a context is freed with its last reference, and a time with its last context`() {
+    @Test
+    func `Law 10: a context is freed with its last reference, and a time with its last context`() {
         weak var context: ManualContext?
         weak var time: ManualTime?
         do {
@@ -36,13 +37,17 @@ struct ManualLifetimeTests {
     }
 
     @Test(arguments: [true, false])
-    func `Law 10: nothing stays alive once pending work is dropped or cancelled`(_ isCancelled: Bool) {
+    func `Law 10: nothing stays alive once pending work is dropped or cancelled`(
+        _ isCancelled: Bool
+    ) {
         weak var context: ManualContext?
         weak var capture: Farewell?
         do {
             let manual = ManualContext()
             let farewell = Farewell {}
-            let delay = manual.serial("view").schedule(after: .seconds(1)) { _ = (farewell, manual) }
+            let delay = manual.serial("view").schedule(after: .seconds(1)) {
+                _ = (farewell, manual)
+            }
             let repetition = manual.repeat(every: .seconds(1)) { _ = (farewell, manual) }
             manual.execute { _ = (farewell, manual) }
             if isCancelled {

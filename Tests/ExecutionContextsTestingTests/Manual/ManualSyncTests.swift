@@ -21,7 +21,9 @@ struct ManualSyncTests {
         #expect(log.value == [1, 2, 3])
     }
 
-    @Test func `Law 27: a sync on a view of a manual context runs the jobs before it, and time stands still`()
+    @Test
+    func
+        `Law 27: a sync on a view of a manual context runs the jobs before it, and time stands still`()
         throws
     {
         struct Thrown: Error {}
@@ -45,22 +47,28 @@ struct ManualSyncTests {
         try context.finish()
     }
 
-    @Test func `Law 27: a job that waits for another context of its time runs that context's jobs`() {
+    @Test func `Law 27: a job that waits for another context of its time runs that context's jobs`()
+    {
         let time = ManualTime()
-        let (disk, net) = (ManualContext(name: "disk", time: time), ManualContext(name: "net", time: time))
+        let (disk, net) = (
+            ManualContext(name: "disk", time: time), ManualContext(name: "net", time: time)
+        )
         let log = Box<[String]>([])
         net.execute { log.withValue { $0.append("net") } }
         disk.execute {
             let isBack = net.serial().sync {
                 disk.isCurrent == true && net.isCurrent == true && disk.sync { true }
             }
-            log.withValue { $0.append("disk \(isBack) \(disk.isCurrent == true) \(net.isCurrent == true)") }
+            log.withValue {
+                $0.append("disk \(isBack) \(disk.isCurrent == true) \(net.isCurrent == true)")
+            }
         }
         disk.runReady()
         #expect(log.value == ["net", "disk true true false"])
     }
 
-    @Test func `Law 27: of many threads that wait for a manual context one drives it, and all continue`()
+    @Test
+    func `Law 27: of many threads that wait for a manual context one drives it, and all continue`()
         async
     {
         await watched {
@@ -86,7 +94,10 @@ struct ManualSyncTests {
         }
     }
 
-    @Test func `Law 27: the test drives a context while other threads wait for it, and all continue`() async {
+    @Test
+    func `Law 27: the test drives a context while other threads wait for it, and all continue`()
+        async
+    {
         await watched {
             let context = ManualContext()
             let view = context.serial()

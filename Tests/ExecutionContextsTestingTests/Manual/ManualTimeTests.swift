@@ -14,10 +14,13 @@ struct ManualTimeTests {
 
     // MARK: One order for all contexts
 
-    @Test func `Law 7: contexts that share a time run in the order of deadline, then of submission`() {
+    @Test
+    func `Law 7: contexts that share a time run in the order of deadline, then of submission`() {
         let contexts = contexts(3)
         for (index, seconds) in [3, 1, 2, 1, 3, 2].enumerated() {
-            contexts[index % 3].schedule(after: .seconds(seconds)) { [log] in log.add(seconds * 10 + index) }
+            contexts[index % 3].schedule(after: .seconds(seconds)) { [log] in
+                log.add(seconds * 10 + index)
+            }
         }
         time.advance(by: .seconds(3))
         #expect(log.entries == [11, 13, 22, 25, 30, 34])
@@ -107,7 +110,9 @@ struct ManualTimeTests {
     }
 
     @Test func `Lateness may depend on a delay's source location and context`() {
-        let time = ManualTime(lateness: { $0.context == "late" && $0.origin != nil ? .seconds(1) : .zero })
+        let time = ManualTime(lateness: {
+            $0.context == "late" && $0.origin != nil ? .seconds(1) : .zero
+        })
         let context = ManualContext(time: time)
         context.serial("late").schedule(after: .seconds(1)) { [log] in log.add(2) }
         context.serial("punctual").schedule(after: .seconds(1)) { [log] in log.add(1) }
@@ -157,7 +162,9 @@ struct ManualTimeTests {
         let context = ManualContext(name: "poller", time: time)
         let repetition = context.repeat(every: .seconds(1)) { [log] in log.add(1) }
         let line = #line - 1
-        let failure = try #require(throws: ManualFailure.self) { try context.runUntilIdle(limit: 50) }
+        let failure = try #require(throws: ManualFailure.self) {
+            try context.runUntilIdle(limit: 50)
+        }
         #expect(failure.reason == .neverIdle(afterJobs: 50))
         #expect(log.entries.count == 50)
         #expect("\(failure)".contains("'poller'"))
@@ -203,7 +210,9 @@ struct ManualTimeTests {
         #expect(context.pending[0].origin == nil)
         #expect(context.pending[1].origin?.hasSuffix("/ManualTimeTests.swift:\(line)") == true)
         #expect(context.pending[1].tolerance == .seconds(5))
-        #expect("\(context.pending[1])".hasPrefix("a delay on 'view', due at 1.0 seconds, submitted at "))
+        #expect(
+            "\(context.pending[1])".hasPrefix(
+                "a delay on 'view', due at 1.0 seconds, submitted at "))
         #expect(time.pending == context.pending)
         #expect(ManualContext(time: time).pending.isEmpty)
     }

@@ -29,7 +29,8 @@ struct RecordingContextTests {
         context.schedule(after: .seconds(2)) {}.cancel()
         #expect(recorder.delays.map(\.context) == ["view", "base"])
         #expect(recorder.delays.map(\.isCancelled) == [false, true])
-        #expect(recorder.delays[0].origin?.hasSuffix("/RecordingContextTests.swift:\(line)") == true)
+        #expect(
+            recorder.delays[0].origin?.hasSuffix("/RecordingContextTests.swift:\(line)") == true)
         #expect(recorder.delays[0].deadline == Moment(nanoseconds: 1_000_000_000))
         manual.advance(by: .seconds(2))
         #expect(recorder.delays.map(\.isCancelled) == [false, true])
@@ -79,7 +80,8 @@ struct RecordingContextTests {
         #expect(global.isEmpty, "\(global)")
         let context = RecordingContext(manual, into: recorder)
         let driven = await Laws.check(
-            context, patience: patience, drive: { [manual] in manual.advance(by: .milliseconds(1)) })
+            context, patience: patience, drive: { [manual] in manual.advance(by: .milliseconds(1)) }
+        )
         #expect(driven.isEmpty, "\(driven)")
     }
 }

@@ -17,7 +17,9 @@ struct AsyncSimulationTests {
     /// Calls the synchronous overload, which a synchronous function selects.
     private func searchSynchronously() -> SimulationReport { search("balance", Self.balance) }
 
-    @Test func `Law 33: an awaited simulation finds the same failure as a synchronous one`() async throws {
+    @Test func `Law 33: an awaited simulation finds the same failure as a synchronous one`()
+        async throws
+    {
         let awaited = try #require(await search("balance", Self.balance).failure)
         let plain = try #require(searchSynchronously().failure)
         #expect(awaited.description == plain.description)
@@ -28,14 +30,18 @@ struct AsyncSimulationTests {
         try await simulate("nothing", schedules: 10) { _ in }
     }
 
-    @Test func `Law 33: an awaited simulation blocks no thread of the cooperative pool`() async throws {
+    @Test func `Law 33: an awaited simulation blocks no thread of the cooperative pool`()
+        async throws
+    {
         // There are more searches than cooperative threads. None can end before the last task of
         // the group has run.
         let gate = DispatchSemaphore(value: 0)
         await withTaskGroup { group in
             for index in 0..<16 {
                 group.addTask {
-                    let report = await search("waiter \(index)", schedules: 2, patience: .seconds(60)) {
+                    let report = await search(
+                        "waiter \(index)", schedules: 2, patience: .seconds(60)
+                    ) {
                         sim in
                         sim.spawn("waiter") {
                             gate.wait()

@@ -53,7 +53,9 @@ struct LeavingTests {
         try simulate("an hour's rest", schedules: 50, horizon: .seconds(10_000)) { sim in
             let moments = Tracked<[Duration]>([], "a word")
             sim.spawn("alice") {
-                let never = context.schedule(after: .seconds(3_000)) { moments.value.append(.seconds(-1)) }
+                let never = context.schedule(after: .seconds(3_000)) {
+                    moments.value.append(.seconds(-1))
+                }
                 context.serial("views, too").schedule(after: .seconds(3_600)) {
                     moments.value.append(.nanoseconds(sim.time.now.nanoseconds))
                 }
@@ -133,7 +135,8 @@ struct LeavingTests {
         #expect(report.failure?.kind == .foreign, "\(report)")
     }
 
-    @Test func `Law 33: a job may leave the simulation if the caller ignores that kind of failure`() {
+    @Test func `Law 33: a job may leave the simulation if the caller ignores that kind of failure`()
+    {
         let log = SerialQueueContext(label: "log")
         let report = search("log", schedules: 20, ignoring: [.foreign]) { sim in
             sim.spawn("alice") { log.execute {} }

@@ -10,7 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct SeededBugTests {
     @Test(arguments: SeededBug.all)
-    func `Law 33: a seeded bug is found from any seed, as one of its kinds, in few switches`(bug: SeededBug)
+    func `Law 33: a seeded bug is found from any seed, as one of its kinds, in few switches`(
+        bug: SeededBug
+    )
         throws
     {
         for seed in 0..<5 {
@@ -22,7 +24,9 @@ struct SeededBugTests {
 
     @Test(arguments: SeededBug.firstFour)
     func `Law 33: the best-known bugs are found in thirty schedules`(bug: SeededBug) throws {
-        let needed = try (0..<20).map { try #require(bug.search(seed: UInt64($0)).failure).schedule }
+        let needed = try (0..<20).map {
+            try #require(bug.search(seed: UInt64($0)).failure).schedule
+        }
         // A sample of 20 seeds; `Corpus` checks the 99th percentile of 200.
         #expect(needed.max()! <= 30, "\(needed.sorted())")
     }
@@ -51,7 +55,9 @@ struct SeededBugTests {
         #expect(shortest?.switches == bug.depth)
     }
 
-    @Test func `Law 33: a token in the environment replays only the simulation that it belongs to`() async {
+    @Test func `Law 33: a token in the environment replays only the simulation that it belongs to`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let token = try #require(SeededBug.crossedLocks.search().failure?.token)
             unsafe setenv("EXECUTION_CONTEXTS_REPLAY", token, 1)

@@ -85,25 +85,32 @@ struct SimulatedContextTests {
         }
     }
 
-    @Test func `Law 4: isCurrent of simulated contexts is right, also inside nested syncs`() throws {
+    @Test func `Law 4: isCurrent of simulated contexts is right, also inside nested syncs`() throws
+    {
         try expectNothing("where", schedules: 50) { sim in
             let (main, database, isWrong) = (sim.main, sim.serial("db"), Tracked(false, "a word"))
             sim.spawn("a") {
                 if main.isCurrent != false { isWrong.value = true }
                 main.sync {
                     database.sync {
-                        if main.isCurrent != true || database.isCurrent != true { isWrong.value = true }
+                        if main.isCurrent != true || database.isCurrent != true {
+                            isWrong.value = true
+                        }
                         main.sync { database.preconditionIsCurrent() }
                     }
                     if database.isCurrent != false { isWrong.value = true }
                 }
             }
-            sim.spawn("b") { database.execute { if main.isCurrent != false { isWrong.value = true } } }
+            sim.spawn("b") {
+                database.execute { if main.isCurrent != false { isWrong.value = true } }
+            }
             sim.finally("right") { !isWrong.value }
         }
     }
 
-    @Test func `Law 8: views over simulated contexts keep order and limit under every schedule`() throws {
+    @Test func `Law 8: views over simulated contexts keep order and limit under every schedule`()
+        throws
+    {
         try expectNothing("views") { sim in
             let (serial, limited) = (sim.global.serial("view"), sim.global.limited(to: 2))
             let (one, two) = (Room(), Room())
@@ -135,7 +142,9 @@ struct SimulatedContextTests {
         }
     }
 
-    @Test func `Law 7: virtual time advances when all threads are idle, and delays fire in order`() throws {
+    @Test func `Law 7: virtual time advances when all threads are idle, and delays fire in order`()
+        throws
+    {
         try expectNothing("time") { sim in
             let (context, order, clock) = (sim.serial("db"), Tracked<[Int]>([], "a word"), sim.time)
             sim.spawn("a") {

@@ -50,7 +50,9 @@ struct SimulatedTaskTests {
                 sum.value = try await one + two + three
             }
             sim.finally("all came") { sum.value == 6 }
-            sim.finally("it took five seconds") { sim.time.now == Moment(nanoseconds: 5_000_000_000) }
+            sim.finally("it took five seconds") {
+                sim.time.now == Moment(nanoseconds: 5_000_000_000)
+            }
         }
         #expect(report.failure == nil, "\(report)")
     }
@@ -71,7 +73,8 @@ struct SimulatedTaskTests {
             sim.task("parent") { await Task.detached { context.execute {} }.value }
         }
         // Which of the two depends on whether the cooperative pool has run the task yet.
-        #expect(report.failure?.kind == .foreign || report.failure?.kind == .lostWakeUp, "\(report)")
+        #expect(
+            report.failure?.kind == .foreign || report.failure?.kind == .lostWakeUp, "\(report)")
         #expect(report.failure?.happened.contains("Task { }") == true)
     }
 

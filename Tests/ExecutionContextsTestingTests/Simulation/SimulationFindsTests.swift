@@ -25,7 +25,9 @@ struct SimulationFindsTests {
         #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=2-") == true)
     }
 
-    @Test func `Law 33: a deadlock names each waiting thread, its lock and the lock's owner`() throws {
+    @Test func `Law 33: a deadlock names each waiting thread, its lock and the lock's owner`()
+        throws
+    {
         let failure = try #require(SeededBug.crossedLocks.search().failure)
         #expect(failure.kind == .deadlock)
         #expect(failure.happened.contains("'alice' waits for 'right', which 'bob' holds"))
@@ -40,17 +42,22 @@ struct SimulationFindsTests {
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .deadlock)
-        #expect(failure.happened.contains("'left' waits in the queue of 'right', on which 'right' is busy"))
+        #expect(
+            failure.happened.contains(
+                "'left' waits in the queue of 'right', on which 'right' is busy"))
     }
 
     @Test(arguments: [false, true])
-    func `Law 33: a deadlock over a coordinator names its writer or its reader`(aliceWrites: Bool) throws {
+    func `Law 33: a deadlock over a coordinator names its writer or its reader`(aliceWrites: Bool)
+        throws
+    {
         let report = search("crossed coordinator") { sim in
             let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
             let section = CriticalSection(name: "section")
             sim.spawn("alice") {
                 aliceWrites
-                    ? seats.blockingWrite { section.execute {} } : seats.reading.sync { section.execute {} }
+                    ? seats.blockingWrite { section.execute {} }
+                    : seats.reading.sync { section.execute {} }
             }
             sim.spawn("bob") {
                 section.execute { aliceWrites ? seats.reading.sync {} : seats.blockingWrite {} }
@@ -58,12 +65,16 @@ struct SimulationFindsTests {
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .deadlock)
-        #expect(failure.happened.contains("'alice' waits for 'section', which 'bob' holds"), "\(failure)")
+        #expect(
+            failure.happened.contains("'alice' waits for 'section', which 'bob' holds"),
+            "\(failure)")
         let clause = aliceWrites ? "in which 'alice' writes" : "which 'alice' reads"
         #expect(failure.happened.contains("'bob' waits for 'seats', \(clause)"), "\(failure)")
     }
 
-    @Test func `Law 33: a deadlock over a coordinator names the write context that earlier writes wait for`()
+    @Test
+    func
+        `Law 33: a deadlock over a coordinator names the write context that earlier writes wait for`()
         throws
     {
         let report = search("busy write context") { sim in
@@ -85,7 +96,9 @@ struct SimulationFindsTests {
                 "'alice' waits for 'seats', in which no thread is: earlier writes wait in the queue of 'writes'"
             ),
             "\(failure)")
-        #expect(failure.happened.contains("'writes' waits for 'section', which 'alice' holds"), "\(failure)")
+        #expect(
+            failure.happened.contains("'writes' waits for 'section', which 'alice' holds"),
+            "\(failure)")
     }
 
     @Test func `Law 33: a thread that no other thread will wake is a lost wake-up`() throws {
@@ -117,7 +130,9 @@ struct SimulationFindsTests {
         #expect(report.failure == nil)
     }
 
-    @Test func `Law 33: locks in opposite orders are found although no schedule can deadlock`() throws {
+    @Test func `Law 33: locks in opposite orders are found although no schedule can deadlock`()
+        throws
+    {
         func crossing(_ ignoring: Set<SimulationFailure.Kind> = []) -> SimulationReport {
             search("crossing with limits", schedules: 100, ignoring: ignoring) { sim in
                 let (left, right) = (CriticalSection(name: "left"), CriticalSection(name: "right"))
@@ -134,14 +149,17 @@ struct SimulationFindsTests {
 
     @Test func `Law 33: opposite orders inside a common lock are no failure`() {
         let report = search("guarded crossing", schedules: 100) { sim in
-            let (left, right, outer) = (CriticalSection(name: "left"), CriticalSection(), CriticalSection())
+            let (left, right, outer) = (
+                CriticalSection(name: "left"), CriticalSection(), CriticalSection()
+            )
             sim.spawn("alice") { outer.execute { left.execute { right.execute {} } } }
             sim.spawn("bob") { outer.execute { right.execute { left.execute {} } } }
         }
         #expect(report.failure == nil)
     }
 
-    @Test func `Law 33: a delay beyond the horizon is left over, and reported with its source location`()
+    @Test
+    func `Law 33: a delay beyond the horizon is left over, and reported with its source location`()
         throws
     {
         let report = search("leftover", horizon: .seconds(60)) { sim in
@@ -153,7 +171,9 @@ struct SimulationFindsTests {
     }
 
     @Test(arguments: ["body", "thread", "task", "invariant", "finally"])
-    func `Law 33: an error that a closure of the program throws is a failure`(closure: String) throws {
+    func `Law 33: an error that a closure of the program throws is a failure`(closure: String)
+        throws
+    {
         let report = search("thrower") { sim in
             switch closure {
             case "body": throw Wrong()
@@ -187,7 +207,8 @@ struct SimulationFindsTests {
         #expect(failure.happened.contains("law 33"))
     }
 
-    @Test func `Law 33: a thread that blocks outside the simulation does not hang the test`() throws {
+    @Test func `Law 33: a thread that blocks outside the simulation does not hang the test`() throws
+    {
         // On a busy machine the patience may end before the thread of 'alice' has run.
         for milliseconds in [100, 1_000, 10_000, 60_000] {
             let stuck = DispatchSemaphore(value: 0)
@@ -231,7 +252,8 @@ struct SimulationFindsTests {
         #expect(failure.happened.contains("'never wrong'"))
     }
 
-    @Test func `Law 33: a wake-up by a foreign thread is reported as foreign, not as lost`() throws {
+    @Test func `Law 33: a wake-up by a foreign thread is reported as foreign, not as lost`() throws
+    {
         let report = search("woken from outside") { sim in
             let promise = Promise<Int>()
             let isDone = DispatchSemaphore(value: 0)

@@ -55,7 +55,8 @@ struct SimulationMisuseTests {
 
     @Test func `Law 33: the token of another version is refused`() throws {
         let token = try #require(SeededBug.crossedLocks.search().failure?.token)
-        expectMisuse(SeededBug.crossedLocks.search(replay: "9" + token.dropFirst()), "another version")
+        expectMisuse(
+            SeededBug.crossedLocks.search(replay: "9" + token.dropFirst()), "another version")
     }
 
     @Test func `Law 33: a simulation inside a simulation is refused`() {

@@ -12,13 +12,17 @@ struct StrategyTests {
             .exhaustive(switches: 2),
         ]
             as [SimulationStrategy], SeededBug.firstFour)
-    func `Law 33: each strategy finds each seeded bug`(strategy: SimulationStrategy, bug: SeededBug) throws {
+    func `Law 33: each strategy finds each seeded bug`(strategy: SimulationStrategy, bug: SeededBug)
+        throws
+    {
         let failure = try #require(bug.search(schedules: 2_000, strategy: strategy).failure)
         #expect(bug.kinds.contains(failure.kind))
         #expect(failure.switches <= 3)
     }
 
-    @Test func `Law 33: the exhaustive strategy tries every order of a small program, and reports that`() {
+    @Test
+    func `Law 33: the exhaustive strategy tries every order of a small program, and reports that`()
+    {
         let seen = Tracked<Set<[String]>>([], "a word")
         let report = search("orders", schedules: 5_000, strategy: .exhaustive(switches: 4)) { sim in
             let order = Tracked<[String]>([], "a word")

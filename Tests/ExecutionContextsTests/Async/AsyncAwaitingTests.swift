@@ -16,7 +16,9 @@ struct AsyncAwaitingTests {
         startedTask { try await async.getOrCancel() }
     }
 
-    @Test func `A task gets a value, an error or a cancellation, before or during its wait`() async throws {
+    @Test func `A task gets a value, an error or a cancellation, before or during its wait`()
+        async throws
+    {
         for startsEarly in [true, false] {
             let promises = (0..<3).map { _ in Promise<Int>() }
             var tasks: [Task<Int, any Error>] = []
@@ -33,7 +35,9 @@ struct AsyncAwaitingTests {
         }
     }
 
-    @Test func `Law 26: a task cancelled before getOrCancel does not wait, and cancels an unwanted source`()
+    @Test
+    func
+        `Law 26: a task cancelled before getOrCancel does not wait, and cancels an unwanted source`()
         async
     {
         let isCancelled = Promise<Void>()
@@ -44,7 +48,9 @@ struct AsyncAwaitingTests {
             _ = try? await isCancelled.async.get()
             #expect(Task.isCancelled)
             for promise in [wanted, unwanted] {
-                await #expect(throws: CancellationError.self) { try await promise.async.getOrCancel() }
+                await #expect(throws: CancellationError.self) {
+                    try await promise.async.getOrCancel()
+                }
             }
             // A completed future needs no wait, so a cancelled task gets its value.
             return try await Async(.success(7)).get()
@@ -74,10 +80,13 @@ struct AsyncAwaitingTests {
             task.cancel()
         }
         #expect(other.async.error is CancellationError)
-        for task in others { await #expect(throws: CancellationError.self) { try await task.value } }
+        for task in others {
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
     }
 
-    @Test func `Law 26: a task that is cancelled after the completion gets the value`() async throws {
+    @Test func `Law 26: a task that is cancelled after the completion gets the value`() async throws
+    {
         let promise = Promise<Int>()
         let task = waiting(promise.async)
         promise.succeed(1)
@@ -106,7 +115,10 @@ struct AsyncAwaitingTests {
         #expect(sum == 30_000)
     }
 
-    @Test func `Law 26: the last of ten thousand tasks cancelled in getOrCancel cancels the promise`() async {
+    @Test
+    func `Law 26: the last of ten thousand tasks cancelled in getOrCancel cancels the promise`()
+        async
+    {
         let promise = Promise<Int>()
         let cancellations = Box(0)
         promise.onCancel { cancellations.withValue { $0 += 1 } }
@@ -127,7 +139,9 @@ struct AsyncAwaitingTests {
         #expect(cancellations.value == 1)
     }
 
-    @Test func `Law 24: when a value and a cancellation race, one of them wins and no task hangs`() async {
+    @Test func `Law 24: when a value and a cancellation race, one of them wins and no task hangs`()
+        async
+    {
         var values = 0
         for round in 0..<rounds(debug: 500, release: 5000) {
             let promise = Promise<Int>()
@@ -160,12 +174,15 @@ struct AsyncAwaitingTests {
         await #expect(throws: Oops.self) { try await context.submitTask { throw Oops() }.get() }
     }
 
-    @Test func `Law 1: a task on a context that drops jobs completes with its value`() async throws {
+    @Test func `Law 1: a task on a context that drops jobs completes with its value`() async throws
+    {
         #expect(try await ClosureContext { _ in }.submitTask { 1 }.get() == 1)
     }
 
     @Test(arguments: Subject.bases)
-    func `Law 1: a submitted job ends with its value or its error, on its context`(_ subject: Subject) async {
+    func `Law 1: a submitted job ends with its value or its error, on its context`(
+        _ subject: Subject
+    ) async {
         await watched {
             let made = subject.make()
             let value = made.context.submit { made.context.isCurrent != false }
@@ -178,7 +195,9 @@ struct AsyncAwaitingTests {
     }
 
     @Test
-    func `Law 1: a dropped or refused submission ends with a refusal that has its source location`() throws {
+    func `Law 1: a dropped or refused submission ends with a refusal that has its source location`()
+        throws
+    {
         let dropped = ClosureContext { _ in }.submit { 1 }
         let view = ManualContext(name: "crowded").bounded(1, overflow: .refuse)
         view.execute {}

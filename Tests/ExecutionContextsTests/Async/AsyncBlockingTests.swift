@@ -7,7 +7,8 @@ import Testing
 /// Threads that may block wait for an `Async` with `wait()` (law 27).
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncBlockingTests {
-    @Test func `Law 27: a value, an error, a cancellation and a released promise end a wait`() async {
+    @Test func `Law 27: a value, an error, a cancellation and a released promise end a wait`() async
+    {
         await watched {
             for way in AsyncPromiseTests.Way.allCases {
                 let promise = Promise<Int>()
@@ -53,7 +54,9 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 27: a wait that times out throws and cancels nothing, and may be repeated`() async {
+    @Test func `Law 27: a wait that times out throws and cancels nothing, and may be repeated`()
+        async
+    {
         await watched {
             let promise = Promise<Int>()
             for _ in 0..<3 {
@@ -74,11 +77,15 @@ struct AsyncBlockingTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
-    func `Law 27: a wait with a zero or negative limit does not block, on any thread`(_ limit: Duration)
+    func `Law 27: a wait with a zero or negative limit does not block, on any thread`(
+        _ limit: Duration
+    )
         throws
     {
         let promise = Promise<Int>()
-        #expect(throws: AsyncError.timedOut(after: limit)) { try promise.async.wait(timeout: limit) }
+        #expect(throws: AsyncError.timedOut(after: limit)) {
+            try promise.async.wait(timeout: limit)
+        }
         #expect(throws: AsyncError.self) { try promise.async.wait(timeout: -3.0) }
         promise.succeed(1)
         #expect(try promise.async.wait(timeout: limit) == 1)
@@ -99,7 +106,9 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 24: when a value and a time limit race, one of them wins and no thread hangs`() async {
+    @Test func `Law 24: when a value and a time limit race, one of them wins and no thread hangs`()
+        async
+    {
         await watched {
             for round in 0..<rounds(debug: 200, release: 2000) {
                 let promise = Promise<Int>()
@@ -157,7 +166,9 @@ struct AsyncBlockingTests {
             for context: any SynchronousContext in [
                 SerialQueueContext(label: "other"), BarrierQueueContext(label: "c"),
             ] {
-                let value = context.sync { try? serial.submit { 1 }.map(on: serial) { $0 + 1 }.wait() }
+                let value = context.sync {
+                    try? serial.submit { 1 }.map(on: serial) { $0 + 1 }.wait()
+                }
                 #expect(value == 2)
                 let own = context.sync { try? Async(.success(1)).map(on: serial) { $0 + 2 }.wait() }
                 #expect(own == 3)
@@ -165,11 +176,14 @@ struct AsyncBlockingTests {
             // Inside a job of the same context, where the context has another free thread.
             let barrier = BarrierQueueContext(label: "b")
             #expect(barrier.sync { try? barrier.submit { 4 }.wait() } == 4)
-            #expect((try? GlobalContext().submit { try GlobalContext().submit { 5 }.wait() }.wait()) == 5)
+            #expect(
+                (try? GlobalContext().submit { try GlobalContext().submit { 5 }.wait() }.wait())
+                    == 5)
         }
     }
 
-    @Test func `Law 27: a job on a serial context may wait for a promise of another thread`() async {
+    @Test func `Law 27: a job on a serial context may wait for a promise of another thread`() async
+    {
         await watched {
             let serial = SerialQueueContext(label: "s")
             let promise = Promise<Int>()
@@ -182,12 +196,16 @@ struct AsyncBlockingTests {
     }
 
     @Test
-    func `Law 27: jobs of a serial context may wait for a future that a function there has returned`() async {
+    func
+        `Law 27: jobs of a serial context may wait for a future that a function there has returned`()
+        async
+    {
         await watched {
             let serial = SerialQueueContext(label: "s")
             let returned = Promise<Int>()
             let end = Async(.success(1)).flatMap(on: serial) { _ in returned.async }
-            let recovered = Async<Int>(error: Oops()).flatRecover(on: serial) { _ in returned.async }
+            let recovered = Async<Int>(error: Oops()).flatRecover(on: serial) { _ in returned.async
+            }
             // This job is queued behind the functions.
             let value = serial.sync {
                 DispatchQueue.global().async {
@@ -201,7 +219,9 @@ struct AsyncBlockingTests {
         }
     }
 
-    @Test func `Law 27: a callback may wait for a future whose function runs on another context`() async {
+    @Test func `Law 27: a callback may wait for a future whose function runs on another context`()
+        async
+    {
         await watched {
             let promise = Promise<Int>()
             let context = SerialQueueContext(label: "elsewhere")
@@ -254,7 +274,9 @@ struct AsyncBlockingTests {
     ]
 
     @Test(arguments: handlers.indices)
-    func `Law 27: a job may wait on the context of an error function that is not needed`(_ index: Int) async {
+    func `Law 27: a job may wait on the context of an error function that is not needed`(
+        _ index: Int
+    ) async {
         await watched {
             let serial = SerialQueueContext(label: "ledger")
             let promise = Promise<Int>()

@@ -9,7 +9,9 @@ import Testing
 struct AsyncBodyTests {
     @globalActor actor Shelf { static let shared = Shelf() }
 
-    @Test func `A trailing closure is the body of the Async, whatever its isolation and whether it awaits`()
+    @Test
+    func
+        `A trailing closure is the body of the Async, whatever its isolation and whether it awaits`()
         async throws
     {
         let calls = Box(0)

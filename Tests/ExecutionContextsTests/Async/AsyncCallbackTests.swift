@@ -13,15 +13,19 @@ struct AsyncCallbackTests {
     }
 
     @Test(arguments: Subject.all)
-    func `Law 25: callbacks registered before and after the end are called once, in order, on their context`(
-        _ subject: Subject
-    ) async {
+    func
+        `Law 25: callbacks registered before and after the end are called once, in order, on their context`(
+            _ subject: Subject
+        ) async
+    {
         await watched {
             let made = subject.make()
             let promise = Promise<Int>()
             let calls = Calls()
             func register(_ numbers: Range<Int>) {
-                for number in numbers { calls.register(number, of: promise.async, on: made.context) }
+                for number in numbers {
+                    calls.register(number, of: promise.async, on: made.context)
+                }
             }
             register(0..<20)
             // Callback 15 registers further callbacks while others are queued behind it.
@@ -44,7 +48,9 @@ struct AsyncCallbackTests {
     }
 
     @Test(arguments: Subject.bases)
-    func `Law 25: callbacks on two contexts keep the order of each context`(_ subject: Subject) async {
+    func `Law 25: callbacks on two contexts keep the order of each context`(_ subject: Subject)
+        async
+    {
         await watched {
             let made = subject.make()
             let other = SerialQueueContext(label: "other")
@@ -70,7 +76,9 @@ struct AsyncCallbackTests {
         @Sendable func noting(_ text: String) -> @Sendable () -> Void {
             { log.withValue { $0.append(text) } }
         }
-        let (success, failure, complete) = (noting("success"), noting("failure"), noting("complete"))
+        let (success, failure, complete) = (
+            noting("success"), noting("failure"), noting("complete")
+        )
         let same = promise.async
             .onSuccess { _ in success() }
             .onFailure { _ in failure() }
@@ -129,10 +137,12 @@ struct AsyncCallbackTests {
         }
         promise.async.onComplete { _ in note("second") }
         promise.succeed(1)
-        #expect(log.value == ["first in", "first out", "second", "third in", "third out", "fourth"])
+        #expect(
+            log.value == ["first in", "first out", "second", "third in", "third out", "fourth"])
     }
 
-    @Test func `Law 25: after the completion a callback is called before its registration returns`() {
+    @Test func `Law 25: after the completion a callback is called before its registration returns`()
+    {
         let async = Async(.success(1))
         let log = Box<[Int]>([])
         async.onComplete { _ in log.withValue { $0.append(1) } }
@@ -140,7 +150,9 @@ struct AsyncCallbackTests {
         #expect(log.value == [1, 2])
     }
 
-    @Test func `Law 25: registering during a notification does not wait, and the notifying thread calls it`()
+    @Test
+    func
+        `Law 25: registering during a notification does not wait, and the notifying thread calls it`()
         async
     {
         await watched {
@@ -172,7 +184,8 @@ struct AsyncCallbackTests {
         }
     }
 
-    @Test func `Law 25: a callback may complete another promise, whose callbacks are called at once`() {
+    @Test
+    func `Law 25: a callback may complete another promise, whose callbacks are called at once`() {
         let promises = (0..<20).map { _ in Promise<Int>() }
         let log = Box<[Int]>([])
         for (index, promise) in promises.enumerated() {

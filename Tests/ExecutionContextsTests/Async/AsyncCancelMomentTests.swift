@@ -8,13 +8,17 @@ import Testing
 struct AsyncCancelMomentTests {
     // MARK: - Promises
 
-    @Test func `Law 26: a released promise ends its Async with an error that names its source location`()
+    @Test
+    func `Law 26: a released promise ends its Async with an error that names its source location`()
         throws
     {
         var async = Promise<Int>().async
         let line = #line - 1
         let error = try #require(async.error as? AsyncError)
-        #expect(error == .abandoned(promise: "ExecutionContextsTests/AsyncCancelMomentTests.swift:\(line)"))
+        #expect(
+            error
+                == .abandoned(
+                    promise: "ExecutionContextsTests/AsyncCancelMomentTests.swift:\(line)"))
         #expect("\(error)".contains("AsyncCancelMomentTests.swift:\(line)"))
         #expect("\(error)".contains("law 26"))
         // Each subscriber is notified, also one behind a callback.
@@ -34,7 +38,8 @@ struct AsyncCancelMomentTests {
         #expect(async.cancel())
     }
 
-    @Test func `Law 26: onCancel handlers run once, in order, after all subscribers are notified`() {
+    @Test func `Law 26: onCancel handlers run once, in order, after all subscribers are notified`()
+    {
         let promise = Promise<Int>()
         let log = Box<[String]>([])
         @Sendable func note(_ text: String) { log.withValue { $0.append(text) } }
@@ -54,7 +59,9 @@ struct AsyncCancelMomentTests {
         #expect(log.value == ["callback", "first", "second", "nested", "late"])
     }
 
-    @Test(arguments: [AsyncPromiseTests.Way.succeed, .fail, .outcome, .body, .throwingBody, .followEnded])
+    @Test(arguments: [
+        AsyncPromiseTests.Way.succeed, .fail, .outcome, .body, .throwingBody, .followEnded,
+    ])
     func `Law 26: after any other completion no onCancel handler runs, and its captures are freed`(
         _ way: AsyncPromiseTests.Way
     ) {
@@ -85,7 +92,10 @@ struct AsyncCancelMomentTests {
         #expect(calls.value == 0)
     }
 
-    @Test func `Law 26: an onCancel handler may complete promises, cancel futures and register callbacks`() {
+    @Test
+    func
+        `Law 26: an onCancel handler may complete promises, cancel futures and register callbacks`()
+    {
         let (promise, other) = (Promise<Int>(), Promise<Int>())
         let log = Box<[String]>([])
         promise.onCancel {
@@ -100,7 +110,10 @@ struct AsyncCancelMomentTests {
 
     // MARK: - Functions on contexts
 
-    @Test func `Law 26: the function of a cancelled map does not run, and its captures are freed at once`() {
+    @Test
+    func
+        `Law 26: the function of a cancelled map does not run, and its captures are freed at once`()
+    {
         let sentinels = Sentinels()
         let context = ManualContext()
         for moment in ["before the source", "in the queue of the context"] {
@@ -124,7 +137,9 @@ struct AsyncCancelMomentTests {
         #expect(sentinels.living == 0)
     }
 
-    @Test func `Law 10: a map that is cancelled in the queue of its context frees its captures at once`() {
+    @Test
+    func `Law 10: a map that is cancelled in the queue of its context frees its captures at once`()
+    {
         let sentinels = Sentinels()
         let context = ManualContext()
         let promise = Promise<Int>()
@@ -145,8 +160,12 @@ struct AsyncCancelMomentTests {
     }
 
     @Test
-    func `Law 26: a flatMap cancelled while its function runs cancels the future the function returns`() {
-        for context: any ExecutionContext in [.immediate, SerialQueueContext(label: "s").inlineIfCurrent()] {
+    func
+        `Law 26: a flatMap cancelled while its function runs cancels the future the function returns`()
+    {
+        for context: any ExecutionContext in [
+            .immediate, SerialQueueContext(label: "s").inlineIfCurrent(),
+        ] {
             let (promise, returned) = (Promise<Int>(), Promise<Int>())
             let end = Box<Async<Int>?>(nil)
             let wasCancelled = DispatchSemaphore(value: 0)
@@ -177,7 +196,9 @@ struct AsyncCancelMomentTests {
     }
 
     @Test
-    func `Law 26: a flatMap cancelled after its function ran cancels the returned future, not the source`() {
+    func
+        `Law 26: a flatMap cancelled after its function ran cancels the returned future, not the source`()
+    {
         let (promise, returned) = (Promise<Int>(), Promise<Int>())
         let end = promise.async.flatMap { _ in returned.async }
         promise.succeed(1)
@@ -188,7 +209,8 @@ struct AsyncCancelMomentTests {
 
     // MARK: - Jobs
 
-    @Test func `Law 26: a submitted job whose last subscriber leaves does not start, and is freed`() {
+    @Test func `Law 26: a submitted job whose last subscriber leaves does not start, and is freed`()
+    {
         let sentinels = Sentinels()
         let context = ManualContext()
         let mapped: Async<Int>
@@ -219,7 +241,9 @@ struct AsyncCancelMomentTests {
         #expect(submitted.value?.value == 1)
     }
 
-    @Test func `Law 26: cancelling an Async ends it, and cancels the task of its async function`() async {
+    @Test func `Law 26: cancelling an Async ends it, and cancels the task of its async function`()
+        async
+    {
         let started = Promise<Void>()
         let seen = Promise<Bool>()
         let async = Async {

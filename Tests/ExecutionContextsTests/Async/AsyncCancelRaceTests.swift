@@ -12,7 +12,9 @@ struct AsyncCancelRaceTests {
         case flatMap, flatMapOnContext, flatRecover, retry, promise, all, traverse
 
         /// Follows the future of `inner`, once `begin` has completed.
-        func follow(_ begin: Async<Int>, _ inner: @escaping @Sendable () -> Async<Int>) -> Async<Int> {
+        func follow(_ begin: Async<Int>, _ inner: @escaping @Sendable () -> Async<Int>) -> Async<
+            Int
+        > {
             switch self {
             case .flatMap: return begin.flatMap { _ in inner() }
             case .flatMapOnContext:
@@ -30,10 +32,12 @@ struct AsyncCancelRaceTests {
                 let promise = Promise<Int>()
                 begin.onComplete { _ in promise.follow(inner()) }
                 return promise.async
-            case .all: return begin.flatMap { _ in Async.all([Async(.success(1)), inner()]).map { $0[1] } }
+            case .all:
+                return begin.flatMap { _ in Async.all([Async(.success(1)), inner()]).map { $0[1] } }
             case .traverse:
                 return begin.flatMap { _ in
-                    Async.traverse(0..<2, atMost: 1) { $0 == 0 ? Async(.success(1)) : inner() }.map {
+                    Async.traverse(0..<2, atMost: 1) { $0 == 0 ? Async(.success(1)) : inner() }.map
+                    {
                         $0[1]
                     }
                 }
@@ -135,7 +139,9 @@ struct AsyncCancelRaceTests {
     }
 
     @Test
-    func `Law 26: invalidating a token during the completion frees its callbacks, called or not`() async {
+    func `Law 26: invalidating a token during the completion frees its callbacks, called or not`()
+        async
+    {
         await watched {
             struct World: Sendable {
                 let promise = Promise<Int>()

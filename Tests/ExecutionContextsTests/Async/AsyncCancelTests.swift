@@ -68,7 +68,9 @@ struct AsyncCancelTests {
             Subscriber(deriving: "delay") { $0.delay(.seconds(1000), on: .global) },
             Subscriber(deriving: "timeout") { $0.timeout(after: .seconds(1000), on: .global) },
             Subscriber(deriving: "a delay that never ends") { $0.delay(.infinity, on: .global) },
-            Subscriber(deriving: "an infinite timeout") { $0.timeout(after: .infinity, on: .global) },
+            Subscriber(deriving: "an infinite timeout") {
+                $0.timeout(after: .infinity, on: .global)
+            },
             Subscriber(deriving: "a timeout at the end of time") {
                 $0.timeout(after: .nanoseconds(Int64.max), on: .global)
             },
@@ -80,7 +82,9 @@ struct AsyncCancelTests {
             Subscriber(deriving: "a diamond") { $0.map { $0 }.zip($0.map { $0 }, $0) },
             Subscriber(deriving: "all") { Async.all([$0, $0.map { $0 }]) },
             Subscriber(deriving: "first") { Async.first(of: [$0, $0.delay(1, on: .global)]) },
-            Subscriber(deriving: "firstSuccess") { Async.firstSuccess(of: [Async(error: Oops()), $0]) },
+            Subscriber(deriving: "firstSuccess") {
+                Async.firstSuccess(of: [Async(error: Oops()), $0])
+            },
             Subscriber("all that another source failed") { source in
                 let other = Promise<Int>()
                 let all = Async.all([source, other.async])
@@ -97,8 +101,11 @@ struct AsyncCancelTests {
                     #expect(first.isCompleted)
                 }
             },
-            Subscriber(deriving: "retry") { source in Async.retry(3, on: .immediate) { _ in source } },
-            Subscriber(deriving: "traverse") { source in Async.traverse(0..<3, atMost: 2) { _ in source } },
+            Subscriber(deriving: "retry") { source in Async.retry(3, on: .immediate) { _ in source }
+            },
+            Subscriber(deriving: "traverse") { source in
+                Async.traverse(0..<3, atMost: 2) { _ in source }
+            },
             Subscriber("a traverse that another future failed") { source in
                 let other = Promise<Int>()
                 let all = Async.traverse(0..<3, atMost: 3) { $0 == 1 ? other.async : source }
@@ -116,13 +123,17 @@ struct AsyncCancelTests {
                 }
             },
             Subscriber(deriving: "a long chain") { source in
-                (0..<100).reduce(source) { chain, _ in chain.map { $0 }.flatMap { Async(.success($0)) } }
+                (0..<100).reduce(source) { chain, _ in
+                    chain.map { $0 }.flatMap { Async(.success($0)) }
+                }
             },
         ]
     }
 
     @Test(arguments: Subscriber.all)
-    func `Law 26: when the only subscriber leaves, the promise is cancelled`(_ subscriber: Subscriber) async {
+    func `Law 26: when the only subscriber leaves, the promise is cancelled`(
+        _ subscriber: Subscriber
+    ) async {
         await watched {
             let promise = Promise<Int>()
             let cancellations = Box(0)
@@ -139,9 +150,11 @@ struct AsyncCancelTests {
     }
 
     @Test(arguments: Subscriber.all, Subscriber.all)
-    func `Law 26: the promise outlives the first of two subscribers, and is cancelled with the second one`(
-        _ first: Subscriber, _ second: Subscriber
-    ) async {
+    func
+        `Law 26: the promise outlives the first of two subscribers, and is cancelled with the second one`(
+            _ first: Subscriber, _ second: Subscriber
+        ) async
+    {
         await watched {
             let promise = Promise<Int>()
             let leaveFirst = first.subscribe(promise.async)
@@ -155,7 +168,9 @@ struct AsyncCancelTests {
     }
 
     @Test(arguments: Subscriber.all)
-    func `Law 26: a subscriber that leaves after the end changes nothing`(_ subscriber: Subscriber) async {
+    func `Law 26: a subscriber that leaves after the end changes nothing`(_ subscriber: Subscriber)
+        async
+    {
         await watched {
             let promise = Promise<Int>()
             let cancellations = Box(0)
@@ -169,7 +184,9 @@ struct AsyncCancelTests {
     }
 
     @Test(arguments: Subscriber.all)
-    func `Law 26: a callback keeps the promise when other subscribers leave`(_ subscriber: Subscriber) async {
+    func `Law 26: a callback keeps the promise when other subscribers leave`(
+        _ subscriber: Subscriber
+    ) async {
         await watched {
             let promise = Promise<Int>()
             let calls = Box(0)
@@ -182,7 +199,9 @@ struct AsyncCancelTests {
     }
 
     @Test(arguments: Subscriber.all)
-    func `Law 26: a shielded Async that is cancelled keeps its promise`(_ subscriber: Subscriber) async {
+    func `Law 26: a shielded Async that is cancelled keeps its promise`(_ subscriber: Subscriber)
+        async
+    {
         await watched {
             let promise = Promise<Int>()
             let shielded = promise.async.shielded()

@@ -11,7 +11,9 @@ private struct Failure: Error, Equatable {}
 struct AsyncChainTests {
     static let length = rounds(debug: 100_000, release: 1_000_000)
 
-    @Test func `Law 25: a chain of very many maps ends on the thread that completed its head`() async {
+    @Test func `Law 25: a chain of very many maps ends on the thread that completed its head`()
+        async
+    {
         await offThePool {
             let promise = Promise<Int>()
             var end = promise.async
@@ -24,7 +26,9 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 25: a chain of very many promises that complete each other does not overflow`() async {
+    @Test func `Law 25: a chain of very many promises that complete each other does not overflow`()
+        async
+    {
         await offThePool {
             let first = Promise<Int>()
             var last = first
@@ -72,7 +76,9 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 26: cancelling the end of very many maps reaches the promise at their head`() async {
+    @Test func `Law 26: cancelling the end of very many maps reaches the promise at their head`()
+        async
+    {
         await offThePool {
             let promise = Promise<Int>()
             let wasCancelled = Box(false)
@@ -85,7 +91,9 @@ struct AsyncChainTests {
         }
     }
 
-    @Test func `Law 26: a long chain whose promise is released ends with the error of the promise`() async {
+    @Test func `Law 26: a long chain whose promise is released ends with the error of the promise`()
+        async
+    {
         await offThePool {
             var end = Promise<Int>().async
             for _ in 0..<Self.length { end = end.map { $0 + 1 } }

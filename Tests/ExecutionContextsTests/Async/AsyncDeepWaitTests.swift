@@ -49,7 +49,9 @@ struct AsyncDeepWaitTests {
         }
     }
 
-    @Test func `Law 27: a deeply nested callback may wait for a notification that it has deferred`() async {
+    @Test func `Law 27: a deeply nested callback may wait for a notification that it has deferred`()
+        async
+    {
         await watched {
             let value = Box<Int?>(nil)
             Self.nest(40) {

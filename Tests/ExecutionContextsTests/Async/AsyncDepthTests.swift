@@ -118,9 +118,11 @@ struct AsyncDepthTests {
     }
 
     @Test(arguments: isLongRun ? Ending.allCases : [.failed])
-    func `Law 25: a million promises that callbacks link end on a small stack, however the head ends`(
-        _ ending: Ending
-    ) async {
+    func
+        `Law 25: a million promises that callbacks link end on a small stack, however the head ends`(
+            _ ending: Ending
+        ) async
+    {
         await onSmallStack {
             var head: Promise<Int>? = Promise()
             let end = Link.all[0].chain(Self.million, from: head!.async)
@@ -130,7 +132,9 @@ struct AsyncDepthTests {
     }
 
     @Test(arguments: Link.all)
-    func `Law 26: cancelling the end of a chain of any kind does not overflow a small stack`(_ link: Link)
+    func `Law 26: cancelling the end of a chain of any kind does not overflow a small stack`(
+        _ link: Link
+    )
         async
     {
         await onSmallStack {
@@ -154,7 +158,8 @@ struct AsyncDepthTests {
     /// Without `traverse`. It keeps the user's sequence until the sequence has ended. The sequence
     /// has the source here.
     @Test(arguments: Link.all.filter { $0.testDescription != "traverse" })
-    func `Law 10: a chain whose head never completes is freed on a small stack`(_ link: Link) async {
+    func `Law 10: a chain whose head never completes is freed on a small stack`(_ link: Link) async
+    {
         await onSmallStack {
             let sentinels = Sentinels()
             do {

@@ -47,15 +47,19 @@ struct AsyncDescriptionTests {
         let context = ManualContext(name: "shelf")
         let promise = Promise<Int>()
         let line = #line - 1
-        let end = promise.async.map { $0 }.recover(on: context) { _ in 1 }.delay(.seconds(1), on: context)
-            .timeout(after: .seconds(1), on: context).shielded()
+        let end = promise.async.map { $0 }.recover(on: context) { _ in 1 }.delay(
+            .seconds(1), on: context
+        )
+        .timeout(after: .seconds(1), on: context).shielded()
         #expect(
             "\(end)"
                 == "Async(waits for a shielded value <- timeout <- delay <- recover on 'shelf' <- "
                 + "map on 'immediate' <- promise made at "
                 + "ExecutionContextsTests/AsyncDescriptionTests.swift:\(line); no subscribers)")
         let submitted = "\(context.submit { 1 }.mapError { $0 })"
-        #expect(submitted.contains("mapError on 'immediate' <- submitted to 'shelf' at "), "\(submitted)")
+        #expect(
+            submitted.contains("mapError on 'immediate' <- submitted to 'shelf' at "),
+            "\(submitted)")
         #expect(submitted.contains("AsyncDescriptionTests.swift:"))
         let others = [
             "\(Async.first(of: [promise.async]))", "\(Async.firstSuccess(of: [promise.async]))",
@@ -100,7 +104,9 @@ struct AsyncDescriptionTests {
             onThreads([
                 { _ = try? promise.async.wait() },
                 {
-                    waitUntil { promise.async.waitingTasks == 1 && promise.async.waitingThreads == 1 }
+                    waitUntil {
+                        promise.async.waitingTasks == 1 && promise.async.waitingThreads == 1
+                    }
                     promise.succeed(1)
                 },
             ])
@@ -108,7 +114,8 @@ struct AsyncDescriptionTests {
         #expect((try? await task.value) == 1)
     }
 
-    @Test func `Futures that wait for each other in a cycle are named once, and the cycle is named`() {
+    @Test
+    func `Futures that wait for each other in a cycle are named once, and the cycle is named`() {
         let (first, second) = (Promise<Int>(), Promise<Int>())
         first.follow(second.async)
         second.follow(first.async)
@@ -153,7 +160,8 @@ struct AsyncDescriptionTests {
                 worlds,
                 [
                     { world in
-                        let end = world.promise.async.flatMap(on: context) { _ in world.other.async }.map {
+                        let end = world.promise.async.flatMap(on: context) { _ in world.other.async
+                        }.map {
                             $0
                         }
                         for _ in 0..<10 { _ = "\(end) \(world.promise.async) \(world.other.async)" }

@@ -25,9 +25,14 @@ struct AsyncEndlessTests {
         static let all: [Subscriber] = [
             Subscriber("a callback") { [$0.onComplete { [sentinel = $1] _ in _ = sentinel }] },
             Subscriber("map") { [$0.map { [sentinel = $1] _ in _ = sentinel }] },
-            Subscriber("maps") { [$0.map { $0 }.map { $0 }.map { [sentinel = $1] _ in _ = sentinel }] },
+            Subscriber("maps") {
+                [$0.map { $0 }.map { $0 }.map { [sentinel = $1] _ in _ = sentinel }]
+            },
             Subscriber("two maps") { never, sentinel in
-                [never.map { _ in _ = sentinel }, never.map { _ in _ = sentinel }.onComplete { _ in }]
+                [
+                    never.map { _ in _ = sentinel },
+                    never.map { _ in _ = sentinel }.onComplete { _ in },
+                ]
             },
             Subscriber("first") { source, sentinel in
                 [Async.first(of: [source, never()]).map { _ in _ = sentinel }]
@@ -78,7 +83,9 @@ struct AsyncEndlessTests {
         #expect(sentinels.living == 0)
     }
 
-    @Test func `Law 26: a future whose source has been freed can be described, cancelled and waited for`() {
+    @Test
+    func `Law 26: a future whose source has been freed can be described, cancelled and waited for`()
+    {
         let derived = Self.never().map { $0 }.map { $0 }
         let joined = Async.first(of: [Self.never().map { $0 }, Self.never()])
         let promise = Promise<Int>()
@@ -104,7 +111,8 @@ struct AsyncEndlessTests {
         #expect(end.error is CancellationError)
     }
 
-    @Test func `Law 10: a function that calls itself through flatMap keeps one link, not one a call`() {
+    @Test
+    func `Law 10: a function that calls itself through flatMap keeps one link, not one a call`() {
         let context = ManualContext()
         let calls = Box(0)
         @Sendable func loop() -> Async<Int> {
@@ -118,7 +126,8 @@ struct AsyncEndlessTests {
             }
         }
         @Sendable func failing() -> Async<Int> {
-            context.submit { calls.withValue { $0 += 1 } }.flatMap { _ in throw Oops() }.flatRecover { _ in
+            context.submit { calls.withValue { $0 += 1 } }.flatMap { _ in throw Oops() }.flatRecover
+            { _ in
                 calls.value < 1000 ? failing() : Async(.success(7))
             }
         }
@@ -133,7 +142,8 @@ struct AsyncEndlessTests {
         }
     }
 
-    @Test func `Law 26: a loop of flatMap can be cancelled, and a step with a callback continues`() {
+    @Test func `Law 26: a loop of flatMap can be cancelled, and a step with a callback continues`()
+    {
         let context = ManualContext()
         let held = Box<[Async<Int>]>([])
         @Sendable func loop(_ number: Int) -> Async<Int> {
@@ -162,7 +172,9 @@ struct AsyncEndlessTests {
         #expect(context.readyCount == 0)
     }
 
-    @Test func `Law 24: a flatMap whose function returns a future that waits for it ends with an error`() {
+    @Test
+    func `Law 24: a flatMap whose function returns a future that waits for it ends with an error`()
+    {
         let context = ManualContext()
         let end = Box<Async<Int>?>(nil)
         end.value = Async(.success(1)).flatMap(on: context) { _ in

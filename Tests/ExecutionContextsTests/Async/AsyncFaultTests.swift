@@ -15,7 +15,9 @@ struct AsyncFaultTests {
         let calls = Box<[String]>([])
         @Sendable func note(_ text: String) { calls.withValue { $0.append(text) } }
         promise.async.onComplete(on: doubling) { _ in note("callback") }
-        promise.async.onComplete(on: doubling, while: InvalidationToken()) { _ in note("with a token") }
+        promise.async.onComplete(on: doubling, while: InvalidationToken()) { _ in
+            note("with a token")
+        }
         let mapped = promise.async.map(on: doubling) { value in
             note("map")
             return value
@@ -25,7 +27,9 @@ struct AsyncFaultTests {
         #expect(calls.value == ["callback", "with a token", "map"])
     }
 
-    @Test func `Law 25: a context that runs each job twice at the same time calls a callback once`() async {
+    @Test func `Law 25: a context that runs each job twice at the same time calls a callback once`()
+        async
+    {
         await watched {
             // Runs each job on two threads that wait for each other.
             let doubling = ClosureContext { work in onThreads(2, work) }
@@ -35,7 +39,9 @@ struct AsyncFaultTests {
                 let promise = Promise<Int>()
                 let end = promise.async
                     .onComplete(on: doubling) { _ in calls.withValue { $0 += 1 } }
-                    .onComplete(on: doubling, while: InvalidationToken()) { _ in calls.withValue { $0 += 1 } }
+                    .onComplete(on: doubling, while: InvalidationToken()) { _ in
+                        calls.withValue { $0 += 1 }
+                    }
                     .map(on: doubling) { $0 + 1 }
                     .delay(.zero, on: doubling)
                 promise.succeed(1)
@@ -62,7 +68,8 @@ struct AsyncFaultTests {
     }
 
     @Test func `Law 1: a callback that a full context refuses traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let view = ManualContext(name: "crowded").bounded(1, overflow: .refuse)
             let promise = Promise<Int>()
             promise.async.onComplete(on: view) { _ in }

@@ -36,30 +36,39 @@ struct AsyncFreeingTests {
             },
             Keeper("map") { link, _ in
                 let source = Promise<Int>()
-                return cancelling(source.async.map { value in withExtendedLifetime(link) { value } }, source)
+                return cancelling(
+                    source.async.map { value in withExtendedLifetime(link) { value } }, source)
             },
             Keeper("map on a context") { link, manual in
                 let source = Promise<Int>()
                 return cancelling(
-                    source.async.map(on: manual) { value in withExtendedLifetime(link) { value } }, source)
+                    source.async.map(on: manual) { value in withExtendedLifetime(link) { value } },
+                    source)
             },
             Keeper("map that is queued on its context") { link, manual in
                 cancelling(
-                    Async(.success(1)).map(on: manual) { value in withExtendedLifetime(link) { value } })
+                    Async(.success(1)).map(on: manual) { value in
+                        withExtendedLifetime(link) { value }
+                    })
             },
             Keeper("flatMap") { link, _ in
                 let source = Promise<Int>()
                 return cancelling(
-                    source.async.flatMap { value in withExtendedLifetime(link) { Async(.success(value)) } },
+                    source.async.flatMap { value in
+                        withExtendedLifetime(link) { Async(.success(value)) }
+                    },
                     source)
             },
             Keeper("recover") { link, _ in
                 let source = Promise<Int>()
-                return cancelling(source.async.recover { _ in withExtendedLifetime(link) { 1 } }, source)
+                return cancelling(
+                    source.async.recover { _ in withExtendedLifetime(link) { 1 } }, source)
             },
             Keeper("zip") { link, _ in
                 let (one, other) = (Promise<Int>(), Promise<Int>())
-                let sum = one.async.zip(other.async).map { pair in withExtendedLifetime(link) { pair.0 } }
+                let sum = one.async.zip(other.async).map { pair in
+                    withExtendedLifetime(link) { pair.0 }
+                }
                 return { withExtendedLifetime((one, other)) { _ = sum.cancel() } }
             },
             Keeper("traverse") { link, _ in
@@ -99,7 +108,9 @@ struct AsyncFreeingTests {
     }
 
     @Test(arguments: Keeper.all)
-    func `Law 10: captures whose deinit cancels the next operation use little stack`(_ keeper: Keeper) async {
+    func `Law 10: captures whose deinit cancels the next operation use little stack`(
+        _ keeper: Keeper
+    ) async {
         await onSmallStack {
             let manual = ManualContext()
             let freed = Atomic<Int>(0)
@@ -157,7 +168,9 @@ struct AsyncFreeingTests {
     ]
 
     @Test(arguments: inline.indices, [true, false])
-    func `Law 25: callbacks that register the next one use little stack`(_ kind: Int, _ isTap: Bool) async {
+    func `Law 25: callbacks that register the next one use little stack`(_ kind: Int, _ isTap: Bool)
+        async
+    {
         await onSmallStack {
             let context = Self.inline[kind]()
             let done = Promise<Void>()
@@ -177,7 +190,10 @@ struct AsyncFreeingTests {
 
     // MARK: - Cancelling during a change of source
 
-    @Test func `Law 10: a follower that is cancelled while it changes its source frees its function`() async {
+    @Test
+    func `Law 10: a follower that is cancelled while it changes its source frees its function`()
+        async
+    {
         await underEverySchedule("move") { sim, onlooker in
             let (first, second) = (Promise<Int>(), Promise<Int>())
             let sentinels = Sentinels()

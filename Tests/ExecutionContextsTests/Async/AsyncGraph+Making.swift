@@ -44,12 +44,17 @@ extension AsyncGraph {
         switch rng.roll(4) {
         case 0 where node.outcome == nil:
             add(
-                source.timeout(after: .milliseconds(time), on: context), model.timeout(node, after: time),
+                source.timeout(after: .milliseconds(time), on: context),
+                model.timeout(node, after: time),
                 "timeout of \(number) after \(time)")
         case 1:
-            add(source.delay(.infinity, on: context), model.delayed(node, by: nil), "\(number), never")
+            add(
+                source.delay(.infinity, on: context), model.delayed(node, by: nil),
+                "\(number), never")
         case 2:
-            add(source.shielded(), model.derive(.shielded, from: node) { ($0, nil) }, "\(number), shielded")
+            add(
+                source.shielded(), model.derive(.shielded, from: node) { ($0, nil) },
+                "\(number), shielded")
         default:
             add(
                 source.delay(.milliseconds(time), on: context), model.delayed(node, by: time),

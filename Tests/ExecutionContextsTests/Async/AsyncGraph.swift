@@ -46,7 +46,9 @@ final class AsyncGraph {
         return compare().map(describe)
     }
 
-    private func describe(_ fault: String) -> String { "\(fault), after \(steps.joined(separator: "; "))" }
+    private func describe(_ fault: String) -> String {
+        "\(fault), after \(steps.joined(separator: "; "))"
+    }
 
     private func compare() -> String? {
         for (node, handle) in zip(model.nodes, handles) {
@@ -159,7 +161,8 @@ final class AsyncGraph {
     }
 
     private func follow() {
-        guard let number = openPromise(), let other = held(), other < number, let handle = handles[other]
+        guard let number = openPromise(), let other = held(), other < number,
+            let handle = handles[other]
         else { return }
         steps.append("\(number) follows \(other)")
         let did = promises[number]?.follow(handle)
@@ -177,12 +180,15 @@ final class AsyncGraph {
     private func observe(_ number: Int, whileValid: Bool = false) {
         let name = "callback \(steps.count) of \(number)"
         steps.append(name)
-        let body: @Sendable (Result<Int, any Error>) -> Void = { [log, sentinel = sentinels.make()] outcome in
+        let body: @Sendable (Result<Int, any Error>) -> Void = {
+            [log, sentinel = sentinels.make()] outcome in
             _ = sentinel
             log.withValue { $0.append("\(name): \(Self.translated(outcome))") }
         }
         let node = model.nodes[number]
-        let subscriber = AsyncModel.FutureSubscriber { [unowned model] in model.log.append("\(name): \($0)") }
+        let subscriber = AsyncModel.FutureSubscriber { [unowned model] in
+            model.log.append("\(name): \($0)")
+        }
         if whileValid {
             let token = InvalidationToken()
             handles[number]?.onComplete(while: token, body)

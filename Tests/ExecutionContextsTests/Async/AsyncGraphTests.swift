@@ -5,7 +5,8 @@ import Testing
 /// `EXECUTION_CONTEXTS_LONG=1` tries a hundred times as many graphs.
 @Suite(.timeLimit(.minutes(60)))
 struct AsyncGraphTests {
-    @Test func `Laws 10, 24, 25, 26: random graphs of futures behave like a model, and leak nothing`() {
+    @Test
+    func `Laws 10, 24, 25, 26: random graphs of futures behave like a model, and leak nothing`() {
         for seed in 1...(isLongRun ? 200_000 : 2_000) {
             if let fault = AsyncGraph.fault(of: UInt64(seed)) {
                 Issue.record("seed \(seed): \(fault)")

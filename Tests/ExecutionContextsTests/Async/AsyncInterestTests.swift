@@ -15,7 +15,9 @@ struct AsyncInterestTests {
 
     // MARK: - Awaiting
 
-    @Test func `Law 26: a task cancelled in get throws, and the awaited future continues`() async throws {
+    @Test func `Law 26: a task cancelled in get throws, and the awaited future continues`()
+        async throws
+    {
         let promise = Promise<Int>()
         promise.onCancel { Issue.record("Only a waiting task was cancelled, not the promise.") }
         let tasks = [awaiting(promise.async), awaiting(promise.async)]
@@ -49,7 +51,9 @@ struct AsyncInterestTests {
         #expect(!promise.async.isCompleted)
     }
 
-    @Test func `Law 26: a cached request continues when callers that await it are cancelled`() async throws {
+    @Test func `Law 26: a cached request continues when callers that await it are cancelled`()
+        async throws
+    {
         let cache = LockedResource([String: Async<Int>](), lockedBy: .section)
         let requests = Box<[Promise<Int>]>([])
         let load: @Sendable (String) -> Async<Int> = { key in
@@ -62,7 +66,9 @@ struct AsyncInterestTests {
             }
         }
         var rng = SeededRNG(seed: 26)
-        let callers = (0..<100).map { _ in (startedTask { try await load("wren").get() }, rng.roll(2) == 0) }
+        let callers = (0..<100).map { _ in
+            (startedTask { try await load("wren").get() }, rng.roll(2) == 0)
+        }
         for (task, isCancelled) in callers where isCancelled { task.cancel() }
         for (task, isCancelled) in callers where isCancelled {
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -124,7 +130,9 @@ struct AsyncInterestTests {
             let promise = Promise<Int>()
             let notified = Box<[String]>([])
             promise.async.tap { outcome in
-                notified.withValue { $0.append((try? outcome.get()) == nil ? "cancelled" : "value") }
+                notified.withValue {
+                    $0.append((try? outcome.get()) == nil ? "cancelled" : "value")
+                }
             }
             let leave = subscriber.subscribe(promise.async)
             promise.async.tap(on: .global) { _ in notified.withValue { $0.append("elsewhere") } }
@@ -160,14 +168,19 @@ struct AsyncInterestTests {
                     promise.async.tap { _ in log.withValue { $0.append(count) } }
                     promise.async.onComplete { _ in log.withValue { $0.append(count + 1) } }
                 }
-                if rng.roll(2) == 0 { promise.async.tap(note) } else { promise.async.onComplete(note) }
+                if rng.roll(2) == 0 {
+                    promise.async.tap(note)
+                } else {
+                    promise.async.onComplete(note)
+                }
             }
             promise.succeed(1)
             #expect(log.value == Array(0...(count + 1)))
         }
     }
 
-    @Test func `Law 25: a tap runs once, on its context, also if that context runs each job twice`() {
+    @Test func `Law 25: a tap runs once, on its context, also if that context runs each job twice`()
+    {
         let manual = ManualContext()
         let twice = ClosureContext { work in
             work()

@@ -83,7 +83,9 @@ struct AsyncJoiningTests {
     // MARK: - First
 
     @Test(arguments: [1, 2, 50], [true, false])
-    func `The first future to end decides, with a value or with an error`(_ count: Int, _ succeeds: Bool) {
+    func `The first future to end decides, with a value or with an error`(
+        _ count: Int, _ succeeds: Bool
+    ) {
         for winner in 0..<count {
             let promises = promises(count)
             let first = Async.first(of: promises.map(\.async))
@@ -103,10 +105,12 @@ struct AsyncJoiningTests {
 
     @Test func `Of several completed futures, the first argument is the first`() {
         let pending = Promise<Int>()
-        #expect(Async.first(of: [pending.async, Async(.success(1)), Async(error: Oops())]).value == 1)
+        #expect(
+            Async.first(of: [pending.async, Async(.success(1)), Async(error: Oops())]).value == 1)
         #expect(pending.async.error is CancellationError)
         #expect(
-            Async.firstSuccess(of: [Async(error: Oops()), Async(.success(2)), Async(.success(1))]).value == 2)
+            Async.firstSuccess(of: [Async(error: Oops()), Async(.success(2)), Async(.success(1))])
+                .value == 2)
     }
 
     @Test(arguments: [1, 2, 50])
@@ -118,7 +122,9 @@ struct AsyncJoiningTests {
             #expect(!first.isCompleted)
             promises[winner].succeed(winner)
             #expect(first.value == winner)
-            for loser in (winner + 1)...count { #expect(promises[loser].async.error is CancellationError) }
+            for loser in (winner + 1)...count {
+                #expect(promises[loser].async.error is CancellationError)
+            }
         }
     }
 
@@ -129,7 +135,8 @@ struct AsyncJoiningTests {
         #expect(first.error as? Oops == Oops(number: 0))
     }
 
-    @Test func `Law 24: the first of no futures is an error at once, all of no futures an empty array`() {
+    @Test
+    func `Law 24: the first of no futures is an error at once, all of no futures an empty array`() {
         #expect(Async<Int>.first(of: []).error as? AsyncError == .nothingToWaitFor)
         #expect(Async<Int>.firstSuccess(of: []).error as? AsyncError == .nothingToWaitFor)
         #expect(Async<Int>.all([]).value == [])

@@ -14,7 +14,9 @@ struct AsyncLeakTests {
         let testDescription: String
         let make: @Sendable (Source, Sentinels, ManualContext) -> Source
 
-        init(_ name: String, _ make: @escaping @Sendable (Source, Sentinels, ManualContext) -> Source) {
+        init(
+            _ name: String, _ make: @escaping @Sendable (Source, Sentinels, ManualContext) -> Source
+        ) {
             testDescription = name
             self.make = make
         }
@@ -54,7 +56,9 @@ struct AsyncLeakTests {
                 return source.flatRecover { _ in context.submit { sentinel } }
             },
             Recipe("delay") { source, _, context in source.delay(.seconds(1), on: context) },
-            Recipe("timeout") { source, _, context in source.timeout(after: .seconds(1), on: context) },
+            Recipe("timeout") { source, _, context in
+                source.timeout(after: .seconds(1), on: context)
+            },
             Recipe("a timeout that is never reached") { source, _, context in
                 source.timeout(after: .seconds(1_000_000), on: context)
             },
@@ -199,14 +203,18 @@ struct AsyncLeakTests {
         promise.async.onComplete { _ in }
         let end = recipe.make(promise.async, sentinels, context)
         let isSource =
-            recipe.testDescription == "nothing" || recipe.testDescription == "a callback with a token"
+            recipe.testDescription == "nothing"
+            || recipe.testDescription == "a callback with a token"
         if isSource { return }
         end.cancel()
         #expect(sentinels.living == 0)
         context.advance(by: .seconds(20))
     }
 
-    @Test func `Law 10: a kept Async keeps neither its submitted job nor its context after the job`() async {
+    @Test
+    func `Law 10: a kept Async keeps neither its submitted job nor its context after the job`()
+        async
+    {
         await withCheckedContinuation { continuation in
             let end = Farewell { continuation.resume() }
             let value = Box<[Async<Int>]>([])

@@ -111,7 +111,9 @@ final class AsyncModel {
         func leadsBack(_ node: Node) -> Bool {
             guard node.outcome == nil, !done.contains(node.number) else { return false }
             guard open.insert(node.number).inserted else { return true }
-            if (node.queue.compactMap(\.node) + node.captured).contains(where: leadsBack) { return true }
+            if (node.queue.compactMap(\.node) + node.captured).contains(where: leadsBack) {
+                return true
+            }
             open.remove(node.number)
             done.insert(node.number)
             return false
@@ -210,7 +212,9 @@ final class AsyncModel {
     }
 
     /// A combinator that calls `decide` when a source ends, and ends when that returns an outcome.
-    func joined(_ sources: [Node], _ decide: @escaping (_ outcomes: [Outcome?], _ last: Outcome) -> Outcome?)
+    func joined(
+        _ sources: [Node], _ decide: @escaping (_ outcomes: [Outcome?], _ last: Outcome) -> Outcome?
+    )
         -> Node
     {
         let node = make(.joined)
@@ -259,7 +263,9 @@ final class AsyncModel {
                 ready.removeFirst()()
                 continue
             }
-            guard let next = timers.min(by: { ($0.at, $0.order) < ($1.at, $1.order) }), next.at <= end else {
+            guard let next = timers.min(by: { ($0.at, $0.order) < ($1.at, $1.order) }),
+                next.at <= end
+            else {
                 break
             }
             now = next.at

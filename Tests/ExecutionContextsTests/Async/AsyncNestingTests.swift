@@ -96,7 +96,9 @@ struct AsyncNestingTests {
         case element(Async<List>)
     }
 
-    @Test func `Law 10: values that each refer to the next future are freed on a small stack`() async {
+    @Test func `Law 10: values that each refer to the next future are freed on a small stack`()
+        async
+    {
         await onSmallStack {
             let sentinels = Sentinels()
             do {
@@ -118,7 +120,8 @@ struct AsyncNestingTests {
                     _ = sentinel; return 1
                 }
                 for _ in 0..<Self.many {
-                    end = Async(.success(1)).delay(.nanoseconds(Int64.max), on: .global).flatMap { [end] _ in
+                    end = Async(.success(1)).delay(.nanoseconds(Int64.max), on: .global).flatMap {
+                        [end] _ in
                         end
                     }
                 }
@@ -144,7 +147,9 @@ struct AsyncNestingTests {
         }
     }
 
-    @Test func `Law 25: wrapped handlers that each keep the next one are dropped on a small stack`() async {
+    @Test func `Law 25: wrapped handlers that each keep the next one are dropped on a small stack`()
+        async
+    {
         await onSmallStack {
             let sentinels = Sentinels()
             let faults = Box(0)

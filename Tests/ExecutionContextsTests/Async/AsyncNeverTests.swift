@@ -13,7 +13,9 @@ struct AsyncNeverTests {
         await #expect(processExitsWith: .exitCode(3)) {
             let manual = ManualContext(), promise = Promise<Int>()
             let isNotified = Box(false)
-            promise.async.timeout(after: .seconds(3), on: manual).onFailure { _ in isNotified.value = true }
+            promise.async.timeout(after: .seconds(3), on: manual).onFailure { _ in
+                isNotified.value = true
+            }
             manual.advance(by: .seconds(4))
             withExtendedLifetime(promise) {}
             exit(isNotified.value ? 3 : 1)
@@ -35,7 +37,8 @@ struct AsyncNeverTests {
         }
     }
 
-    @Test func `A future of a promise that the optimizer has dropped can be described and waited for`()
+    @Test
+    func `A future of a promise that the optimizer has dropped can be described and waited for`()
         async
     {
         await #expect(processExitsWith: .exitCode(3)) {

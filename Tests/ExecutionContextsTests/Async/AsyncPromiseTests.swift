@@ -130,7 +130,10 @@ struct AsyncPromiseTests {
         #expect(!promise.async.isCompleted)
         first.succeed(1)
         #expect(promise.async.value == 1)
-        #expect(log.value == ["second before", "second after", "first before", "promise", "first after"])
+        #expect(
+            log.value == [
+                "second before", "second after", "first before", "promise", "first after",
+            ])
     }
 
     @Test func `Law 24: a promise that follows may be completed by hand before its source is`() {
@@ -142,7 +145,8 @@ struct AsyncPromiseTests {
         #expect(promise.async.value == 1)
     }
 
-    @Test func `Law 26: a promise that was completed by hand has no interest in the Async it followed`() {
+    @Test
+    func `Law 26: a promise that was completed by hand has no interest in the Async it followed`() {
         let (source, promise) = (Promise<Int>(), Promise<Int>())
         promise.follow(source.async)
         let branch = source.async.map { $0 }
@@ -159,7 +163,10 @@ struct AsyncPromiseTests {
         #expect(source.async.error is CancellationError)
     }
 
-    @Test func `Law 26: an Async that an ended promise is to follow is cancelled if it has no subscriber`() {
+    @Test
+    func
+        `Law 26: an Async that an ended promise is to follow is cancelled if it has no subscriber`()
+    {
         let (wanted, unwanted, promise) = (Promise<Int>(), Promise<Int>(), Promise<Int>())
         promise.succeed(1)
         wanted.async.onComplete { _ in }
@@ -188,7 +195,8 @@ struct AsyncPromiseTests {
         #expect(async.value == 1)
     }
 
-    @Test func `Law 26: a chain of followers ends with the error of its first promise, which is dropped`()
+    @Test
+    func `Law 26: a chain of followers ends with the error of its first promise, which is dropped`()
         throws
     {
         var head: Promise<Int>? = Promise()

@@ -62,13 +62,16 @@ struct AsyncRaceTests {
                 let values = Async.traverse(0..<50, atMost: 4, on: .global) { number in
                     _ = sentinel
                     if round % 5 == 4, number == 40 { throw Oops() }
-                    return number % 2 == 0 ? Async(.success(number)) : GlobalContext().submit { number }
+                    return number % 2 == 0
+                        ? Async(.success(number)) : GlobalContext().submit { number }
                 }
                 values.onComplete { outcome in
                     if let values = try? outcome.get() { #expect(values == Array(0..<50)) }
                     ended.signal()
                 }
-                if round % 5 != 0 { DispatchQueue.global().async { if round % 5 < 4 { values.cancel() } } }
+                if round % 5 != 0 {
+                    DispatchQueue.global().async { if round % 5 < 4 { values.cancel() } }
+                }
             }
             for _ in 0..<count { ended.wait() }
             // Bodies that were running may still hold theirs.
@@ -93,7 +96,8 @@ struct AsyncRaceTests {
         }
     }
 
-    @Test func `Law 26: tasks, threads and tokens subscribe and leave concurrently, and every wait ends`()
+    @Test
+    func `Law 26: tasks, threads and tokens subscribe and leave concurrently, and every wait ends`()
         async
     {
         await watched {
@@ -110,7 +114,8 @@ struct AsyncRaceTests {
                 _ = try? promise.async.wait(timeout: .microseconds(50))
                 task.cancel()
                 token.invalidate()
-                _ = try? promise.async.shielded().timeout(after: .microseconds(50), on: .global).wait()
+                _ = try? promise.async.shielded().timeout(after: .microseconds(50), on: .global)
+                    .wait()
             }
             race(worlds, [visit, visit, visit, { if Bool.random() { $0.succeed(1) } }])
             for promise in worlds { promise.async.cancel() }

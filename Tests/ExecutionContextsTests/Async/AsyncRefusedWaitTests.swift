@@ -11,9 +11,11 @@ struct AsyncRefusedWaitTests {
         try expectTrap(result, "wait()", "law 27", part)
     }
 
-    @Test func `Law 27: wait traps for a job of the serial context that the caller keeps busy`() async throws
+    @Test func `Law 27: wait traps for a job of the serial context that the caller keeps busy`()
+        async throws
     {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = SerialQueueContext(label: "ledger")
             _ = try context.sync { try context.submit { 1 }.map { $0 }.wait() }
         }
@@ -22,7 +24,8 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test func `Law 27: a job that waits for its own future traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = GlobalContext().serial("ledger")
             let future = Box<Async<Int>?>(nil)
             let isKept = DispatchSemaphore(value: 0)
@@ -36,9 +39,11 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "'ledger'")
     }
 
-    @Test func `Law 27: wait traps for a map on the serial context that the caller keeps busy`() async throws
+    @Test func `Law 27: wait traps for a map on the serial context that the caller keeps busy`()
+        async throws
     {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = SerialQueueContext(label: "ledger").named("book")
             let promise = Promise<Int>()
             context.execute {
@@ -53,7 +58,8 @@ struct AsyncRefusedWaitTests {
     @Test func `Law 27: wait traps for a recover on the caller's context once there is an error`()
         async throws
     {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = SerialQueueContext(label: "ledger")
             let promise = Promise<Int>()
             let recovered = promise.async.recover(on: context) { _ in 0 }
@@ -67,11 +73,14 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test func `Law 27: a map function that waits for its own future traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = SerialQueueContext(label: "ledger")
             let promise = Promise<Int>()
             let mapped = Box<Async<Int>?>(nil)
-            mapped.value = promise.async.map(on: context) { value in try mapped.value?.wait() ?? value }
+            mapped.value = promise.async.map(on: context) { value in
+                try mapped.value?.wait() ?? value
+            }
             promise.succeed(1)
             DispatchSemaphore(value: 0).wait()
         }
@@ -79,7 +88,9 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test(arguments: ["delay", "retry", "traverse"])
-    func `Law 27: wait traps for an operator on the serial context that the caller keeps busy`(_ name: String)
+    func `Law 27: wait traps for an operator on the serial context that the caller keeps busy`(
+        _ name: String
+    )
         async throws
     {
         let result =
@@ -100,7 +111,8 @@ struct AsyncRefusedWaitTests {
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                     let context = SerialQueueContext(label: "ledger")
                     _ = try context.sync {
-                        try Async.traverse([1], atMost: 1, on: context) { Async(.success($0)) }.wait()
+                        try Async.traverse([1], atMost: 1, on: context) { Async(.success($0)) }
+                            .wait()
                     }
                 }
             }
@@ -108,15 +120,18 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test func `Law 27: wait on main traps for a job of main`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             MainContext().execute { _ = try? MainContext().submit { 1 }.wait() }
             DispatchSemaphore(value: 0).wait()
         }
         try expectRefusal(result, "submitted to 'main', which the caller keeps busy")
     }
 
-    @Test func `Law 27: a job of a manual context that waits for that context traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 27: a job of a manual context that waits for that context traps`() async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = ManualContext(name: "by hand")
             context.execute { _ = try? Async(.success(1)).map(on: context) { $0 }.wait() }
             context.runReady()
@@ -125,7 +140,8 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test func `Law 27: a callback that waits for a future of its own source traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let promise = Promise<Int>()
             promise.async.onComplete { _ in _ = try? promise.async.map { $0 }.map { $0 }.wait() }
             promise.succeed(1)
@@ -133,8 +149,11 @@ struct AsyncRefusedWaitTests {
         try expectRefusal(result, "inside a callback of what it waits for")
     }
 
-    @Test func `Law 27: a callback that waits for a combinator of its own source traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 27: a callback that waits for a combinator of its own source traps`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let promise = Promise<Int>()
             promise.async.onComplete { _ in
                 _ = try? Async.all([Promise<Int>.undropped(), promise.async.map { $0 }]).wait()
@@ -145,7 +164,8 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test func `Law 27: wait traps on a thread that runs Swift tasks`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let wait: @Sendable () throws -> Int = {
                 try GlobalContext().submit { 1 }.delay(.seconds(1000), on: .global).wait()
             }
@@ -155,7 +175,8 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test func `Law 27: wait traps for a promise that follows itself in a cycle`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let (first, second) = (Promise<Int>(), Promise<Int>())
             first.follow(second.async)
             second.follow(first.async)
@@ -165,7 +186,8 @@ struct AsyncRefusedWaitTests {
     }
 
     @Test func `Law 27: a time limit of NaN seconds traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = try blocking { try Async(.success(1)).wait(timeout: .nan) }
         }
         try expectTrap(result, "NaN", "AsyncRefusedWaitTests.swift")

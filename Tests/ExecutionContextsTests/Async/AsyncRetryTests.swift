@@ -8,7 +8,9 @@ import Testing
 struct AsyncRetryTests {
     private let context = ManualContext()
 
-    private func at(_ milliseconds: Int64) -> Moment { Moment(nanoseconds: milliseconds * 1_000_000) }
+    private func at(_ milliseconds: Int64) -> Moment {
+        Moment(nanoseconds: milliseconds * 1_000_000)
+    }
 
     /// One attempt, and when it was made.
     private struct Attempt: Equatable, Sendable {
@@ -19,7 +21,8 @@ struct AsyncRetryTests {
 
     /// Fails `failures` times, then succeeds with the number of the attempt.
     private func retry(
-        _ attempts: Int, failing failures: Int, backoff: Backoff = .none, log: Box<[Attempt]> = Box([])
+        _ attempts: Int, failing failures: Int, backoff: Backoff = .none,
+        log: Box<[Attempt]> = Box([])
     ) -> Async<Int> {
         Async.retry(attempts, backoff: backoff, on: context) { [context] number in
             let attempt = Attempt(
@@ -62,7 +65,9 @@ struct AsyncRetryTests {
 
     @Test func `Law 7: the delay begins when the attempt has failed`() {
         let promises = [Promise<Int>(), Promise<Int>()]
-        let retried = Async.retry(2, backoff: .constant(.seconds(1)), on: context) { promises[$0 - 1].async }
+        let retried = Async.retry(2, backoff: .constant(.seconds(1)), on: context) {
+            promises[$0 - 1].async
+        }
         context.advance(by: .seconds(10))
         promises[0].fail(Oops())
         #expect(context.delayedCount == 1)
@@ -125,7 +130,8 @@ struct AsyncRetryTests {
         #expect(numbers.value == [1])
     }
 
-    @Test func `Law 26: cancelling inside an attempt cancels the future that the attempt returns`() {
+    @Test func `Law 26: cancelling inside an attempt cancels the future that the attempt returns`()
+    {
         for attempt in 1...3 {
             let returned = Promise<Int>()
             let retried = Box<Async<Int>?>(nil)
@@ -147,7 +153,8 @@ struct AsyncRetryTests {
         await watched {
             let (first, last) = (Promise<Int>(), Promise<Int>())
             let (isHeld, mayContinue, hasContinued) = (
-                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0),
+                DispatchSemaphore(value: 0)
             )
             let jobs = Box(0)
             // Inline. It blocks the thread after it has started the third attempt, which happens
@@ -190,7 +197,9 @@ struct AsyncRetryTests {
         let retried: Async<Int>
         do {
             let sentinel = sentinels.make()
-            retried = Async.retry(3, backoff: .constant(.seconds(1)), on: context) { _ in throw sentinel }
+            retried = Async.retry(3, backoff: .constant(.seconds(1)), on: context) { _ in
+                throw sentinel
+            }
         }
         context.runReady()
         #expect(context.delayedCount == 1)
@@ -260,10 +269,13 @@ struct AsyncRetryTests {
         var time: any TimeSource { hasty }
     }
 
-    @Test func `Laws 7, 26: cancelling reaches the second delay, though the first ends while it is set`() {
+    @Test
+    func `Laws 7, 26: cancelling reaches the second delay, though the first ends while it is set`()
+    {
         let context = HastyContext()
         let backoff = Backoff { $0 == 1 ? .nanoseconds(1) : .seconds(3600) }
-        let retried = Async<Int>.retry(3, backoff: backoff, on: context) { _ in Async(error: Oops()) }
+        let retried = Async<Int>.retry(3, backoff: backoff, on: context) { _ in Async(error: Oops())
+        }
         #expect(context.hasty.pending.value.count == 1)
         retried.cancel()
         #expect(context.hasty.pending.value.isEmpty)

@@ -6,7 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncScheduleTests {
     @Test
-    func `Laws 24, 25, 33: under every schedule one completion wins and notifies every callback once`()
+    func
+        `Laws 24, 25, 33: under every schedule one completion wins and notifies every callback once`()
         async
     {
         await underEverySchedule("completion against cancel") { sim, onlooker in
@@ -17,11 +18,14 @@ struct AsyncScheduleTests {
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     for index in 0..<2 {
-                        promise.async.onComplete(on: main) { _ in onlooker.note("\(name) \(index)") }
+                        promise.async.onComplete(on: main) { _ in onlooker.note("\(name) \(index)")
+                        }
                     }
                     promise.async.onComplete { outcome in
                         let won =
-                            if case .success(let value) = outcome { "success(\(value))" } else { "failure" }
+                            if case .success(let value) = outcome { "success(\(value))" } else {
+                                "failure"
+                            }
                         onlooker.note("\(name) notified of \(won)")
                     }
                 }
@@ -34,11 +38,15 @@ struct AsyncScheduleTests {
                         ]
                 }
             }
-            sim.finally("one completion has won") { onlooker.log.count { $0.hasPrefix("won") } == 1 }
+            sim.finally("one completion has won") {
+                onlooker.log.count { $0.hasPrefix("won") } == 1
+            }
         }
     }
 
-    @Test func `Laws 24, 33: under every schedule all returns the values in the order of its sources`() async
+    @Test
+    func `Laws 24, 33: under every schedule all returns the values in the order of its sources`()
+        async
     {
         await underEverySchedule("all") { sim, onlooker in
             let promises = (0..<3).map { _ in Promise<Int>() }
@@ -50,14 +58,16 @@ struct AsyncScheduleTests {
             sim.spawn("waiter") {
                 let all = Async.all(promises.map(\.async))
                 all.onComplete { _ in onlooker.note("notified") }
-                onlooker.expect((try? all.wait()) == [0, 1, 2], "values are missing or out of order")
+                onlooker.expect(
+                    (try? all.wait()) == [0, 1, 2], "values are missing or out of order")
             }
             sim.finally("notified once") { onlooker.count("notified") == 1 }
         }
     }
 
     @Test
-    func `Laws 24, 26, 33: under every schedule the first source wins, the others end or are cancelled`()
+    func
+        `Laws 24, 26, 33: under every schedule the first source wins, the others end or are cancelled`()
         async
     {
         await underEverySchedule("first") { sim, onlooker in
@@ -72,7 +82,9 @@ struct AsyncScheduleTests {
                 onlooker.note("winner \(winner)")
             }
             for (index, promise) in promises.enumerated() {
-                sim.spawn("runner \(index)") { if promise.succeed(index) { onlooker.note("done \(index)") } }
+                sim.spawn("runner \(index)") {
+                    if promise.succeed(index) { onlooker.note("done \(index)") }
+                }
                 sim.finally("runner \(index) was done or cancelled") {
                     onlooker.count("done \(index)") + onlooker.count("cancelled \(index)") == 1
                         && onlooker.count("winner \(index)") <= onlooker.count("done \(index)")
@@ -82,7 +94,9 @@ struct AsyncScheduleTests {
         }
     }
 
-    @Test func `Laws 7, 26, 33: under every schedule a value is in time, or the time limit cancels it`() async
+    @Test
+    func `Laws 7, 26, 33: under every schedule a value is in time, or the time limit cancels it`()
+        async
     {
         await underEverySchedule("timeout", schedules: 600, time: .racing) { sim, onlooker in
             let (promise, timers) = (Promise<Int>(), sim.serial("timers"))
@@ -92,7 +106,8 @@ struct AsyncScheduleTests {
                 limited.onComplete { outcome in
                     if case .success = outcome { return onlooker.note("value") }
                     onlooker.note("late")
-                    onlooker.expect(sim.time.now.nanoseconds >= 1_000_000_000, "the time limit was early")
+                    onlooker.expect(
+                        sim.time.now.nanoseconds >= 1_000_000_000, "the time limit was early")
                 }
                 _ = try? limited.wait()
             }
@@ -105,7 +120,9 @@ struct AsyncScheduleTests {
         }
     }
 
-    @Test func `Laws 1, 13, 33: under every schedule a job runs or is cancelled, and its future says which`()
+    @Test
+    func
+        `Laws 1, 13, 33: under every schedule a job runs or is cancelled, and its future says which`()
         async
     {
         await underEverySchedule("submit against cancel") { sim, onlooker in
@@ -136,7 +153,8 @@ struct AsyncScheduleTests {
             sim.spawn("screen") {
                 promise.async.onComplete(on: main, while: token) { _ in
                     onlooker.visit("notified")
-                    onlooker.expect(onlooker.count("invalidated") == 0, "notified after the invalidation")
+                    onlooker.expect(
+                        onlooker.count("invalidated") == 0, "notified after the invalidation")
                 }
             }
             sim.spawn("network") { promise.succeed(1) }
@@ -150,7 +168,10 @@ struct AsyncScheduleTests {
         }
     }
 
-    @Test func `Laws 26, 33: under every schedule a promise that its last owner drops is abandoned`() async {
+    @Test
+    func `Laws 26, 33: under every schedule a promise that its last owner drops is abandoned`()
+        async
+    {
         await underEverySchedule("dropped promise") { sim, onlooker in
             let owners = [Box<Promise<Int>?>(nil), Box<Promise<Int>?>(nil)]
             let future: Async<Int>
@@ -163,7 +184,9 @@ struct AsyncScheduleTests {
             sim.spawn("drops, too") { owners[1].value = nil }
             sim.spawn("waits") {
                 future.onComplete { _ in onlooker.note("notified") }
-                do { _ = try future.wait() } catch AsyncError.abandoned { onlooker.note("abandoned") }
+                do { _ = try future.wait() } catch AsyncError.abandoned {
+                    onlooker.note("abandoned")
+                }
             }
             sim.finally("notified once") {
                 onlooker.count("notified") == 1 && onlooker.count("abandoned") == 1
@@ -172,28 +195,35 @@ struct AsyncScheduleTests {
     }
 
     @Test
-    func `Laws 25, 33: under every schedule a wrapped handler runs once, and its second call is reported`()
+    func
+        `Laws 25, 33: under every schedule a wrapped handler runs once, and its second call is reported`()
         async
     {
         await underEverySchedule("handler called twice") { sim, onlooker in
             let main = sim.main
-            let handler = main.callback({ onlooker.visit("ran") }, onFault: { onlooker.note("\($0.reason)") })
+            let handler = main.callback(
+                { onlooker.visit("ran") }, onFault: { onlooker.note("\($0.reason)") })
             for name in ["a", "b"] { sim.spawn(name) { handler() } }
             sim.finally("once") { onlooker.count("ran") == 1 && onlooker.count("calledAgain") == 1 }
         }
     }
 
-    @Test func `Laws 25, 33: under every schedule a wrapped handler runs, or its drop is reported`() async {
+    @Test func `Laws 25, 33: under every schedule a wrapped handler runs, or its drop is reported`()
+        async
+    {
         await underEverySchedule("handler dropped") { sim, onlooker in
             let main = sim.main
             let kept = Box<(@Sendable () -> Void)?>(nil)
-            kept.value = main.callback({ onlooker.visit("ran") }, onFault: { onlooker.note("\($0.reason)") })
+            kept.value = main.callback(
+                { onlooker.visit("ran") }, onFault: { onlooker.note("\($0.reason)") })
             sim.spawn("calls") {
                 let handler = kept.withValue { $0.take() }
                 handler?()
             }
             sim.spawn("forgets") { _ = kept.withValue { $0.take() } }
-            sim.finally("ran or was reported") { onlooker.count("ran") + onlooker.count("neverCalled") == 1 }
+            sim.finally("ran or was reported") {
+                onlooker.count("ran") + onlooker.count("neverCalled") == 1
+            }
         }
     }
 }

@@ -10,7 +10,9 @@ struct AsyncStorageTests {
     }
     private struct WideOwner: Sendable { var words = (1, 2, 3, 4); let sentinel: Sentinel }
     private struct Aligned: Sendable { var vector = SIMD2<Double>(1, 2) }
-    private enum Shape: Equatable, Sendable { case none, circle(Double), text(String), box(Int, Int, Int) }
+    private enum Shape: Equatable, Sendable {
+        case none, circle(Double), text(String), box(Int, Int, Int)
+    }
     private protocol Animal: Sendable { var legs: Int { get } }
     private struct Bird: Animal { let legs = 2 }
     private struct Spider: Animal {
@@ -60,8 +62,9 @@ struct AsyncStorageTests {
         try await check(Int?.none) { $0 == nil }
         try await check(Int??.some(.none)) { $0 == .some(.none) }
         try await check("optional" as String?) { $0 == "optional" }
-        for shape in [Shape.none, .circle(1.5), .text("a rather long text of an enumeration"), .box(1, 2, 3)]
-        {
+        for shape in [
+            Shape.none, .circle(1.5), .text("a rather long text of an enumeration"), .box(1, 2, 3),
+        ] {
             try await check(shape) { $0 == shape }
         }
         try await check(Bird() as any Animal) { $0.legs == 2 }
@@ -73,7 +76,9 @@ struct AsyncStorageTests {
         }
     }
 
-    @Test func `Law 24: an error that is a value is no failure, whatever its static type`() async throws {
+    @Test func `Law 24: an error that is a value is no failure, whatever its static type`()
+        async throws
+    {
         try await check(Oops(number: 3) as any Error) { $0 as? Oops == Oops(number: 3) }
         try await check(Oops(number: 3)) { $0 == Oops(number: 3) }
         try await check(AsyncError.waitsForItself) { $0 == .waitsForItself }

@@ -71,12 +71,15 @@ struct AsyncStressTests {
     }
 
     @Test
-    func `Law 24, 25: all callbacks get one outcome while threads complete, register, cancel, invalidate`()
+    func
+        `Law 24, 25: all callbacks get one outcome while threads complete, register, cancel, invalidate`()
         async
     {
         await watched {
             let worlds = (0..<rounds(debug: 60, release: 1500)).map { World(isWanted: $0 % 2 == 0) }
-            let complete: @Sendable (World) -> Void = { $0.win($0.promise.succeed($0.sentinels.make())) }
+            let complete: @Sendable (World) -> Void = {
+                $0.win($0.promise.succeed($0.sentinels.make()))
+            }
             let fail: @Sendable (World) -> Void = { $0.win($0.promise.fail($0.sentinels.make())) }
             let registerHere: @Sendable (World) -> Void = { world in
                 for _ in 0..<4 { world.register(on: .immediate) }
@@ -91,12 +94,16 @@ struct AsyncStressTests {
                 for _ in 0..<4 { world.promise.async.map { $0 }.cancel() }
                 world.promise.async.flatMap(on: world.context) { Async(.success($0)) }.cancel()
             }
-            let cancelAll: @Sendable (World) -> Void = { if !$0.isWanted { $0.promise.async.cancel() } }
+            let cancelAll: @Sendable (World) -> Void = {
+                if !$0.isWanted { $0.promise.async.cancel() }
+            }
             race(
                 worlds,
                 [
-                    complete, complete, complete, fail, fail, fail, registerHere, registerHere, registerHere,
-                    registerThere, registerThere, registerWithTokens, registerWithTokens, cancelBranches,
+                    complete, complete, complete, fail, fail, fail, registerHere, registerHere,
+                    registerHere,
+                    registerThere, registerThere, registerWithTokens, registerWithTokens,
+                    cancelBranches,
                     cancelBranches, cancelAll,
                 ])
             for world in worlds {
@@ -114,7 +121,9 @@ struct AsyncStressTests {
         }
     }
 
-    @Test func `Law 25: callbacks that one thread registers while another completes keep their order`() async
+    @Test
+    func `Law 25: callbacks that one thread registers while another completes keep their order`()
+        async
     {
         await watched {
             struct World: Sendable {
@@ -129,7 +138,8 @@ struct AsyncStressTests {
                     { $0.promise.succeed(1) },
                     { world in
                         for number in 0..<30 {
-                            world.promise.async.onComplete { _ in world.logs.0.withValue { $0.append(number) }
+                            world.promise.async.onComplete { _ in
+                                world.logs.0.withValue { $0.append(number) }
                             }
                             world.promise.async.onComplete(on: world.context) { _ in
                                 world.logs.1.withValue { $0.append(number) }

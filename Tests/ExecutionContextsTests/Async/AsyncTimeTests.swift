@@ -14,7 +14,9 @@ struct AsyncTimeTests {
         return moment
     }
 
-    private func at(_ milliseconds: Int64) -> Moment { Moment(nanoseconds: milliseconds * 1_000_000) }
+    private func at(_ milliseconds: Int64) -> Moment {
+        Moment(nanoseconds: milliseconds * 1_000_000)
+    }
 
     // MARK: - Delay
 
@@ -45,7 +47,9 @@ struct AsyncTimeTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
-    func `Law 7: a zero or negative delay means as soon as possible, on the context`(_ delay: Duration) {
+    func `Law 7: a zero or negative delay means as soon as possible, on the context`(
+        _ delay: Duration
+    ) {
         let delayed = Async(.success(1)).delay(delay, on: context)
         #expect(!delayed.isCompleted)
         context.advance(by: .zero)
@@ -68,7 +72,8 @@ struct AsyncTimeTests {
     }
 
     @Test func `Law 7: a delay of NaN seconds traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = Async(.success(1)).delay(.nan, on: .global)
         }
         try expectTrap(result, "NaN", "law 7", "AsyncTimeTests.swift")
@@ -101,14 +106,17 @@ struct AsyncTimeTests {
         #expect(sentinels.living == 0)
     }
 
-    @Test func `Law 10: a delay without a handle ends all the same, and an infinite one is freed`() {
+    @Test func `Law 10: a delay without a handle ends all the same, and an infinite one is freed`()
+    {
         let sentinels = Sentinels()
         let calls = Box(0)
         do {
             Async(.success(sentinels.make())).delay(.seconds(1), on: context)
                 .onComplete { _ in calls.withValue { $0 += 1 } }
             let captured = sentinels.make()
-            Async(.success(sentinels.make())).delay(.infinity, on: context).onComplete { _ in _ = captured }
+            Async(.success(sentinels.make())).delay(.infinity, on: context).onComplete { _ in
+                _ = captured
+            }
         }
         #expect(sentinels.living == 1)
         context.advance(by: .seconds(1))
@@ -145,7 +153,9 @@ struct AsyncTimeTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
-    func `Law 7: with a zero or negative time limit only a completed source is in time`(_ limit: Duration) {
+    func `Law 7: with a zero or negative time limit only a completed source is in time`(
+        _ limit: Duration
+    ) {
         let (wanted, unwanted) = (Promise<Int>(), Promise<Int>())
         wanted.async.onComplete { _ in }
         #expect(Async(.success(1)).timeout(after: limit, on: context).value == 1)
@@ -173,7 +183,8 @@ struct AsyncTimeTests {
     @Test func `Law 7: a time limit of NaN seconds traps, even for a completed source`()
         async throws
     {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = Async(.success(1)).timeout(after: .nan, on: .global)
         }
         try expectTrap(result, "NaN", "AsyncTimeTests.swift")
@@ -202,7 +213,8 @@ struct AsyncTimeTests {
         #expect(context.delayedCount == 0)
     }
 
-    @Test func `Law 7: if a value and a time limit are due together, the one scheduled first wins`() {
+    @Test func `Law 7: if a value and a time limit are due together, the one scheduled first wins`()
+    {
         let early = Promise<Int>()
         context.schedule(after: .seconds(1)) { early.succeed(1) }
         let timed = early.async.timeout(after: .seconds(1), on: context)
@@ -218,7 +230,9 @@ struct AsyncTimeTests {
 
     // MARK: - Contexts that drop jobs
 
-    @Test func `Law 1: a delay or a timeout on a context that drops its job ends with a refusal`() async {
+    @Test func `Law 1: a delay or a timeout on a context that drops its job ends with a refusal`()
+        async
+    {
         let dropping = DroppingContext(time: context.time)
         let promise = Promise<Int>()
         let delayed = Async(.success(1)).delay(.seconds(1), on: dropping)

@@ -7,7 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncTokenTests {
     @Test(arguments: Subject.bases)
-    func `Law 25: a callback with a valid token is called once, on its context`(_ subject: Subject) async {
+    func `Law 25: a callback with a valid token is called once, on its context`(_ subject: Subject)
+        async
+    {
         await watched {
             let made = subject.make()
             let (promise, token) = (Promise<Int>(), InvalidationToken())
@@ -20,7 +22,9 @@ struct AsyncTokenTests {
                     done.signal()
                 }
             }
-            @Sendable func context(_ context: any ExecutionContext) -> Bool { context.isCurrent != false }
+            @Sendable func context(_ context: any ExecutionContext) -> Bool {
+                context.isCurrent != false
+            }
             register()
             promise.succeed(7)
             register()
@@ -50,7 +54,8 @@ struct AsyncTokenTests {
         #expect(calls.value == 0)
     }
 
-    @Test func `Law 25: a callback that invalidates its token is the last one with it that is called`() {
+    @Test
+    func `Law 25: a callback that invalidates its token is the last one with it that is called`() {
         let (promise, token) = (Promise<Int>(), InvalidationToken())
         let log = Box<[Int]>([])
         for number in 0..<5 {
@@ -65,7 +70,9 @@ struct AsyncTokenTests {
     }
 
     @Test
-    func `Law 25: invalidating a token frees the captures of its callbacks, in whichever queue they are`() {
+    func
+        `Law 25: invalidating a token frees the captures of its callbacks, in whichever queue they are`()
+    {
         let sentinels = Sentinels()
         let context = ManualContext()
         let (pending, ended, token) = (Promise<Int>(), Promise<Int>(), InvalidationToken())

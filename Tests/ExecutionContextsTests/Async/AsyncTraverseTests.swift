@@ -28,7 +28,9 @@ struct AsyncTraverseTests {
         }
 
         func end(_ number: Int, _ end: (Promise<Int>) -> Void) {
-            if let promise = state.withValue({ $0.promises.removeValue(forKey: number) }) { end(promise) }
+            if let promise = state.withValue({ $0.promises.removeValue(forKey: number) }) {
+                end(promise)
+            }
         }
 
         var underWay: [Int] { state.value.promises.keys.sorted() }
@@ -42,9 +44,11 @@ struct AsyncTraverseTests {
     }
 
     @Test(arguments: [1, 2, 3, 8, 100], [0, 1, 2, 3, 50])
-    func `A traversal keeps as many sources pending as its limit allows, and its values are in order`(
-        _ limit: Int, _ count: Int
-    ) {
+    func
+        `A traversal keeps as many sources pending as its limit allows, and its values are in order`(
+            _ limit: Int, _ count: Int
+        )
+    {
         let workshop = Workshop()
         let values = Async.traverse(0..<count, atMost: limit) { workshop.start($0) }
         var rng = SeededRNG(seed: UInt64(limit * 1000 + count))
@@ -96,7 +100,9 @@ struct AsyncTraverseTests {
         let workshop = Workshop()
         let kept = Promise<Int>()
         kept.async.onComplete { _ in }
-        let values = Async.traverse(0..<100, atMost: 7) { $0 == 6 ? kept.async : workshop.start($0) }
+        let values = Async.traverse(0..<100, atMost: 7) {
+            $0 == 6 ? kept.async : workshop.start($0)
+        }
         workshop.end(failing) { $0.fail(Oops(number: failing)) }
         #expect(values.error as? Oops == Oops(number: failing))
         #expect(workshop.order == Array(0..<6))
@@ -127,7 +133,9 @@ struct AsyncTraverseTests {
         #expect(values.error is CancellationError)
     }
 
-    @Test func `Law 26: cancelling inside the body cancels the future that the body returns, and frees all`()
+    @Test
+    func
+        `Law 26: cancelling inside the body cancels the future that the body returns, and frees all`()
     {
         let sentinels = Sentinels()
         let returned = Promise<Int>()
@@ -163,9 +171,11 @@ struct AsyncTraverseTests {
     // MARK: - Many
 
     @Test(arguments: [1, 1000, 1_000_000])
-    func `Law 25: a hundred thousand bodies that end at once neither overflow the stack nor overlap`(
-        _ limit: Int
-    ) async {
+    func
+        `Law 25: a hundred thousand bodies that end at once neither overflow the stack nor overlap`(
+            _ limit: Int
+        ) async
+    {
         await offThePool {
             let count = rounds(debug: 25_000, release: 100_000)
             let isInside = Box(false)
@@ -217,7 +227,9 @@ struct AsyncTraverseTests {
 
     // MARK: - Contexts that drop jobs
 
-    @Test func `Law 1: a traversal on a context that drops jobs ends with a refusal and leaves its sources`()
+    @Test
+    func
+        `Law 1: a traversal on a context that drops jobs ends with a refusal and leaves its sources`()
     {
         let context = ManualContext()
         let workshop = Workshop()

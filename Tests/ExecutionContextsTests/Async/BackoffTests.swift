@@ -32,7 +32,9 @@ struct BackoffTests {
         #expect(Backoff.exponential(from: .seconds(8), factor: 1).delay(.max) == .seconds(8))
     }
 
-    @Test(arguments: [Duration.zero, .nanoseconds(1), .seconds(1), .seconds(Int64.max), .seconds(-1)])
+    @Test(arguments: [
+        Duration.zero, .nanoseconds(1), .seconds(1), .seconds(Int64.max), .seconds(-1),
+    ])
     func `Huge attempts, factors and limits do not overflow`(_ first: Duration) {
         for factor in [1, 1.000_000_1, 2, 1e300, .infinity] {
             for attempt in [1, 2, 1_000_000_000, .max] {
@@ -55,7 +57,8 @@ struct BackoffTests {
     }
 
     @Test func `Jitter by a part below zero, above one or of NaN traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = Backoff.none.jittered(by: 1.1)
         }
         try expectTrap(result, "1.1", "from 0 to 1")

@@ -34,7 +34,8 @@ struct AsyncStateTests {
                     }
                 case 1, 2:
                     guard
-                        let subscriber = subscribers.dropFirst(rng.roll(12)).first(where: { subscriber in
+                        let subscriber = subscribers.dropFirst(rng.roll(12)).first(where: {
+                            subscriber in
                             !model.queue.contains { $0 === subscriber }
                         })
                     else { continue }
@@ -42,7 +43,8 @@ struct AsyncStateTests {
                     model.queue.append(subscriber)
                     if mustNotify { model.phase = .notifying }
                     let notifies =
-                        subscriber.isOnlooker ? state.join(onlooker: subscriber) : state.join(subscriber)
+                        subscriber.isOnlooker
+                        ? state.join(onlooker: subscriber) : state.join(subscriber)
                     #expect(notifies == mustNotify)
                 case 3:
                     let subscriber = subscribers[rng.roll(12)]
@@ -72,7 +74,8 @@ struct AsyncStateTests {
                 #expect(state.phase == model.phase)
                 #expect(state.hasFirst == model.hasFirst)
                 #expect(
-                    state.subscribers.map(ObjectIdentifier.init) == model.queue.map(ObjectIdentifier.init))
+                    state.subscribers.map(ObjectIdentifier.init)
+                        == model.queue.map(ObjectIdentifier.init))
                 #expect(state.isUnwanted == model.isUnwanted)
             }
             // All queued subscribers leave, in any order, so that they can join the next machine.

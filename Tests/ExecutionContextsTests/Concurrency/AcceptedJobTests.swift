@@ -21,7 +21,8 @@ struct AcceptedJobTests {
                 let full = GlobalContext().serial().bounded(1, overflow: .refuse)
                 try? full.tryExecute {}
                 return full
-            case .dropping: return GlobalContext().bounded(1, overflow: .dropOldest(notify: { _ in }))
+            case .dropping:
+                return GlobalContext().bounded(1, overflow: .dropOldest(notify: { _ in }))
             case .shutDown:
                 let pool = WorkerPool(width: 1)
                 pool.shutDown()
@@ -32,9 +33,11 @@ struct AcceptedJobTests {
     }
 
     @Test(arguments: Loss.allCases)
-    func `Law 13: an actor on a serial view runs each job, one at a time, also if the base drops its drains`(
-        _ loss: Loss
-    ) async {
+    func
+        `Law 13: an actor on a serial view runs each job, one at a time, also if the base drops its drains`(
+            _ loss: Loss
+        ) async
+    {
         let token = InvalidationToken()
         let view = loss.base(token).serial("ledger")
         let ledger = Ledger(on: view)
@@ -66,12 +69,17 @@ struct AcceptedJobTests {
         #expect(await task.value == "ended")
     }
 
-    @Test func `Law 13: the jobs of a task stay on the serial context below bounds and tokens`() async throws
+    @Test func `Law 13: the jobs of a task stay on the serial context below bounds and tokens`()
+        async throws
     {
         let base = SerialQueueContext(label: "base")
         let makeViews: [(InvalidationToken) -> any ExecutionContext] = [
-            { _ in base.bounded(1, overflow: .refuse).named("bounded") }, { base.while($0).named("while") },
-            { base.bounded(1, overflow: .dropOldest(notify: { _ in })).while($0).propagating(Request.$id) },
+            { _ in base.bounded(1, overflow: .refuse).named("bounded") },
+            { base.while($0).named("while") },
+            {
+                base.bounded(1, overflow: .dropOldest(notify: { _ in })).while($0).propagating(
+                    Request.$id)
+            },
         ]
         for makeView in makeViews {
             let token = InvalidationToken()
@@ -87,7 +95,8 @@ struct AcceptedJobTests {
         }
     }
 
-    @Test func `Laws 1, 13: runTask and submitTask resolve with the refusal, and the body never starts`()
+    @Test
+    func `Laws 1, 13: runTask and submitTask resolve with the refusal, and the body never starts`()
         async throws
     {
         let manual = ManualContext()
@@ -124,7 +133,9 @@ struct AcceptedJobTests {
 private actor Ledger {
     private let context: any ActorBackingContext
     private let executor: any SerialExecutor
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
     private let isInside = Atomic(false)
     private(set) var total = 0
     private(set) var wasAlwaysOnItsContext = true

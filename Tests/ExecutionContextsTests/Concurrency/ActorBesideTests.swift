@@ -25,7 +25,9 @@ struct ActorBesideTests {
     }
 
     @Test(arguments: [true, false])
-    func `A job of an actor's context runs between the actor's jobs, as a method call does`(_ isOurs: Bool)
+    func `A job of an actor's context runs between the actor's jobs, as a method call does`(
+        _ isOurs: Bool
+    )
         async throws
     {
         let room = Room(on: PlainSerialExecutor())
@@ -86,7 +88,9 @@ struct ActorScript: Sendable, CustomTestStringConvertible {
         await visit.value
     }
 
-    static let isolated = ActorScript("Isolation is known inside") { room in await room.checkIsolation() }
+    static let isolated = ActorScript("Isolation is known inside") { room in
+        await room.checkIsolation()
+    }
 
     static let cancelled = ActorScript("A cancelled caller") { room in
         let task = Task {
@@ -115,7 +119,9 @@ actor Room {
     private(set) var wasAlone = true
     private let occupants = Box(0)
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
 
     init(on executor: any SerialExecutor) { self.executor = executor }
 

@@ -18,7 +18,8 @@ struct CallerOrderTests {
     struct Room: Sendable {
         let log = Box<[Int]>([])
         let serial = SerialQueueContext(label: "order")
-        let coordinator = ReadWriteCoordinator(name: "order", writesOn: SerialQueueContext(label: "writes"))
+        let coordinator = ReadWriteCoordinator(
+            name: "order", writesOn: SerialQueueContext(label: "writes"))
 
         nonisolated(nonsending) func call(_ call: Call, _ number: Int) async throws {
             let note: @Sendable () -> Void = { log.withValue { $0.append(number) } }
@@ -52,7 +53,9 @@ struct CallerOrderTests {
     }
 
     @Test(arguments: Call.allCases, [true, false])
-    func `Calls of one actor arrive in the order in which the actor makes them`(_ call: Call, _ isMain: Bool)
+    func `Calls of one actor arrive in the order in which the actor makes them`(
+        _ call: Call, _ isMain: Bool
+    )
         async throws
     {
         let room = Room()
@@ -96,14 +99,17 @@ struct CallerOrderTests {
     }
 
     actor OtherCaller {
-        func make(_ call: Waiting, in room: WaitingRoom, _ executor: CountingExecutor) async throws {
+        func make(_ call: Waiting, in room: WaitingRoom, _ executor: CountingExecutor) async throws
+        {
             executor.jobs.store(0, ordering: .relaxed)
             try await room.call(call)
         }
     }
 
     @MainActor
-    static func make(_ call: Waiting, in room: WaitingRoom, _ executor: CountingExecutor) async throws {
+    static func make(_ call: Waiting, in room: WaitingRoom, _ executor: CountingExecutor)
+        async throws
+    {
         executor.jobs.store(0, ordering: .relaxed)
         try await room.call(call)
     }
@@ -129,7 +135,9 @@ struct CallerOrderTests {
 
     // MARK: - Completed futures
 
-    @Test @MainActor func `Awaiting a completed future does not suspend the main actor`() async throws {
+    @Test @MainActor func `Awaiting a completed future does not suspend the main actor`()
+        async throws
+    {
         let others = Box(0)
         for _ in 0..<100 {
             let other = Task { @MainActor in others.withValue { $0 += 1 } }
@@ -164,6 +172,8 @@ final class CountingExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         jobs.wrappingAdd(1, ordering: .relaxed)
         let job = UnownedJob(job)
-        DispatchQueue.global().async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        DispatchQueue.global().async {
+            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+        }
     }
 }

@@ -31,7 +31,9 @@ struct EscalationTests {
     }
 
     @Test(arguments: [TaskPriority.low, .medium, .high])
-    func `An actor and a task executor run a job with the priority of its submitter`(_ own: TaskPriority)
+    func `An actor and a task executor run a job with the priority of its submitter`(
+        _ own: TaskPriority
+    )
         async throws
     {
         actor DefaultActor {}
@@ -90,9 +92,11 @@ struct EscalationTests {
     ]
 
     @Test(arguments: ways.indices, [true, false])
-    func `Awaiting the future of an async function raises the function's task, as awaiting the task does`(
-        _ way: Int, _ isRaisedLater: Bool
-    ) async throws {
+    func
+        `Awaiting the future of an async function raises the function's task, as awaiting the task does`(
+            _ way: Int, _ isRaisedLater: Bool
+        ) async throws
+    {
         let gate = Promise<Void>()
         let work = await Task.detached(priority: .background) {
             Async {

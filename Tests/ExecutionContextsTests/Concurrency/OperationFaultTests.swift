@@ -47,12 +47,18 @@ struct OperationFaultTests {
         await waitForAll(queue)
     }
 
-    @Test func `Operations start after their dependencies, in whichever order they are added`() async {
+    @Test func `Operations start after their dependencies, in whichever order they are added`()
+        async
+    {
         for _ in 0..<40 {
             let log = Box<[Int]>([])
             let queue = GlobalContext().operationQueue
-            let operations = (0..<50).map { index in BlockOperation { log.withValue { $0.append(index) } } }
-            for (earlier, later) in zip(operations, operations.dropFirst()) { later.addDependency(earlier) }
+            let operations = (0..<50).map { index in
+                BlockOperation { log.withValue { $0.append(index) } }
+            }
+            for (earlier, later) in zip(operations, operations.dropFirst()) {
+                later.addDependency(earlier)
+            }
             for operation in operations.shuffled() { queue.addOperation(operation) }
             await waitForAll(queue)
             #expect(log.value == Array(0..<50))

@@ -17,11 +17,15 @@ struct OperationQueueTests {
         }
 
     @Test(arguments: OperationScript.all, subjects)
-    func `An operation queue behaves like Foundation's`(_ script: OperationScript, _ subject: Subject) async {
+    func `An operation queue behaves like Foundation's`(
+        _ script: OperationScript, _ subject: Subject
+    ) async {
         let context = subject.make().context
         let theirs = OperationQueue()
         if context is any SerialContext { theirs.maxConcurrentOperationCount = 1 }
-        let (ours, expected) = await (script.log(of: context.operationQueue), script.log(of: theirs))
+        let (ours, expected) = await (
+            script.log(of: context.operationQueue), script.log(of: theirs)
+        )
         #expect(ours == expected)
     }
 
@@ -32,7 +36,8 @@ struct OperationQueueTests {
         let queue = context.operationQueue
         await offThePool {
             queue.addOperation { isCurrent.withValue { $0.append(context.isCurrent) } }
-            queue.addOperation(BlockOperation { isCurrent.withValue { $0.append(context.isCurrent) } })
+            queue.addOperation(
+                BlockOperation { isCurrent.withValue { $0.append(context.isCurrent) } })
             queue.addBarrierBlock { isCurrent.withValue { $0.append(context.isCurrent) } }
             queue.waitUntilAllOperationsAreFinished()
         }
@@ -40,7 +45,9 @@ struct OperationQueueTests {
         #expect(isCurrent.value.count == 3 && !isCurrent.value.contains(false))
     }
 
-    @Test func `OperationQueue.current is this queue if the context is over a dispatch queue`() async {
+    @Test func `OperationQueue.current is this queue if the context is over a dispatch queue`()
+        async
+    {
         let contexts: [any ExecutionContext] = [
             SerialQueueContext(label: "serial"), BarrierQueueContext(label: "barrier"),
             DispatchQueue(label: "queue").context,
@@ -83,7 +90,8 @@ struct OperationQueueTests {
         _ seed: Int
     ) async {
         let names = [
-            "global", "global, serial", "own serial queue", "own barrier queue", "pool, limited", "actor",
+            "global", "global, serial", "own serial queue", "own barrier queue", "pool, limited",
+            "actor",
         ]
         let subject = Self.subjects.first { $0.name == names[seed % names.count] }!
         let queue = subject.make().context.operationQueue
@@ -94,7 +102,9 @@ struct OperationQueueTests {
             var barriers = 0
             let ranBarriers = Box(0)
             for index in 0..<60 {
-                let needed = (0..<rng.roll(3)).map { _ in rng.roll(index + 1) }.filter { $0 < index }
+                let needed = (0..<rng.roll(3)).map { _ in rng.roll(index + 1) }.filter {
+                    $0 < index
+                }
                 let body: @Sendable () -> Void = { [operations] in
                     // A cancelled operation counts as finished, and so do its dependencies.
                     for other in needed where !operations[other].isFinished {

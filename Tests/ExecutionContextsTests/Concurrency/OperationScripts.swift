@@ -31,9 +31,11 @@ struct OperationScript: Sendable, CustomTestStringConvertible {
 
 extension OperationScript {
     static let all = [
-        cancelAll, counts, waitsForAll, waitsForThese, oneAtATime, twoAtATime, dependencies, otherQueue,
+        cancelAll, counts, waitsForAll, waitsForThese, oneAtATime, twoAtATime, dependencies,
+        otherQueue,
         suspension,
-        barriers, cancelOne, cancelDependent, priorities, completions, hesitant, executing, addsFromInside,
+        barriers, cancelOne, cancelDependent, priorities, completions, hesitant, executing,
+        addsFromInside,
     ]
 
     static let cancelAll = OperationScript("Cancelling all operations: none runs, and all end") {
@@ -53,13 +55,16 @@ extension OperationScript {
         for operation in operations { queue.addOperation(operation) }
         queue.addOperation {}
         log.note("\(queue.operationCount) operations, \(queue.operations.count) to be seen")
-        for operation in operations { log.note("contains: \(queue.operations.contains(operation))") }
+        for operation in operations {
+            log.note("contains: \(queue.operations.contains(operation))")
+        }
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
         log.note("\(queue.operationCount) operations, \(queue.operations.count) to be seen")
     }
 
-    static let waitsForAll = OperationScript("Waiting for all, asynchronous ones included") { queue, log in
+    static let waitsForAll = OperationScript("Waiting for all, asynchronous ones included") {
+        queue, log in
         let finished = Overlap()
         for _ in 0..<20 {
             queue.addOperation(
@@ -75,7 +80,8 @@ extension OperationScript {
         log.note("\(finished.most) have finished")
     }
 
-    static let waitsForThese = OperationScript("Adding several and waiting for them") { queue, log in
+    static let waitsForThese = OperationScript("Adding several and waiting for them") {
+        queue, log in
         let ran = Overlap()
         let operations = (0..<10).map { _ in BlockOperation { ran.enter() } }
         queue.addOperations(operations, waitUntilFinished: true)
@@ -83,7 +89,8 @@ extension OperationScript {
         log.note(operations)
     }
 
-    static let oneAtATime = OperationScript("Asynchronous operations, one at a time") { queue, log in
+    static let oneAtATime = OperationScript("Asynchronous operations, one at a time") {
+        queue, log in
         queue.maxConcurrentOperationCount = 1
         let overlap = Overlap()
         for index in 0..<20 {
@@ -102,7 +109,8 @@ extension OperationScript {
         log.note("\(overlap.most) at a time")
     }
 
-    static let twoAtATime = OperationScript("Asynchronous operations, two at a time") { queue, log in
+    static let twoAtATime = OperationScript("Asynchronous operations, two at a time") {
+        queue, log in
         queue.maxConcurrentOperationCount = 2
         let overlap = Overlap()
         let inside = Box<[OpenOperation]>([])
@@ -128,7 +136,9 @@ extension OperationScript {
         log.note("\(overlap.most) at a time")
     }
 
-    static let dependencies = OperationScript("Dependencies: a chain and a diamond, added last first") {
+    static let dependencies = OperationScript(
+        "Dependencies: a chain and a diamond, added last first"
+    ) {
         queue, log in
         let chain = (0..<30).map { index in BlockOperation { log.note("link \(index)") } }
         for (earlier, later) in zip(chain, chain.dropFirst()) { later.addDependency(earlier) }
@@ -207,7 +217,8 @@ extension OperationScript {
     static let priorities = OperationScript("Priorities") { queue, log in
         queue.isSuspended = true
         queue.maxConcurrentOperationCount = 1
-        for priority in [Operation.QueuePriority.veryLow, .normal, .veryHigh, .low, .high, .normal] {
+        for priority in [Operation.QueuePriority.veryLow, .normal, .veryHigh, .low, .high, .normal]
+        {
             let operation = BlockOperation { log.note("ran \(priority)") }
             operation.queuePriority = priority
             queue.addOperation(operation)
@@ -215,7 +226,8 @@ extension OperationScript {
         queue.isSuspended = false
     }
 
-    static let completions = OperationScript("Completion blocks, also of cancelled ones") { queue, log in
+    static let completions = OperationScript("Completion blocks, also of cancelled ones") {
+        queue, log in
         queue.isSuspended = true
         let all = (0..<4).map { _ in BlockOperation {} }
         let group = DispatchGroup()
@@ -255,7 +267,8 @@ extension OperationScript {
         queue.addOperation(operation)
     }
 
-    static let addsFromInside = OperationScript("An operation that adds another one") { queue, log in
+    static let addsFromInside = OperationScript("An operation that adds another one") {
+        queue, log in
         queue.addOperation {
             log.note("outer")
             queue.addOperation { log.note("inner") }

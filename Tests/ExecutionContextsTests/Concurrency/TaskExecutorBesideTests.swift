@@ -45,7 +45,9 @@ struct TaskScript: Sendable, CustomTestStringConvertible {
         self.body = body
     }
 
-    func log(on executor: any TaskExecutor, isInside: @escaping @Sendable () -> Bool) async -> [String] {
+    func log(on executor: any TaskExecutor, isInside: @escaping @Sendable () -> Bool) async
+        -> [String]
+    {
         let log = TaskLog(executor, isInside)
         await Task(executorPreference: executor) { [body] in await body(log) }.value
         return log.lines
@@ -127,7 +129,8 @@ extension TaskScript {
                 log.note("slept")
             } catch {
                 log.noteInside(
-                    "threw CancellationError \(error is CancellationError), cancelled \(Task.isCancelled)")
+                    "threw CancellationError \(error is CancellationError), cancelled \(Task.isCancelled)"
+                )
             }
         }
         task.cancel()
@@ -170,10 +173,13 @@ extension TaskScript {
     }
 
     static let detached = TaskScript("An unstructured task and its priority") { log in
-        let priority = await Task(executorPreference: log.executor, priority: .high) { Task.currentPriority }
-            .value
+        let priority = await Task(executorPreference: log.executor, priority: .high) {
+            Task.currentPriority
+        }
+        .value
         log.note("high \(priority == .high)")
-        let error = await Task(executorPreference: log.executor) { throw CancellationError() }.result
+        let error = await Task(executorPreference: log.executor) { throw CancellationError() }
+            .result
         if case .failure = error { log.noteInside("threw") }
     }
 

@@ -16,7 +16,8 @@ struct ActorLifetimeTests {
         func use() {}
     }
 
-    @Test func `Law 10: an actor is freed once its contexts and their jobs are freed`() async throws {
+    @Test func `Law 10: an actor is freed once its contexts and their jobs are freed`() async throws
+    {
         let freed = Promise<Void>()
         do {
             let keeper = Keeper(freed)
@@ -28,7 +29,9 @@ struct ActorLifetimeTests {
     }
 
     @Test
-    func `Law 10: an actor that stores its own context lives until it releases the context`() async throws {
+    func `Law 10: an actor that stores its own context lives until it releases the context`()
+        async throws
+    {
         let freed = Promise<Void>()
         weak var keeper: Keeper?
         do {

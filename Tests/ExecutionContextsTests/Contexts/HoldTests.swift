@@ -7,7 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct HoldTests {
     static let subjects =
-        ExclusiveSubject.all + [ExclusiveSubject("serial, with the default hold") { PlainSerialContext() }]
+        ExclusiveSubject.all + [
+            ExclusiveSubject("serial, with the default hold") { PlainSerialContext() }
+        ]
 
     @Test(arguments: subjects)
     func `Law 3: holds and barriers exclude each other, whichever thread releases the hold`(
@@ -52,7 +54,9 @@ struct HoldTests {
             let done = DispatchSemaphore(value: 0)
             for _ in 0..<rounds {
                 // All twenty are one batch: the drain runs another job while they are submitted.
-                let (isRunning, mayBegin) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                let (isRunning, mayBegin) = (
+                    DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+                )
                 view.execute { mayBegin.wait() }
                 for index in 0..<20 {
                     view.execute {
@@ -125,7 +129,9 @@ struct HoldTests {
     }
 
     @Test(arguments: ExclusiveSubject.all)
-    func `Law 3: a hold from inside an exclusive job changes nothing`(_ subject: ExclusiveSubject) async {
+    func `Law 3: a hold from inside an exclusive job changes nothing`(_ subject: ExclusiveSubject)
+        async
+    {
         await offThePool {
             let context = subject.make()
             let done = DispatchSemaphore(value: 0)
@@ -159,7 +165,10 @@ struct HoldTests {
         #expect(context.isCurrent != true)
     }
 
-    @Test func `Law 3: another thread can hold the main context, which continues after the release`() async {
+    @Test
+    func `Law 3: another thread can hold the main context, which continues after the release`()
+        async
+    {
         await offThePool {
             let context = MainContext()
             let log = Box<[Int]>([])
@@ -193,8 +202,11 @@ struct HoldTests {
         }
     }
 
-    @Test func `Law 3: a hold from inside a job that is not exclusive traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 3: a hold from inside a job that is not exclusive traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = BarrierQueueContext(label: "cache")
             context.sync { DispatchQueue(label: "other").sync { context.hold().release() } }
         }
@@ -202,8 +214,11 @@ struct HoldTests {
         #expect(output.contains("'cache'") && output.contains("law 3"), "\(output)")
     }
 
-    @Test func `Law 1: a hold of a context that drops its jobs traps and does not hang`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 1: a hold of a context that drops its jobs traps and does not hang`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             DroppingContext().hold().release()
         }
         let output = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)

@@ -18,14 +18,17 @@ struct HolderTests {
         Subject("a queue's context") { DispatchQueue(label: "host").context },
         Subject("own barrier queue") { .barrier(label: "host") },
         Subject("run loop thread") { .thread(name: "host") },
-        Subject("operation queue") { OperationQueue().context }, Subject("actor") { ActorContext(Host()) },
+        Subject("operation queue") { OperationQueue().context },
+        Subject("actor") { ActorContext(Host()) },
         Subject("task executor") { TaskExecutorContext(QueueExecutor()) },
     ]
 
     @Test(arguments: hosts)
-    func `Law 3: a job that ends while it holds does not leave its hold to a later job of its thread`(
-        _ host: Subject
-    ) async {
+    func
+        `Law 3: a job that ends while it holds does not leave its hold to a later job`(
+            _ host: Subject
+        ) async
+    {
         await offThePool {
             let host = host.make().context
             let held = GlobalContext().serial("held")
@@ -43,7 +46,9 @@ struct HolderTests {
             let faults = Box(0)
             for _ in 0..<200 {
                 wait(for: host) {
-                    if held.isCurrent == true || queue.isCurrent == true { faults.withValue { $0 += 1 } }
+                    if held.isCurrent == true || queue.isCurrent == true {
+                        faults.withValue { $0 += 1 }
+                    }
                 }
             }
             #expect(faults.value == 0)
@@ -52,7 +57,10 @@ struct HolderTests {
         }
     }
 
-    @Test func `Law 3: a thread or task that ends while it holds does not leave its hold to another`() async {
+    @Test
+    func `Law 3: a thread or task that ends while it holds does not leave its hold to another`()
+        async
+    {
         let held = GlobalContext().serial("held")
         let kept = Kept()
         for _ in 0..<20 {
@@ -72,7 +80,9 @@ struct HolderTests {
     }
 
     @Test
-    func `Laws 4, 28: two holds of the main context end with the last release, in either order`() async {
+    func `Laws 4, 28: two holds of the main context end with the last release, in either order`()
+        async
+    {
         await offThePool {
             for order in [[0, 1], [1, 0]] {
                 let kept = [Kept(), Kept()]
@@ -80,7 +90,9 @@ struct HolderTests {
                 kept[order[0]].release()
                 #expect(MainContext().isCurrent == true)
                 let entered = Box(false)
-                DispatchQueue(label: "another").async { MainContext().sync { entered.value = true } }
+                DispatchQueue(label: "another").async {
+                    MainContext().sync { entered.value = true }
+                }
                 onThreads(2) { _ in GlobalContext().serial().sync {} }
                 #expect(!entered.value)
                 kept[order[1]].release()
@@ -159,7 +171,9 @@ struct HolderTests {
     }
 
     @Test
-    func `Laws 28, 29: increments of a property on the main context from many threads all count`() async {
+    func `Laws 28, 29: increments of a property on the main context from many threads all count`()
+        async
+    {
         await offThePool {
             let property = TransactionWrapper(wrappedValue: 0, on: MainContext())
             onThreads(4) { _ in for _ in 0..<200 { property.wrappedValue += 1 } }
@@ -204,9 +218,11 @@ private final class Kept: @unchecked Sendable {
 @Suite(.timeLimit(.minutes(30)))
 struct HoldAgainTests {
     @Test(arguments: 0..<3)
-    func `Law 28: under every schedule, a second hold survives another thread's release of the first`(
-        _ kind: Int
-    ) async {
+    func
+        `Law 28: under every schedule, a second hold survives another thread's release of the first`(
+            _ kind: Int
+        ) async
+    {
         await underEverySchedule("hold again", schedules: 500) { sim, onlooker in
             let context: any SynchronousBarrierContext =
                 switch kind {
@@ -237,7 +253,7 @@ struct HoldAgainTests {
         Subject("serial queue") { .serial(label: "held") },
         Subject("barrier queue") { .barrier(label: "held") },
         Subject("coordinator") { ReadWriteCoordinator().writing },
-        Subject("coordinator over a queue") { ReadWriteCoordinator(over: .barrier(label: "held")).writing },
+        Subject("over a queue") { ReadWriteCoordinator(over: .barrier(label: "held")).writing },
     ]
 
     @Test(arguments: held)
@@ -247,16 +263,9 @@ struct HoldAgainTests {
         let context = try #require(subject.make().context as? any SynchronousBarrierContext)
         let (occupants, faults) = (Box(0), Box(0))
         @Sendable func occupy() {
-            if occupants.withValue({
-                $0 += 1; return $0
-            }) != 1 {
-                faults.withValue { $0 += 1 }
-            }
-            if occupants.withValue({
-                $0 -= 1; return $0
-            }) != 0 {
-                faults.withValue { $0 += 1 }
-            }
+            let entered = occupants.withValue { count in (count, count += 1).0 }
+            let left = occupants.withValue { count in (count, count -= 1).0 }
+            if (entered, left) != (0, 1) { faults.withValue { $0 += 1 } }
         }
         await offThePool {
             let kept = (0..<5_000).map { _ in Kept() }

@@ -25,16 +25,22 @@ struct LookUpTests {
         #expect(name(of: .queue(DispatchQueue(label: "mine"))) == "mine")
         #expect(name(ofAny: .queue(DispatchQueue(label: "mine"))) == "mine")
         #expect(name(of: .serial(label: "db")) == "db" && name(ofAny: .serial(label: "db")) == "db")
-        #expect(name(ofSerial: .serial(label: "db")) == "db" && name(ofBarrier: .serial(label: "db")) == "db")
-        #expect(name(of: .barrier(label: "b")) == "b" && name(ofBarrier: .barrier(label: "b")) == "b")
         #expect(
-            name(of: .operations(queue)) == "operations" && name(ofAny: .operations(queue)) == "operations")
-        #expect(name(of: .thread(name: "gl")) == "gl" && name(ofSerial: .thread(name: "gl")) == "gl")
+            name(ofSerial: .serial(label: "db")) == "db"
+                && name(ofBarrier: .serial(label: "db")) == "db")
+        #expect(
+            name(of: .barrier(label: "b")) == "b" && name(ofBarrier: .barrier(label: "b")) == "b")
+        #expect(
+            name(of: .operations(queue)) == "operations"
+                && name(ofAny: .operations(queue)) == "operations")
+        #expect(
+            name(of: .thread(name: "gl")) == "gl" && name(ofSerial: .thread(name: "gl")) == "gl")
         #expect(name(of: .blocking) == "blocking" && name(ofAny: .blocking) == "blocking")
         let closure = name(of: .closure("mine") { @Sendable work in work() })
         let anyClosure = name(ofAny: .closure("mine") { work in work() })
         #expect(closure == "mine" && anyClosure == "mine")
-        #expect(name(of: .on(Host())) == "Host" && name(of: .tasks(on: executor)) == "QueueExecutor")
+        #expect(
+            name(of: .on(Host())) == "Host" && name(of: .tasks(on: executor)) == "QueueExecutor")
         #expect(name(ofSerial: .main) == "main" && name(ofBarrier: .main) == "main")
     }
 
@@ -59,7 +65,9 @@ struct LookUpTests {
     }
 
     @Test
-    func `The main context takes closures of the main actor, however they are submitted`() async throws {
+    func `The main context takes closures of the main actor, however they are submitted`()
+        async throws
+    {
         let main = MainContext()
         await withCheckedContinuation { done in
             main.execute {

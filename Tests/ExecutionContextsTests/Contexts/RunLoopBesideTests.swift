@@ -29,12 +29,14 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
     let name: String
     /// Runs the script, and calls `end` when it is done.
     private let body:
-        @Sendable (_ perform: @escaping Perform, _ log: Box<[String]>, _ end: @escaping Work) -> Void
+        @Sendable (_ perform: @escaping Perform, _ log: Box<[String]>, _ end: @escaping Work) ->
+            Void
 
     var testDescription: String { name }
 
     init(
-        _ name: String, _ body: @escaping @Sendable (@escaping Perform, Box<[String]>, @escaping Work) -> Void
+        _ name: String,
+        _ body: @escaping @Sendable (@escaping Perform, Box<[String]>, @escaping Work) -> Void
     ) {
         self.name = name
         self.body = body
@@ -42,7 +44,8 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
 
     func log(_ perform: @escaping Perform) async -> [String] {
         let log = Box<[String]>([])
-        await withCheckedContinuation { continuation in body(perform, log) { continuation.resume() } }
+        await withCheckedContinuation { continuation in body(perform, log) { continuation.resume() }
+        }
         return log.value
     }
 
@@ -87,7 +90,9 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
         perform(end)
     }
 
-    static let timers = RunLoopScript("Timers of the run loop, one that repeats and one that does not") {
+    static let timers = RunLoopScript(
+        "Timers of the run loop, one that repeats and one that does not"
+    ) {
         perform, log, end in
         perform {
             let count = Box(0)
@@ -109,10 +114,13 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
         }
     }
 
-    static let timerRemoved = RunLoopScript("A timer that is invalidated never fires, and blocks run") {
+    static let timerRemoved = RunLoopScript(
+        "A timer that is invalidated never fires, and blocks run"
+    ) {
         perform, log, end in
         perform {
-            let timer = Timer(timeInterval: 3600, repeats: false) { _ in log.withValue { $0.append("fired") }
+            let timer = Timer(timeInterval: 3600, repeats: false) { _ in
+                log.withValue { $0.append("fired") }
             }
             RunLoop.current.add(timer, forMode: .default)
             timer.invalidate()
@@ -122,7 +130,9 @@ struct RunLoopScript: Sendable, CustomTestStringConvertible {
         perform(end)
     }
 
-    static let innerLoop = RunLoopScript("A block that runs the run loop itself: its timers fire meanwhile") {
+    static let innerLoop = RunLoopScript(
+        "A block that runs the run loop itself: its timers fire meanwhile"
+    ) {
         perform, log, end in
         perform {
             let hasFired = Box(false)

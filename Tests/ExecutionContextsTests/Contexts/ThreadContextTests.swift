@@ -8,7 +8,9 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct ThreadContextTests {
     @Test
-    func `A run loop thread that is released on its own thread runs its queued jobs, then ends`() async {
+    func `A run loop thread that is released on its own thread runs its queued jobs, then ends`()
+        async
+    {
         for _ in 0..<20 {
             let count = Box(0)
             await withCheckedContinuation { continuation in
@@ -27,7 +29,9 @@ struct ThreadContextTests {
         }
     }
 
-    @Test func `Law 2: a job that runs the thread's run loop is not interrupted by the next job`() async {
+    @Test func `Law 2: a job that runs the thread's run loop is not interrupted by the next job`()
+        async
+    {
         let log = Box<[String]>([])
         let context = RunLoopThreadContext(name: "loop")
         await withCheckedContinuation { continuation in
@@ -44,7 +48,9 @@ struct ThreadContextTests {
         #expect(log.value == ["start", "end", "next"])
     }
 
-    @Test func `A nested sync enters again a queue that its caller holds through another queue`() async {
+    @Test func `A nested sync enters again a queue that its caller holds through another queue`()
+        async
+    {
         let count = await withCheckedContinuation { continuation in
             // This blocks, so it must not run on a thread of the cooperative pool.
             DispatchQueue.global().async {
@@ -60,7 +66,9 @@ struct ThreadContextTests {
         #expect(count == 2)
     }
 
-    @Test func `Law 11: a blocking context never exceeds its limit, also with nested submissions`() async {
+    @Test func `Law 11: a blocking context never exceeds its limit, also with nested submissions`()
+        async
+    {
         let context = BlockingContext(limit: 3)
         let state = Box((running: 0, most: 0, done: 0))
         await withCheckedContinuation { continuation in
@@ -86,7 +94,9 @@ struct ThreadContextTests {
     }
 
     @Test
-    func `Law 13: an actor on an inline serial view keeps its isolation, whichever context calls`() async {
+    func `Law 13: an actor on an inline serial view keeps its isolation, whichever context calls`()
+        async
+    {
         let counter = Counter(on: ImmediateContext().serial())
         await withTaskGroup { group in
             for _ in 0..<8 {
@@ -99,7 +109,9 @@ struct ThreadContextTests {
 
 private actor Counter {
     private let executor: any SerialExecutor
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
     private(set) var value = 0
 
     init(on context: some ActorBackingContext) { executor = context.serialExecutor }

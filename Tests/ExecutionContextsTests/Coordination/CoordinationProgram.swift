@@ -100,10 +100,13 @@ final class CoordinationProgram: @unchecked Sendable {
             rooms[index].expect(total == expected, "of \(expected) writes \(total) ran")
         }
         for index in sections.indices {
-            let (left, right) = sections[index].execute { (tallies[index].left, tallies[index].right) }
+            let (left, right) = sections[index].execute {
+                (tallies[index].left, tallies[index].right)
+            }
             let expected = entries.value[index]
             rooms[0].expect(
-                left == expected && right == expected, "of \(expected) entries \(left) and \(right) are left")
+                left == expected && right == expected,
+                "of \(expected) entries \(left) and \(right) are left")
         }
     }
 
@@ -142,7 +145,8 @@ final class CoordinationProgram: @unchecked Sendable {
             let limit = self.limit
             let isIn: Void? = program.sections[index].execute(timeout: limit) {
                 let tally = program.tallies[index]
-                program.rooms[0].expect(tally.left == tally.right, "two threads are inside a section")
+                program.rooms[0].expect(
+                    tally.left == tally.right, "two threads are inside a section")
                 tally.left += 1
                 if rng.roll(2) == 0 { access(from: index + 1) }
                 // A thread that is inside enters again.
@@ -194,7 +198,8 @@ final class CoordinationProgram: @unchecked Sendable {
         /// Checks that an access sees exactly the writes submitted before it, and may access more.
         private mutating func look(_ index: Int, expecting count: Int) {
             let room = program.rooms[index]
-            room.expect(room.read(me) == count, "\(me) submitted \(count) writes and sees \(room.read(me))")
+            room.expect(
+                room.read(me) == count, "\(me) submitted \(count) writes and sees \(room.read(me))")
             switch rng.roll(4) {
             case 0: access(from: index + 3)
             case 1: enqueueRead(index)
@@ -211,11 +216,15 @@ final class CoordinationProgram: @unchecked Sendable {
         }
 
         private func enqueueRead(_ index: Int) {
-            let (room, me, queuedReads, count) = (program.rooms[index], me, program.queuedReads, mine[index])
+            let (room, me, queuedReads, count) = (
+                program.rooms[index], me, program.queuedReads, mine[index]
+            )
             queuedReads.enter()
             program.coordinators[index].reading.enqueue {
                 let seen = room.read(me)
-                room.expect(seen == count, "\(me) submitted \(count) writes before a read that sees \(seen)")
+                room.expect(
+                    seen == count, "\(me) submitted \(count) writes before a read that sees \(seen)"
+                )
                 queuedReads.leave()
             }
         }

@@ -16,7 +16,8 @@ struct CriticalSectionContextTests {
     private static let exclusives = Subject.bases.map { base in
         Subject("\(base.name), exclusive") {
             let made = base.make()
-            return Subject.Made(context: exclusive(made.context, CriticalSection()), drive: made.drive)
+            return Subject.Made(
+                context: exclusive(made.context, CriticalSection()), drive: made.drive)
         }
     }
 
@@ -29,7 +30,8 @@ struct CriticalSectionContextTests {
         #expect(breaches.isEmpty, "\(subject.name): \(breaches)")
     }
 
-    @Test func `Law 16: a section is a synchronous context that runs on the caller, and no serial one`() {
+    @Test
+    func `Law 16: a section is a synchronous context that runs on the caller, and no serial one`() {
         let section = CriticalSection()
         #expect(!(section as Any is any SerialContext))
         #expect(!(section as Any is any BarrierContext))
@@ -46,7 +48,9 @@ struct CriticalSectionContextTests {
         #expect(context.name == "critical section")
     }
 
-    @Test func `Laws 4, 16: a section is current inside of it, and only on the thread inside`() async {
+    @Test func `Laws 4, 16: a section is current inside of it, and only on the thread inside`()
+        async
+    {
         await offThePool {
             let section = CriticalSection()
             #expect(section.isCurrent == false)
@@ -62,13 +66,16 @@ struct CriticalSectionContextTests {
     }
 
     @Test func `Law 4: the check traps with a message outside of the section`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             CriticalSection(name: "the vault").preconditionIsCurrent()
         }
         try expectTrap(result, "'the vault'", "law 4")
     }
 
-    @Test func `Laws 9, 16: enqueued and delayed jobs run inside the section, never on the caller`() async {
+    @Test func `Laws 9, 16: enqueued and delayed jobs run inside the section, never on the caller`()
+        async
+    {
         let section = CriticalSection()
         let inside = Box<[Bool?]>([])
         await watched {
@@ -89,12 +96,16 @@ struct CriticalSectionContextTests {
         #expect(inside.value == [true, true, true])
     }
 
-    @Test func `Law 16: run and submit run the body inside and return its value or error`() async throws {
+    @Test func `Law 16: run and submit run the body inside and return its value or error`()
+        async throws
+    {
         let section = CriticalSection()
         #expect(try await section.run { section.isCurrent } == true)
         #expect(try await section.submit { section.isCurrent }.get() == true)
         await #expect(throws: Wrong.self) { try await section.run { throw Wrong.deliberately } }
-        await #expect(throws: Wrong.self) { try await section.submit { throw Wrong.deliberately }.get() }
+        await #expect(throws: Wrong.self) {
+            try await section.submit { throw Wrong.deliberately }.get()
+        }
         await offThePool { #expect(isFreeElsewhere(section)) }
     }
 
@@ -133,7 +144,9 @@ struct CriticalSectionContextTests {
         _ subject: Subject
     ) {
         let section = CriticalSection()
-        for base in [subject.make().context, subject.make().context.bounded(1000, overflow: .refuse)] {
+        for base in [
+            subject.make().context, subject.make().context.bounded(1000, overflow: .refuse),
+        ] {
             let view = exclusive(base, section)
             #expect((view is any SerialContext) == (base is any SerialContext))
             #expect((view is any BarrierContext) == (base is any BarrierContext))
@@ -145,7 +158,9 @@ struct CriticalSectionContextTests {
         }
     }
 
-    @Test func `Law 16: barriers, sync and refusable jobs run inside the section, too`() async throws {
+    @Test func `Law 16: barriers, sync and refusable jobs run inside the section, too`()
+        async throws
+    {
         let section = CriticalSection()
         let manual = ManualContext()
         let inside = Box<[Bool?]>([])
@@ -175,7 +190,9 @@ struct CriticalSectionContextTests {
 }
 
 /// The view whose jobs run inside `section`, by the overload for the dynamic type of `base`.
-private func exclusive(_ base: any ExecutionContext, _ section: CriticalSection) -> any ExecutionContext {
+private func exclusive(_ base: any ExecutionContext, _ section: CriticalSection)
+    -> any ExecutionContext
+{
     if let base = base as? any SerialContext { return base.exclusive(section) }
     if let base = base as? any BarrierContext { return base.exclusive(section) }
     return base.exclusive(section)

@@ -6,7 +6,9 @@ import Testing
 /// Laws 14 and 15 in races: deadline and exit, wake-up and timeout, repeated entry and waiting.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct CriticalSectionRaceTests {
-    @Test func `Law 15: a timed waiter either enters or gives up, whenever the lock owner leaves`() async {
+    @Test func `Law 15: a timed waiter either enters or gives up, whenever the lock owner leaves`()
+        async
+    {
         let section = CriticalSection()
         let ran = Box(0)
         let successes = Box(0)
@@ -38,7 +40,9 @@ struct CriticalSectionRaceTests {
         #expect(ran.value == successes.value)
     }
 
-    @Test func `Law 15: a waiter that gives up while its wake-up is pending wakes the next waiter`() async {
+    @Test func `Law 15: a waiter that gives up while its wake-up is pending wakes the next waiter`()
+        async
+    {
         let section = CriticalSection()
         let (ran, successes) = (Box(0), Box(0))
         let attempts = rounds(debug: 500, release: 4_000)
@@ -106,7 +110,9 @@ struct CriticalSectionRaceTests {
         }
     }
 
-    @Test func `Law 14: an object read inside stays alive if another thread replaces it at once`() async {
+    @Test func `Law 14: an object read inside stays alive if another thread replaces it at once`()
+        async
+    {
         let section = CriticalSection()
         // Unchecked by the compiler, guarded by the section.
         nonisolated(unsafe) var current = Witness()

@@ -7,23 +7,29 @@ import Testing
 struct CriticalSectionScheduleTests {
     /// Simulates the bodies that `make` returns, with time that races with them.
     private func explore(
-        _ name: String, _ make: @escaping @Sendable (SimulatedWorld, Ledger) -> [@Sendable () -> Void]
+        _ name: String,
+        _ make: @escaping @Sendable (SimulatedWorld, Ledger) -> [@Sendable () -> Void]
     ) async {
         let failure = Box<SimulationFailure?>(nil)
         await offThePool {
             failure.value =
                 search(
-                    name, schedules: 400, time: .racing, patience: .seconds(60), ignoring: [.lockOrder]
+                    name, schedules: 400, time: .racing, patience: .seconds(60),
+                    ignoring: [.lockOrder]
                 ) { sim in
                     let ledger = Ledger()
-                    for (index, body) in make(sim, ledger).enumerated() { sim.spawn("thread \(index)", body) }
+                    for (index, body) in make(sim, ledger).enumerated() {
+                        sim.spawn("thread \(index)", body)
+                    }
                     sim.finally("nothing is wrong") { try ledger.check() }
                 }.failure
         }
         #expect(failure.value == nil)
     }
 
-    @Test func `Laws 14, 33: under every schedule one thread at a time is inside, and all get in`() async {
+    @Test func `Laws 14, 33: under every schedule one thread at a time is inside, and all get in`()
+        async
+    {
         await explore("one inside") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { _ in
@@ -35,7 +41,8 @@ struct CriticalSectionScheduleTests {
         }
     }
 
-    @Test func `Laws 14, 33: under every schedule a nested exit does not leave the section`() async {
+    @Test func `Laws 14, 33: under every schedule a nested exit does not leave the section`() async
+    {
         await explore("nested") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { _ in
@@ -45,7 +52,8 @@ struct CriticalSectionScheduleTests {
                             sim.step()
                             section.execute { ledger.inside(sim) }
                             sim.step()
-                            ledger.expect(section.isCurrent == true, "the inner exit left the outer one")
+                            ledger.expect(
+                                section.isCurrent == true, "the inner exit left the outer one")
                             ledger.inside(sim)
                         }
                     }
@@ -54,18 +62,23 @@ struct CriticalSectionScheduleTests {
         }
     }
 
-    @Test func `Laws 15, 33: under every schedule a timed entry says if it ran, and is never early`() async {
+    @Test
+    func `Laws 15, 33: under every schedule a timed entry says if it ran, and is never early`()
+        async
+    {
         await explore("limits") { sim, ledger in
             let section = CriticalSection()
             return (0..<3).map { index in
                 {
                     for round in 0..<3 {
                         // One thread has no limit. It must be woken, whichever waiter gives up.
-                        let limit = Duration.microseconds(index == 0 ? Int.max : 20 * index * (round + 1))
+                        let limit = Duration.microseconds(
+                            index == 0 ? Int.max : 20 * index * (round + 1))
                         let start = sim.time.now
                         let before = ledger.visits(of: index)
                         let ran = section.executeWithTimeout(limit) { ledger.inside(sim, index) }
-                        ledger.expect(ledger.visits(of: index) - before == (ran ? 1 : 0), "a wrong result")
+                        ledger.expect(
+                            ledger.visits(of: index) - before == (ran ? 1 : 0), "a wrong result")
                         let waited = start.duration(to: sim.time.now)
                         ledger.expect(ran || waited >= limit, "gave up after \(waited) of \(limit)")
                     }
@@ -74,7 +87,9 @@ struct CriticalSectionScheduleTests {
         }
     }
 
-    @Test func `Laws 15, 33: under every schedule a waiter that gives up passes its wake-up on`() async {
+    @Test func `Laws 15, 33: under every schedule a waiter that gives up passes its wake-up on`()
+        async
+    {
         await explore("passing on") { sim, ledger in
             let section = CriticalSection()
             let timed: @Sendable () -> Void = {
@@ -87,7 +102,9 @@ struct CriticalSectionScheduleTests {
         }
     }
 
-    @Test func `Laws 15, 33: under every schedule opposite orders end if there are time limits`() async {
+    @Test func `Laws 15, 33: under every schedule opposite orders end if there are time limits`()
+        async
+    {
         await explore("crossing with limits") { sim, ledger in
             let (left, right) = (CriticalSection(), CriticalSection())
             return [(left, right), (right, left)].map { first, second in

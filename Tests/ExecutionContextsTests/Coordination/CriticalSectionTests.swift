@@ -19,7 +19,10 @@ struct CriticalSectionTests {
         #expect(unsafe count == 200 * perThread)
     }
 
-    @Test func `Law 14: no two threads are inside at a time, and each sees the changes of the last`() async {
+    @Test
+    func `Law 14: no two threads are inside at a time, and each sees the changes of the last`()
+        async
+    {
         let section = CriticalSection()
         let perThread = rounds(debug: 50_000, release: 1_000_000)
         // Unchecked by the compiler, guarded by the section.
@@ -32,7 +35,11 @@ struct CriticalSectionTests {
                         unsafe occupants += 1
                         unsafe left += 1
                         // Sometimes nested: an inner exit that unlocked the section would show.
-                        if round % 8 == 0 { section.execute { unsafe right += 1 } } else { unsafe right += 1 }
+                        if round % 8 == 0 {
+                            section.execute { unsafe right += 1 }
+                        } else {
+                            unsafe right += 1
+                        }
                         defer { unsafe occupants -= 1 }
                         return unsafe occupants == 1 && left == right
                     }
@@ -44,7 +51,8 @@ struct CriticalSectionTests {
         #expect(unsafe left == 4 * perThread && right == left)
     }
 
-    @Test func `Law 14: a thread enters a thousand deep, and only the outermost exit leaves`() async {
+    @Test func `Law 14: a thread enters a thousand deep, and only the outermost exit leaves`() async
+    {
         let section = CriticalSection()
         let depth = Box(0)
         @Sendable func enter(_ level: Int) {
@@ -92,7 +100,9 @@ struct CriticalSectionTests {
             _ = try section.execute(timeout: 1) { () throws(Wrong) -> Int in throw .deliberately }
         } catch { #expect(error == .deliberately) }
         do {
-            _ = try section.executeWithTimeout(.seconds(1)) { () throws(Wrong) in throw .deliberately }
+            _ = try section.executeWithTimeout(.seconds(1)) { () throws(Wrong) in
+                throw .deliberately
+            }
         } catch { #expect(error == .deliberately) }
         #expect(throws: Wrong.self) {
             // Thrown through two levels.
@@ -123,7 +133,9 @@ struct CriticalSectionTests {
         }
     }
 
-    @Test func `In debug builds holder describes the lock owner, and is nil if there is none`() async {
+    @Test func `In debug builds holder describes the lock owner, and is nil if there is none`()
+        async
+    {
         await offThePool {
             let section = CriticalSection()
             #expect(section.holder == nil)

@@ -12,7 +12,8 @@ struct CriticalSectionTimeoutTests {
     ]
     private static let endless: [Double] = [.infinity, .greatestFiniteMagnitude, 1e300, 1e10]
     private static let shortDurations: [Duration] = [
-        .zero, .seconds(-1), .seconds(Int64.min), Duration(secondsComponent: 0, attosecondsComponent: 1),
+        .zero, .seconds(-1), .seconds(Int64.min),
+        Duration(secondsComponent: 0, attosecondsComponent: 1),
         .nanoseconds(1), .milliseconds(2),
     ]
     private static let endlessDurations: [Duration] = [
@@ -36,7 +37,9 @@ struct CriticalSectionTimeoutTests {
     }
 
     @Test(arguments: shortDurations + endlessDurations)
-    func `Law 15: a free section is entered with any limit given as a Duration`(_ limit: Duration) async {
+    func `Law 15: a free section is entered with any limit given as a Duration`(_ limit: Duration)
+        async
+    {
         await offThePool {
             let section = CriticalSection()
             var count = 0
@@ -50,7 +53,9 @@ struct CriticalSectionTimeoutTests {
         }
     }
 
-    @Test func `Law 15: a waiter for a taken section gives up, never early, and runs nothing`() async {
+    @Test func `Law 15: a waiter for a taken section gives up, never early, and runs nothing`()
+        async
+    {
         await watched {
             let section = CriticalSection()
             section.execute {
@@ -105,7 +110,8 @@ struct CriticalSectionTimeoutTests {
         }
     }
 
-    @Test func `Law 15: a body that does not return delays no waiter beyond its time limit`() async {
+    @Test func `Law 15: a body that does not return delays no waiter beyond its time limit`() async
+    {
         await watched {
             let section = CriticalSection()
             let end = DispatchSemaphore(value: 0)
@@ -145,14 +151,16 @@ struct CriticalSectionTimeoutTests {
     }
 
     @Test func `Law 15: a limit of NaN seconds traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = CriticalSection().executeWithTimeout(.nan) {}
         }
         try expectTrap(result, "NaN", "law 15", "CriticalSectionTimeoutTests.swift")
     }
 
     @Test func `Law 15: a limit of NaN seconds traps inside of the section, too`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let section = CriticalSection()
             section.execute { _ = section.execute(timeout: .nan) { 1 } }
         }

@@ -7,7 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct LockedResourceMisuseTests {
     @Test func `Law 18: a write inside a read traps under a section`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: .section)
             resource.read { _ in resource.write { $0 += 1 } }
         }
@@ -15,15 +16,19 @@ struct LockedResourceMisuseTests {
     }
 
     @Test func `Law 18: a write inside a read traps under a coordinator`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: .coordinator)
             resource.read { _ in resource.read { _ in resource.write { $0 += 1 } } }
         }
         try expectTrap(result, "law 18", "enqueueWrite", "LockedResourceMisuseTests.swift")
     }
 
-    @Test func `Law 18: a write inside a read traps without a lock and under a user's lock`() async throws {
-        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 18: a write inside a read traps without a lock and under a user's lock`()
+        async throws
+    {
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: .unlocked)
             resource.read { _ in resource.write { $0 += 1 } }
         }
@@ -36,15 +41,18 @@ struct LockedResourceMisuseTests {
     }
 
     @Test func `Law 30: a write inside a write traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: .section)
             resource.write { _ in resource.write { $0 += 1 } }
         }
-        try expectTrap(result, "a write inside a write", "law 30", "LockedResourceMisuseTests.swift")
+        try expectTrap(
+            result, "a write inside a write", "law 30", "LockedResourceMisuseTests.swift")
     }
 
     @Test func `Law 30: a read inside a write traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: .coordinator)
             resource.write { value in value = resource.read { $0 } + 1 }
         }
@@ -52,15 +60,19 @@ struct LockedResourceMisuseTests {
     }
 
     @Test func `Law 30: a read inside an enqueued write traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: .unlocked)
             resource.enqueueWrite { value in value = resource.read { $0 } + 1 }
         }
         try expectTrap(result, "a read inside a write", "law 30")
     }
 
-    @Test func `Law 30: a write in a sync inside a read traps, on whichever thread it runs`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 30: a write in a sync inside a read traps, on whichever thread it runs`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: .section)
             let elsewhere = GlobalContext().serial("elsewhere")
             resource.read { _ in elsewhere.sync { resource.write { $0 += 1 } } }
@@ -69,7 +81,8 @@ struct LockedResourceMisuseTests {
     }
 
     @Test func `Law 30: an access of a second thread to an unlocked resource traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: .unlocked)
             resource.read { _ in
                 let done = DispatchSemaphore(value: 0)
@@ -83,8 +96,10 @@ struct LockedResourceMisuseTests {
         try expectTrap(result, "two threads", "law 30")
     }
 
-    @Test func `Law 30: a lock that does not run an access, or runs it twice, traps`() async throws {
-        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 30: a lock that does not run an access, or runs it twice, traps`() async throws
+    {
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             LockedResource(0, lockedBy: Careless(times: 0)).write { $0 += 1 }
         }
         try expectTrap(result, "Careless", "without having run", "law 30")
@@ -95,7 +110,8 @@ struct LockedResourceMisuseTests {
     }
 
     @Test func `Law 18: a lock that runs an enqueued write inside an access traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let resource = LockedResource(0, lockedBy: Careless(times: 1))
             resource.read { _ in resource.enqueueWrite { $0 += 1 } }
         }

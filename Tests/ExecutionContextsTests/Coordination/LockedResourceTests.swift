@@ -22,7 +22,8 @@ struct LockedResourceTests {
         static let forThreads = [
             Strategy(testDescription: "section", make: { LockedResource($0, lockedBy: .section) }),
             Strategy(testDescription: "a section of the user's, writes on a context") {
-                LockedResource($0, lockedBy: .section(CriticalSection(), writesOn: .serial(label: "writes")))
+                LockedResource(
+                    $0, lockedBy: .section(CriticalSection(), writesOn: .serial(label: "writes")))
             },
             Strategy(testDescription: "a section, writes on the caller") {
                 LockedResource($0, lockedBy: .section(CriticalSection(), writesOn: .immediate))
@@ -31,7 +32,9 @@ struct LockedResourceTests {
             Strategy(testDescription: "a coordinator of the user's") {
                 LockedResource($0, lockedBy: .coordinator(ReadWriteCoordinator()))
             },
-            Strategy(testDescription: "a lock of the user's") { LockedResource($0, lockedBy: PlainLock()) },
+            Strategy(testDescription: "a lock of the user's") {
+                LockedResource($0, lockedBy: PlainLock())
+            },
         ]
     }
 
@@ -73,7 +76,8 @@ struct LockedResourceTests {
     func `Laws 18, 30: reads nest, also with reads of another resource`(_ strategy: Strategy) {
         let (one, other) = (strategy.make(Counts(left: 1)), strategy.make(Counts(left: 2)))
         let sum = one.read { outer in
-            one.read { inner in inner.left + outer.left } + other.read { $0.left + one.read { $0.left } }
+            one.read { inner in inner.left + outer.left }
+                + other.read { $0.left + one.read { $0.left } }
         }
         #expect(sum == 5)
         one.write { counts in counts.left += other.read { $0.left } }
@@ -81,7 +85,9 @@ struct LockedResourceTests {
     }
 
     @Test(arguments: Strategy.all)
-    func `Laws 18, 30: writes enqueued inside an access run after it, in order, once`(_ strategy: Strategy)
+    func `Laws 18, 30: writes enqueued inside an access run after it, in order, once`(
+        _ strategy: Strategy
+    )
         async
     {
         let resource = strategy.make(Counts())
@@ -133,7 +139,9 @@ struct LockedResourceTests {
     }
 
     @Test(arguments: Strategy.forThreads)
-    func `Law 30: six threads lose no update, and no read sees half a write`(_ strategy: Strategy) async {
+    func `Law 30: six threads lose no update, and no read sees half a write`(_ strategy: Strategy)
+        async
+    {
         let resource = strategy.make(Counts())
         let perThread = rounds(debug: 1_000, release: 20_000)
         let torn = Box(0)
@@ -159,7 +167,8 @@ struct LockedResourceTests {
         #expect(resource.read { $0 } == Counts(left: 6 * perThread / 5, right: 6 * perThread / 5))
     }
 
-    @Test func `Laws 17, 30: under a coordinator a read sees the writes enqueued before it`() async {
+    @Test func `Laws 17, 30: under a coordinator a read sees the writes enqueued before it`() async
+    {
         await watched {
             let resource = LockedResource(0, lockedBy: .coordinator)
             for round in 1...200 {
@@ -170,7 +179,9 @@ struct LockedResourceTests {
         }
     }
 
-    @Test func `Law 30: reads run side by side under a coordinator, and alone under a section`() async {
+    @Test func `Law 30: reads run side by side under a coordinator, and alone under a section`()
+        async
+    {
         await watched {
             let shared = LockedResource(0, lockedBy: .coordinator)
             let meeting = DispatchGroup()

@@ -9,14 +9,17 @@ import Testing
 struct LockedResourceWriteContextTests {
     @Test func `Law 30: enqueued writes run on the write context, in order`() {
         let writeContext = ManualContext()
-        let resource = LockedResource([Int](), lockedBy: .section(CriticalSection(), writesOn: writeContext))
+        let resource = LockedResource(
+            [Int](), lockedBy: .section(CriticalSection(), writesOn: writeContext))
         for number in 1...3 { resource.enqueueWrite { $0.append(number) } }
         #expect(resource.read { $0.isEmpty })
         writeContext.runReady()
         #expect(resource.read { $0 } == [1, 2, 3])
     }
 
-    @Test func `Laws 1, 30: a write context that refuses, drops or repeats jobs drops no write`() async {
+    @Test func `Laws 1, 30: a write context that refuses, drops or repeats jobs drops no write`()
+        async
+    {
         let dropping = ClosureContext { _ in }
         let repeating = ClosureContext { work in
             DispatchQueue.global().async {
@@ -44,7 +47,10 @@ struct LockedResourceWriteContextTests {
         }
     }
 
-    @Test func `Laws 18, 30: an inline write context runs a write at once, but not inside an access`() async {
+    @Test
+    func `Laws 18, 30: an inline write context runs a write at once, but not inside an access`()
+        async
+    {
         await watched {
             let section = CriticalSection()
             let resource = LockedResource(0, lockedBy: .section(section, writesOn: .immediate))
@@ -83,7 +89,8 @@ struct LockedResourceWriteContextTests {
         do {
             let box = Box(0)
             witness = box
-            let resource = LockedResource(box, lockedBy: .section(CriticalSection(), writesOn: writeContext))
+            let resource = LockedResource(
+                box, lockedBy: .section(CriticalSection(), writesOn: writeContext))
             resource.enqueueWrite { box in
                 box.value += 1
                 log.value = box.value

@@ -10,7 +10,9 @@ final class OwnThread: Sendable {
         let thread = Thread { [jobs, submitted] in
             while true {
                 submitted.wait()
-                guard let job = jobs.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
+                guard let job = jobs.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+                    return
+                }
                 job()
             }
         }

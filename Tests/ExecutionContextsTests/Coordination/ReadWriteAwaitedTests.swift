@@ -37,12 +37,18 @@ struct ReadWriteAwaitedTests {
             #expect(try await coordinator.readAsync { value.value } == round)
             let nothing: Int? = try await coordinator.readAsync { nil }
             #expect(nothing == nil)
-            await #expect(throws: Failure.self) { try await coordinator.readAsync { throw Failure() } }
-            await #expect(throws: Failure.self) { try await coordinator.writeAsync { throw Failure() } }
+            await #expect(throws: Failure.self) {
+                try await coordinator.readAsync { throw Failure() }
+            }
+            await #expect(throws: Failure.self) {
+                try await coordinator.writeAsync { throw Failure() }
+            }
         }
     }
 
-    @Test func `Law 17: an awaited read runs beside a read, and a later one behind a write`() async throws {
+    @Test func `Law 17: an awaited read runs beside a read, and a later one behind a write`()
+        async throws
+    {
         let coordinator = ReadWriteCoordinator()
         let reader = await Occupant(coordinator, reads: true)
         #expect(try await coordinator.readAsync { 1 } == 1)
@@ -54,7 +60,9 @@ struct ReadWriteAwaitedTests {
         #expect(try await later == 1)
     }
 
-    @Test func `Law 17: many awaited reads see the writes before them, and block no thread`() async throws {
+    @Test func `Law 17: many awaited reads see the writes before them, and block no thread`()
+        async throws
+    {
         let writeContext = ManualContext()
         let coordinator = ReadWriteCoordinator(writesOn: writeContext)
         let value = Box(0)
@@ -75,7 +83,9 @@ struct ReadWriteAwaitedTests {
         #expect(all == Array(repeating: 42, count: 200))
     }
 
-    @Test func `Law 13: a body cancelled before its start never runs and is freed at once`() async throws {
+    @Test func `Law 13: a body cancelled before its start never runs and is freed at once`()
+        async throws
+    {
         let coordinator = ReadWriteCoordinator()
         let ran = Box(0)
         for isWrite in [false, true] {
@@ -110,7 +120,9 @@ struct ReadWriteAwaitedTests {
         #expect(ran.value == 0)
     }
 
-    @Test func `Law 17: tasks that await reads and writes lose no update and see their own writes`() async {
+    @Test func `Law 17: tasks that await reads and writes lose no update and see their own writes`()
+        async
+    {
         let coordinator = ReadWriteCoordinator()
         let room = ReadWriteRoom(writers: 8)
         await withTaskGroup { group in
@@ -131,7 +143,9 @@ struct ReadWriteAwaitedTests {
         #expect(room.fault == nil)
     }
 
-    @Test func `Law 13: when cancelling races with the start, each task gets the correct outcome`() async {
+    @Test func `Law 13: when cancelling races with the start, each task gets the correct outcome`()
+        async
+    {
         let coordinator = ReadWriteCoordinator()
         let ran = Box(0)
         var completed = 0

@@ -29,7 +29,9 @@ struct ReadWriteEnqueuedReadTests {
     }
 
     @Test(arguments: [false, true])
-    func `Laws 17, 20: an enqueued read gets a thread though all pool threads wait behind it`(isRaw: Bool)
+    func `Laws 17, 20: an enqueued read gets a thread though all pool threads wait behind it`(
+        isRaw: Bool
+    )
         async
     {
         await watched {
@@ -94,12 +96,15 @@ struct ReadWriteEnqueuedReadTests {
             }
             occupant.leave()
             writers.wait()
-            #expect(log.value == ["read inside", "freed inside"] + Array(repeating: "written", count: 200))
+            #expect(
+                log.value == ["read inside", "freed inside"]
+                    + Array(repeating: "written", count: 200))
             occupant.waitUntilItHasLeft()
         }
     }
 
-    @Test func `Laws 17, 20: an awaited read behind a write ends beside blocking writes on the pool`()
+    @Test
+    func `Laws 17, 20: an awaited read behind a write ends beside blocking writes on the pool`()
         async throws
     {
         for _ in 0..<rounds(debug: 5, release: 50) {
@@ -149,10 +154,13 @@ struct ReadWriteEnqueuedReadTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 17: an enqueued read sees no write that its submitter enqueues after it`(isOccupied: Bool) async
-    {
+    func `Law 17: an enqueued read sees no write that its submitter enqueues after it`(
+        isOccupied: Bool
+    ) async {
         await watched {
-            for writeContext in [GlobalContext(), SerialQueueContext(label: "writes"), ImmediateContext()]
+            for writeContext in [
+                GlobalContext(), SerialQueueContext(label: "writes"), ImmediateContext(),
+            ]
                 as [any ExecutionContext]
             {
                 let coordinator = ReadWriteCoordinator(writesOnAny: writeContext)
@@ -175,7 +183,9 @@ struct ReadWriteEnqueuedReadTests {
         }
     }
 
-    @Test func `Law 17: a blocking write overtakes no read that its submitter enqueued before it`() async {
+    @Test func `Law 17: a blocking write overtakes no read that its submitter enqueued before it`()
+        async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let room = ReadWriteRoom(writers: 4)

@@ -7,7 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteFairnessTests {
     /// Repeats `work` on `threads` threads until `body`, on the caller's thread, has ended.
-    private func hammer(_ threads: Int, _ work: @escaping @Sendable () -> Void, while body: () -> Void) {
+    private func hammer(
+        _ threads: Int, _ work: @escaping @Sendable () -> Void, while body: () -> Void
+    ) {
         let isOver = Box(false)
         let started = DispatchSemaphore(value: 0)
         let ended = DispatchGroup()
@@ -35,7 +37,10 @@ struct ReadWriteFairnessTests {
         }
     }
 
-    @Test func `Law 17: a blocking writer gets in though each reader enters before the other leaves`() async {
+    @Test
+    func `Law 17: a blocking writer gets in though each reader enters before the other leaves`()
+        async
+    {
         let written = Box(false)
         let isStarved = Box(false)
         await watched {
@@ -75,7 +80,8 @@ struct ReadWriteFairnessTests {
         #expect(written.value && !isStarved.value)
     }
 
-    @Test func `Law 17: a blocking writer gets in though each enqueued read begins before the last ends`()
+    @Test
+    func `Law 17: a blocking writer gets in though each enqueued read begins before the last ends`()
         async
     {
         let written = Box(false)
@@ -134,7 +140,9 @@ struct ReadWriteFairnessTests {
         }
     }
 
-    @Test func `Law 17: a reader and a writer get in while threads enqueue writes all the time`() async {
+    @Test func `Law 17: a reader and a writer get in while threads enqueue writes all the time`()
+        async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let backlog = DispatchSemaphore(value: 1_000)

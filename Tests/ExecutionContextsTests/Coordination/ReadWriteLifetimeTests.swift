@@ -41,7 +41,9 @@ struct ReadWriteLifetimeTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 19: a coordinator released inside its read works until the read ends`(isBiased: Bool) async {
+    func `Law 19: a coordinator released inside its read works until the read ends`(isBiased: Bool)
+        async
+    {
         await watched {
             for _ in 0..<200 {
                 let count = Box(0)
@@ -90,7 +92,10 @@ struct ReadWriteLifetimeTests {
         #expect(alive.value == 0)
     }
 
-    @Test func `Law 10: the captures of writes that a reader runs itself are freed before it reads`() async {
+    @Test
+    func `Law 10: the captures of writes that a reader runs itself are freed before it reads`()
+        async
+    {
         await watched {
             let alive = Box(0)
             let coordinator = ReadWriteCoordinator(writesOn: .immediate)
@@ -104,7 +109,9 @@ struct ReadWriteLifetimeTests {
         }
     }
 
-    @Test func `Law 10: a coordinator releases its write context, and the captures of its jobs`() async {
+    @Test func `Law 10: a coordinator releases its write context, and the captures of its jobs`()
+        async
+    {
         weak var writeContext: ManualContext?
         weak var capture: Box<Int>?
         do {
@@ -122,7 +129,8 @@ struct ReadWriteLifetimeTests {
         while writeContext != nil || capture != nil { await Task.yield() }
     }
 
-    @Test func `Law 9: the deinit of a capture of a write or a read may use the coordinator`() async {
+    @Test func `Law 9: the deinit of a capture of a write or a read may use the coordinator`() async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let end = DispatchSemaphore(value: 0)

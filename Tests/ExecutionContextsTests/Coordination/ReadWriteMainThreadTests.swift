@@ -23,7 +23,8 @@ final class ReadWriteMainThreadTests: XCTestCase {
                 if round % 3 == 0 { _ = coordinator.blockingWrite { room.read(me) } }
                 let seen =
                     round % 5 == 0
-                    ? coordinator.read(timeout: 3_600) { room.read(me) } : coordinator.read { room.read(me) }
+                    ? coordinator.read(timeout: 3_600) { room.read(me) }
+                    : coordinator.read { room.read(me) }
                 room.expect(seen == round, "wrote \(round) and read \(seen ?? -1)")
             }
         }
@@ -50,7 +51,8 @@ final class ReadWriteMainThreadTests: XCTestCase {
     }
 
     func testLaw20TheMainThreadDoesNotHelpIfTheWriteContextDropsItsDrains() {
-        XCTAssertEqual(writesOnMain(ReadWriteCoordinator(writesOn: ClosureContext("drops") { _ in })), 0)
+        XCTAssertEqual(
+            writesOnMain(ReadWriteCoordinator(writesOn: ClosureContext("drops") { _ in })), 0)
     }
 
     func testLaw20WhereMainIsTheWriteContextItsReaderRunsTheWrites() {
@@ -60,7 +62,8 @@ final class ReadWriteMainThreadTests: XCTestCase {
             coordinator.enqueueWrite { ran.withValue { $0.append(Thread.isMainThread) } }
             let count =
                 round % 2 == 0
-                ? coordinator.read { ran.value.count } : coordinator.read(timeout: .zero) { ran.value.count }
+                ? coordinator.read { ran.value.count }
+                : coordinator.read(timeout: .zero) { ran.value.count }
             XCTAssertEqual(count, round)
         }
         XCTAssertTrue(ran.value.allSatisfy { $0 })

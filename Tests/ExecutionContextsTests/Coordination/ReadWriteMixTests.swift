@@ -33,13 +33,17 @@ struct ReadWriteMixTests {
         /// A coordinator that is not in `outer` yet has a higher index than those in it. In any
         /// other order, two threads could wait for each other while writes wait at both, as with
         /// any locks.
-        func nest(_ me: Int, _ mine: [Int], _ rng: inout SeededRNG, from least: Int = 0, outer: [Int] = []) {
+        func nest(
+            _ me: Int, _ mine: [Int], _ rng: inout SeededRNG, from least: Int = 0, outer: [Int] = []
+        ) {
             let isNew = outer.isEmpty || rng.roll(3) == 0
             let index = isNew ? least + rng.roll(count - least) : outer[rng.roll(outer.count)]
             coordinators[index].read {
                 checkRead(index, me, mine)
                 if outer.count < 12, index + 1 < count || rng.roll(4) > 0 {
-                    nest(me, mine, &rng, from: min(max(least, index), count - 1), outer: outer + [index])
+                    nest(
+                        me, mine, &rng, from: min(max(least, index), count - 1),
+                        outer: outer + [index])
                 }
             }
         }
@@ -60,7 +64,9 @@ struct ReadWriteMixTests {
                 let ran = coordinator.blockingWrite(timeout: limit) { room.write(me) } != nil
                 mine[index] += ran ? 1 : 0
             case 4:
-                coordinator.read(timeout: .nanoseconds(rng.roll(30_000))) { checkRead(index, me, mine) }
+                coordinator.read(timeout: .nanoseconds(rng.roll(30_000))) {
+                    checkRead(index, me, mine)
+                }
             case 5:
                 coordinator.blockingWrite {
                     coordinator.read { room.write(me) }
@@ -95,7 +101,9 @@ struct ReadWriteMixTests {
                     {
                         var rng = SeededRNG(seed: seed * 100 + UInt64(me))
                         var mine = Array(repeating: 0, count: rooms.count)
-                        for _ in 0..<rounds(debug: 4_000, release: 200_000) { rooms.step(me, &mine, &rng) }
+                        for _ in 0..<rounds(debug: 4_000, release: 200_000) {
+                            rooms.step(me, &mine, &rng)
+                        }
                         for index in 0..<rooms.count {
                             rooms.coordinators[index].read { rooms.checkRead(index, me, mine) }
                         }
@@ -105,7 +113,9 @@ struct ReadWriteMixTests {
         #expect(rooms.fault == nil)
     }
 
-    @Test func `Laws 15, 17, 18: tasks that mix all operations, and await some, see no fault`() async {
+    @Test func `Laws 15, 17, 18: tasks that mix all operations, and await some, see no fault`()
+        async
+    {
         let rooms = Rooms(writers: 6)
         await withTaskGroup { group in
             for me in 0..<6 {
@@ -122,7 +132,8 @@ struct ReadWriteMixTests {
                         case 1:
                             let expected = mine[index]
                             let seen = try? await coordinator.readAsync { room.read(me) }
-                            room.expect(seen == expected, "wrote \(expected) and read \(seen ?? -1)")
+                            room.expect(
+                                seen == expected, "wrote \(expected) and read \(seen ?? -1)")
                         default: rooms.step(me, &mine, &rng)
                         }
                     }

@@ -26,7 +26,9 @@ struct ReadWriteNestingTests {
         }
     }
 
-    @Test func `Law 18: a write that is enqueued in nested reads waits for the outermost read`() async {
+    @Test func `Law 18: a write that is enqueued in nested reads waits for the outermost read`()
+        async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let value = Box(0)
@@ -44,7 +46,10 @@ struct ReadWriteNestingTests {
         }
     }
 
-    @Test func `Law 18: reads and blocking writes inside a write run at once, on any write context`() async {
+    @Test
+    func `Law 18: reads and blocking writes inside a write run at once, on any write context`()
+        async
+    {
         await watched {
             for writeContext in [ImmediateContext(), GlobalContext(), GlobalContext().serial()]
                 as [any ExecutionContext]
@@ -57,10 +62,14 @@ struct ReadWriteNestingTests {
                         log.withValue { $0.append(1) }
                         coordinator.blockingWrite { log.withValue { $0.append(2) } }
                     }
-                    coordinator.blockingWrite { coordinator.read { log.withValue { $0.append(3) } } }
+                    coordinator.blockingWrite {
+                        coordinator.read { log.withValue { $0.append(3) } }
+                    }
                     #expect(coordinator.read(timeout: .zero) { true } == true)
                     #expect(coordinator.blockingWrite(timeout: .zero) { true } == true)
-                    #expect(coordinator.writing.isCurrent == true && coordinator.reading.isCurrent == true)
+                    #expect(
+                        coordinator.writing.isCurrent == true
+                            && coordinator.reading.isCurrent == true)
                 }
                 coordinator.enqueueWrite(body)
                 // After this read the write that the body enqueues has been submitted, too.
@@ -68,7 +77,9 @@ struct ReadWriteNestingTests {
                 #expect(coordinator.read { log.value } == [1, 2, 3, 4])
                 coordinator.blockingWrite(body)
                 #expect(coordinator.read { log.value } == [1, 2, 3, 4, 1, 2, 3, 4])
-                #expect(coordinator.writing.isCurrent == false && coordinator.reading.isCurrent == false)
+                #expect(
+                    coordinator.writing.isCurrent == false && coordinator.reading.isCurrent == false
+                )
             }
         }
     }
@@ -84,14 +95,18 @@ struct ReadWriteNestingTests {
                 #expect(throws: Failure.self) {
                     try coordinator.blockingWrite { try coordinator.read { throw Failure() } }
                 }
-                #expect(throws: Failure.self) { try coordinator.read(timeout: 1) { throw Failure() } }
+                #expect(throws: Failure.self) {
+                    try coordinator.read(timeout: 1) { throw Failure() }
+                }
             }
             #expect(onAnotherThread { coordinator.blockingWrite(timeout: 60) { 1 } } == 1)
         }
     }
 
     @Test(arguments: [7, 8, 9, 64, 200])
-    func `Law 18: nested reads of many coordinators keep all writers out until their end`(count: Int) async {
+    func `Law 18: nested reads of many coordinators keep all writers out until their end`(
+        count: Int
+    ) async {
         await watched {
             let coordinators = (0..<count).map { _ in ReadWriteCoordinator() }
             let values = Box(Array(repeating: 0, count: count))
@@ -125,15 +140,19 @@ struct ReadWriteNestingTests {
     }
 
     @Test func `Law 18: a blocking write inside a read traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let coordinator = ReadWriteCoordinator(name: "ledger")
             coordinator.read { coordinator.blockingWrite {} }
         }
         try expectTrap(result, "'ledger'", "law 18", "enqueueWrite")
     }
 
-    @Test func `Law 18: a blocking write with a time limit inside a biased read traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 18: a blocking write with a time limit inside a biased read traps`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let coordinator = ReadWriteCoordinator(name: "ledger")
             for _ in 0..<200 { coordinator.read {} }
             coordinator.read { _ = coordinator.blockingWrite(timeout: .zero) {} }
@@ -141,8 +160,11 @@ struct ReadWriteNestingTests {
         try expectTrap(result, "'ledger'", "law 18")
     }
 
-    @Test func `Law 18: a sync of the writing side traps in a read inside eight other reads`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 18: a sync of the writing side traps in a read inside eight other reads`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let outer = (0..<8).map { _ in ReadWriteCoordinator() }
             let coordinator = ReadWriteCoordinator(name: "ledger")
             func descend(_ depth: Int) {
@@ -155,7 +177,8 @@ struct ReadWriteNestingTests {
     }
 
     @Test func `Law 18: a blocking write inside an enqueued read traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let coordinator = ReadWriteCoordinator(name: "ledger")
             await withCheckedContinuation { continuation in
                 coordinator.reading.enqueue {

@@ -7,7 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteOrderTests {
     @Test(arguments: [false, true])
-    func `Law 17: two readers that wait for each other inside run side by side`(isBiased: Bool) async {
+    func `Law 17: two readers that wait for each other inside run side by side`(isBiased: Bool)
+        async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             if isBiased { coordinator.bringBias() }
@@ -40,7 +42,9 @@ struct ReadWriteOrderTests {
                 (0..<4).map { me in
                     {
                         for index in 0..<each {
-                            let write: @Sendable () -> Void = { log.withValue { $0[me].append(index) } }
+                            let write: @Sendable () -> Void = {
+                                log.withValue { $0[me].append(index) }
+                            }
                             index % 10 == me
                                 ? coordinator.blockingWrite(write) : coordinator.enqueueWrite(write)
                         }
@@ -51,7 +55,9 @@ struct ReadWriteOrderTests {
         for mine in log.value { #expect(mine == Array(0..<each)) }
     }
 
-    @Test func `Law 17: writes of threads that pass a token round run in the order of the token`() async {
+    @Test func `Law 17: writes of threads that pass a token round run in the order of the token`()
+        async
+    {
         let coordinator = ReadWriteCoordinator()
         let log = Box<[Int]>([])
         let laps = rounds(debug: 300, release: 10_000)
@@ -65,8 +71,12 @@ struct ReadWriteOrderTests {
                             tokens[me].wait()
                             let number = lap * 4 + me
                             let seen = coordinator.read { log.value.count }
-                            if seen != number { Issue.record("\(seen) writes seen after \(number)") }
-                            let write: @Sendable () -> Void = { log.withValue { $0.append(number) } }
+                            if seen != number {
+                                Issue.record("\(seen) writes seen after \(number)")
+                            }
+                            let write: @Sendable () -> Void = {
+                                log.withValue { $0.append(number) }
+                            }
                             if number % 7 == 0 {
                                 coordinator.blockingWrite(write)
                             } else {
@@ -84,7 +94,9 @@ struct ReadWriteOrderTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 17: a read does not see a write that was submitted after its start`(isBiased: Bool) async {
+    func `Law 17: a read does not see a write that was submitted after its start`(isBiased: Bool)
+        async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let value = Box(0)
@@ -104,7 +116,9 @@ struct ReadWriteOrderTests {
                         isInside.wait()
                         coordinator.enqueueWrite { value.withValue { $0 += 1 } }
                         isSubmitted.signal()
-                        if coordinator.read({ value.value }) != round + 1 { Issue.record("missed a write") }
+                        if coordinator.read({ value.value }) != round + 1 {
+                            Issue.record("missed a write")
+                        }
                     },
                 ])
             }

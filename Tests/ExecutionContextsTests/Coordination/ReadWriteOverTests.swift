@@ -21,7 +21,9 @@ struct ReadWriteOverTests {
     }
 
     @Test(arguments: Base.allCases)
-    func `Law 17: over a context, each read sees whole writes and its thread's own`(_ base: Base) async {
+    func `Law 17: over a context, each read sees whole writes and its thread's own`(_ base: Base)
+        async
+    {
         let coordinator = base.coordinator
         // Unsafe in name only: what the coordinator guards.
         nonisolated(unsafe) var (left, right) = (0, 0)
@@ -50,7 +52,9 @@ struct ReadWriteOverTests {
     }
 
     @Test(arguments: Base.allCases)
-    func `Law 18: over a context, nested accesses run at once, even while a write waits`(_ base: Base) async {
+    func `Law 18: over a context, nested accesses run at once, even while a write waits`(
+        _ base: Base
+    ) async {
         let coordinator = base.coordinator
         let log = Box<[String]>([])
         await offThePool {
@@ -68,11 +72,16 @@ struct ReadWriteOverTests {
             coordinator.read {}
         }
         #expect(
-            log.value == ["inner", "outer", "write", "read in write", "write in write", "end", "later"])
+            log.value == [
+                "inner", "outer", "write", "read in write", "write in write", "end", "later",
+            ])
     }
 
-    @Test func `Law 18: over a context, a blocking write inside a read traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 18: over a context, a blocking write inside a read traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let coordinator = ReadWriteCoordinator(name: "ledger", over: .barrier(label: "base"))
             coordinator.read { coordinator.blockingWrite {} }
         }
@@ -80,7 +89,9 @@ struct ReadWriteOverTests {
     }
 
     @Test(arguments: Base.allCases)
-    func `Law 15: over a context, a call with a limit runs its body or returns nil`(_ base: Base) async {
+    func `Law 15: over a context, a call with a limit runs its body or returns nil`(_ base: Base)
+        async
+    {
         let coordinator = base.coordinator
         await offThePool {
             #expect(coordinator.read(timeout: .seconds(60)) { 1 } == 1)
@@ -102,9 +113,11 @@ struct ReadWriteOverTests {
     }
 
     @Test(arguments: Base.allCases)
-    func `Law 20: over a context, awaited accesses run in order, and each side knows whether it is current`(
-        _ base: Base
-    ) async throws {
+    func
+        `Law 20: over a context, awaited accesses run in order, and each side knows whether it is current`(
+            _ base: Base
+        ) async throws
+    {
         let coordinator = base.coordinator
         // Unsafe in name only: what the coordinator guards.
         nonisolated(unsafe) var value = 0
@@ -117,7 +130,8 @@ struct ReadWriteOverTests {
         }
     }
 
-    @Test func `Law 28: a barrier job of the base context excludes the coordinator's writes`() async {
+    @Test func `Law 28: a barrier job of the base context excludes the coordinator's writes`() async
+    {
         let context = BarrierQueueContext(label: "shared")
         let coordinator = ReadWriteCoordinator(over: context)
         // Unsafe in name only: what the context's barriers guard.
@@ -127,7 +141,9 @@ struct ReadWriteOverTests {
                 { for _ in 0..<2_000 { coordinator.blockingWrite { unsafe count += 1 } } },
                 { for _ in 0..<2_000 { context.executeBarrier { unsafe count += 1 } } },
             ])
-            coordinator.blockingWrite { dispatchPrecondition(condition: .onQueueAsBarrier(context.queue)) }
+            coordinator.blockingWrite {
+                dispatchPrecondition(condition: .onQueueAsBarrier(context.queue))
+            }
         }
         #expect(coordinator.read { unsafe count } == 4_000)
     }

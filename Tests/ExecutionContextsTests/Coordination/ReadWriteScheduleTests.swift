@@ -43,18 +43,23 @@ struct ReadWriteScheduleTests {
     private func explore(
         _ name: String, schedules: Int = rounds(debug: 400, release: 800), programs: Int = 1,
         _ make:
-            @escaping @Sendable (_ program: UInt64, SimulatedWorld) -> (ReadWriteRoom, [@Sendable () -> Void])
+            @escaping @Sendable (_ program: UInt64, SimulatedWorld) -> (
+                ReadWriteRoom, [@Sendable () -> Void]
+            )
     ) async {
         let failure = Box<SimulationFailure?>(nil)
         await watched {
             for program in 0..<UInt64(programs) where failure.value == nil {
                 failure.value =
                     search(
-                        "\(name) \(program)", schedules: schedules / programs, time: .racing, seed: program,
+                        "\(name) \(program)", schedules: schedules / programs, time: .racing,
+                        seed: program,
                         patience: .seconds(60)
                     ) { sim in
                         let (room, bodies) = make(program, sim)
-                        for (index, body) in bodies.enumerated() { sim.spawn("thread \(index)", body) }
+                        for (index, body) in bodies.enumerated() {
+                            sim.spawn("thread \(index)", body)
+                        }
                         sim.finally("nothing is wrong") {
                             if let fault = room.fault { throw Wrong(what: fault) }
                             return true
@@ -67,7 +72,8 @@ struct ReadWriteScheduleTests {
 
     private struct Wrong: Error { let what: String }
 
-    @Test func `Laws 17, 33: under every schedule slot readers and a blocking writer exclude each other`()
+    @Test
+    func `Laws 17, 33: under every schedule slot readers and a blocking writer exclude each other`()
         async
     {
         await explore("slot readers and a writer") { _, sim in
@@ -91,7 +97,8 @@ struct ReadWriteScheduleTests {
             let isInline = seed % 2 == 0
             let coordinator =
                 isInline
-                ? ReadWriteCoordinator(writesOn: .immediate) : ReadWriteCoordinator(writesOn: pump.context)
+                ? ReadWriteCoordinator(writesOn: .immediate)
+                : ReadWriteCoordinator(writesOn: pump.context)
             coordinator.bringBias()
             let bodies: [@Sendable () -> Void] = (0..<3).map { me in
                 {
@@ -108,7 +115,8 @@ struct ReadWriteScheduleTests {
         }
     }
 
-    @Test func `Laws 17, 20, 33: under every schedule a helper that cannot help passes its wake-up on`()
+    @Test
+    func `Laws 17, 20, 33: under every schedule a helper that cannot help passes its wake-up on`()
         async
     {
         await explore("useless helper") { _, sim in
@@ -139,7 +147,8 @@ struct ReadWriteScheduleTests {
         }
     }
 
-    @Test func `Laws 15, 17, 33: under every schedule a writer that times out affects no other caller`()
+    @Test
+    func `Laws 15, 17, 33: under every schedule a writer that times out affects no other caller`()
         async
     {
         await explore("giving up", schedules: rounds(debug: 500, release: 1_500)) { _, sim in
@@ -177,7 +186,9 @@ struct ReadWriteScheduleTests {
     }
 
     @Test(arguments: [false, true])
-    func `Laws 15, 17, 18, 33: under every schedule mixed accesses end, and lose no write`(isTimed: Bool)
+    func `Laws 15, 17, 18, 33: under every schedule mixed accesses end, and lose no write`(
+        isTimed: Bool
+    )
         async
     {
         await explore(
@@ -189,7 +200,8 @@ struct ReadWriteScheduleTests {
             let pump = Pump(for: count)
             let coordinator =
                 seed % 5 == 0
-                ? ReadWriteCoordinator(writesOn: .immediate) : ReadWriteCoordinator(writesOn: pump.context)
+                ? ReadWriteCoordinator(writesOn: .immediate)
+                : ReadWriteCoordinator(writesOn: pump.context)
             if seed % 3 != 0 { coordinator.bringBias() }
             let bodies: [@Sendable () -> Void] = (0..<count).map { me in
                 {
@@ -197,14 +209,16 @@ struct ReadWriteScheduleTests {
                     var rng = SeededRNG(seed: seed &* 31 &+ UInt64(me))
                     var mine = 0
                     for _ in 0..<4 {
-                        let limit = isTimed ? Duration.microseconds(rng.roll(60)) : .seconds(Int.max)
+                        let limit =
+                            isTimed ? Duration.microseconds(rng.roll(60)) : .seconds(Int.max)
                         switch rng.roll(7) {
                         case 6:
                             let expected = mine
                             coordinator.reading.enqueue {
                                 let seen = room.read(me)
                                 room.expect(
-                                    seen == expected, "\(me) wrote \(expected), its read sees \(seen)")
+                                    seen == expected,
+                                    "\(me) wrote \(expected), its read sees \(seen)")
                             }
                         case 0:
                             let seen = coordinator.read { room.read(me) }
@@ -228,7 +242,8 @@ struct ReadWriteScheduleTests {
                             let seen = coordinator.read(timeout: limit) { room.read(me) } ?? mine
                             room.expect(seen == mine, "\(me) wrote \(mine) and read \(seen)")
                         default:
-                            if coordinator.blockingWrite(timeout: limit, { room.write(me) }) != nil {
+                            if coordinator.blockingWrite(timeout: limit, { room.write(me) }) != nil
+                            {
                                 mine += 1
                             }
                         }

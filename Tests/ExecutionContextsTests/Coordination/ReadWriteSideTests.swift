@@ -25,7 +25,8 @@ struct ReadWriteSideTests {
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
-    @Test func `Law 7: an enqueued job never runs on its submitter, even over an inline write context`()
+    @Test
+    func `Law 7: an enqueued job never runs on its submitter, even over an inline write context`()
         async
     {
         await watched {
@@ -66,12 +67,15 @@ struct ReadWriteSideTests {
         #expect(room.fault == nil)
     }
 
-    @Test func `Law 20: submissions to both sides complete with the values and errors of their bodies`()
+    @Test
+    func `Law 20: submissions to both sides complete with the values and errors of their bodies`()
         async throws
     {
         struct Failure: Error {}
         let coordinator = ReadWriteCoordinator(name: "ledger")
-        #expect(coordinator.writing.name == "ledger.writing" && coordinator.reading.name == "ledger.reading")
+        #expect(
+            coordinator.writing.name == "ledger.writing"
+                && coordinator.reading.name == "ledger.reading")
         let value = Box(0)
         for round in 1...50 {
             #expect(try await coordinator.writing.run { value.increment() } == round)
@@ -80,11 +84,14 @@ struct ReadWriteSideTests {
             await #expect(throws: Failure.self) {
                 try await coordinator.writing.submit { throw Failure() }.get()
             }
-            await #expect(throws: Failure.self) { try await coordinator.reading.run { throw Failure() } }
+            await #expect(throws: Failure.self) {
+                try await coordinator.reading.run { throw Failure() }
+            }
         }
     }
 
-    @Test func `Law 7: delayed jobs of both sides use the time source of the write context`() async {
+    @Test func `Law 7: delayed jobs of both sides use the time source of the write context`() async
+    {
         let context = ManualContext()
         let coordinator = ReadWriteCoordinator(writesOn: context)
         await withCheckedContinuation { continuation in
@@ -96,7 +103,8 @@ struct ReadWriteSideTests {
         }
         await withCheckedContinuation { continuation in
             coordinator.reading.schedule(after: .seconds(3600)) {
-                #expect(coordinator.reading.isCurrent == true && coordinator.writing.isCurrent == false)
+                #expect(
+                    coordinator.reading.isCurrent == true && coordinator.writing.isCurrent == false)
                 continuation.resume()
             }
             context.advance(by: .seconds(3600))
@@ -107,7 +115,9 @@ struct ReadWriteSideTests {
 private actor WritingActor {
     private let executor: any SerialExecutor
     let room: ReadWriteRoom
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
 
     init(_ context: some ActorBackingContext, _ room: ReadWriteRoom) {
         executor = context.serialExecutor

@@ -12,7 +12,9 @@ private final class Pair: @unchecked Sendable {
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteStressTests {
     @Test(arguments: [0, 1, 10, 50])
-    func `Law 17: each read sees whole writes and its thread's own`(percentOfBlockingWrites percent: Int)
+    func `Law 17: each read sees whole writes and its thread's own`(
+        percentOfBlockingWrites percent: Int
+    )
         async
     {
         let coordinator = ReadWriteCoordinator()
@@ -46,7 +48,9 @@ struct ReadWriteStressTests {
                                 }
                                 mine += 1
                             } else {
-                                let (same, seen) = coordinator.read { (pair.left == pair.right, own.left) }
+                                let (same, seen) = coordinator.read {
+                                    (pair.left == pair.right, own.left)
+                                }
                                 if !same { torn.withValue { $0 += 1 } }
                                 if seen != mine { missing.withValue { $0 += 1 } }
                             }

@@ -104,17 +104,23 @@ struct ReadWriteTimeLimitTests {
                     {
                         isInside.wait()
                         mayLeave.signal()
-                        #expect(coordinator.read(timeout: limit) { entered.withValue { $0 += 1 } } != nil)
+                        #expect(
+                            coordinator.read(timeout: limit) { entered.withValue { $0 += 1 } }
+                                != nil)
                     },
                     {
-                        #expect(coordinator.blockingWrite(timeout: Duration.seconds(Int64.max)) { 1 } == 1)
+                        #expect(
+                            coordinator.blockingWrite(timeout: Duration.seconds(Int64.max)) { 1 }
+                                == 1)
                     },
                 ])
             }
         }
     }
 
-    @Test func `Law 15: when admission races with a deadline, the result tells if the body ran`() async {
+    @Test func `Law 15: when admission races with a deadline, the result tells if the body ran`()
+        async
+    {
         let room = ReadWriteRoom(writers: 3)
         let written = Box([0, 0, 0])
         let coordinator = ReadWriteCoordinator()
@@ -128,10 +134,13 @@ struct ReadWriteTimeLimitTests {
                         for _ in 0..<each {
                             let limit = Duration.nanoseconds(rng.roll(4) * rng.roll(20_000))
                             if rng.roll(2) == 0 {
-                                if coordinator.blockingWrite(timeout: limit, { room.write(me) }) != nil {
+                                if coordinator.blockingWrite(timeout: limit, { room.write(me) })
+                                    != nil
+                                {
                                     mine += 1
                                 }
-                            } else if let seen = coordinator.read(timeout: limit, { room.read(me) }) {
+                            } else if let seen = coordinator.read(timeout: limit, { room.read(me) })
+                            {
                                 room.expect(seen == mine, "wrote \(mine), read \(seen)")
                             }
                             if rng.roll(50) == 0 {
@@ -149,14 +158,16 @@ struct ReadWriteTimeLimitTests {
     }
 
     @Test func `Law 15: a read with a limit of NaN traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = ReadWriteCoordinator().read(timeout: .nan) {}
         }
         try expectTrap(result, "NaN", "law 15", "ReadWriteTimeLimitTests.swift")
     }
 
     @Test func `Law 15: a write with a limit of NaN traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = ReadWriteCoordinator().blockingWrite(timeout: -.nan) {}
         }
         try expectTrap(result, "NaN", "law 15", "ReadWriteTimeLimitTests.swift")

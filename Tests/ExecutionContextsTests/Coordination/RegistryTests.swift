@@ -39,7 +39,8 @@ struct RegistryTests {
         #expect(witness == nil)
     }
 
-    @Test func `Law 10: deregistering releases registrant and hook, even while the receipt lives`() {
+    @Test func `Law 10: deregistering releases registrant and hook, even while the receipt lives`()
+    {
         let registry = Registry<Box<Int>>()
         weak var (registrant, captured): (Box<Int>?, Box<Int>?)
         let receipt: Receipt
@@ -108,7 +109,9 @@ struct RegistryTests {
         receipts.value = []
     }
 
-    @Test func `An iteration does not visit a registrant after its deregistration, by itself or another`() {
+    @Test
+    func `An iteration does not visit a registrant after its deregistration, by itself or another`()
+    {
         let registry = Registry<@Sendable () -> Void>()
         let log = Box<[Int]>([])
         let receipts = Box<[Receipt]>([])
@@ -171,7 +174,8 @@ struct RegistryTests {
         withExtendedLifetime(receipts) {}
     }
 
-    @Test func `On a context, a call skips registrants that come after it or leave before it runs`() {
+    @Test func `On a context, a call skips registrants that come after it or leave before it runs`()
+    {
         let context = ManualContext()
         let log = Box<[String]>([])
         var registry: Registry<@Sendable (String) -> Void>? = Registry()
@@ -207,7 +211,8 @@ struct RegistryTests {
         withExtendedLifetime(receipts) {}
     }
 
-    @Test func `Laws 9, 10: when many threads register, deregister and iterate, each hook runs once`()
+    @Test
+    func `Laws 9, 10: when many threads register, deregister and iterate, each hook runs once`()
         async
     {
         let registry = Registry<Box<Int>>()

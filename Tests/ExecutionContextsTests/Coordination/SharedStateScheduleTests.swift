@@ -25,23 +25,28 @@ struct SharedStateScheduleTests {
     }
 
     @Test(arguments: [false, true])
-    func `Laws 17, 30, 33: under every schedule reads of a locked resource are whole, and no write is lost`(
-        isSection: Bool
-    ) async {
+    func
+        `Laws 17, 30, 33: under every schedule reads of a locked resource are whole, and no write is lost`(
+            isSection: Bool
+        ) async
+    {
         await underEverySchedule("locked resource, by \(isSection ? "section" : "coordinator")") {
             sim, onlooker in
             let writeContext = sim.global.serial("write context")
             let pair =
                 isSection
-                ? LockedResource(Pair(), lockedBy: .section(CriticalSection(), writesOn: writeContext))
-                : LockedResource(Pair(), lockedBy: .coordinator(ReadWriteCoordinator(writesOn: writeContext)))
+                ? LockedResource(
+                    Pair(), lockedBy: .section(CriticalSection(), writesOn: writeContext))
+                : LockedResource(
+                    Pair(), lockedBy: .coordinator(ReadWriteCoordinator(writesOn: writeContext)))
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     pair.write { $0.grow(sim) }
                     pair.enqueueWrite { $0.grow(sim) }
                     let size = pair.read { $0.size(sim) }
                     onlooker.expect(size != nil, "a read saw half a change")
-                    onlooker.expect((size ?? 0) >= (isSection ? 1 : 2), "\(name) does not see what it wrote")
+                    onlooker.expect(
+                        (size ?? 0) >= (isSection ? 1 : 2), "\(name) does not see what it wrote")
                 }
             }
             sim.finally("all writes") { pair.read { $0.size(sim) } == 4 }
@@ -49,7 +54,9 @@ struct SharedStateScheduleTests {
     }
 
     @Test(arguments: [false, true])
-    func `Laws 28, 29, 33: under every schedule each change of a property is one transaction`(isView: Bool)
+    func `Laws 28, 29, 33: under every schedule each change of a property is one transaction`(
+        isView: Bool
+    )
         async
     {
         await underEverySchedule("property, on a \(isView ? "view" : "context")") { sim, onlooker in
@@ -72,11 +79,15 @@ struct SharedStateScheduleTests {
             sim.spawn("reader") {
                 onlooker.expect(pair.wrappedValue.size(sim) != nil, "a read saw half a change")
             }
-            sim.finally("both changes, and no part of the third") { pair.wrappedValue.size(sim) == 2 }
+            sim.finally("both changes, and no part of the third") {
+                pair.wrappedValue.size(sim) == 2
+            }
         }
     }
 
-    @Test func `Laws 28, 33: under every schedule two transactions on one context exclude each other`() async
+    @Test
+    func `Laws 28, 33: under every schedule two transactions on one context exclude each other`()
+        async
     {
         await underEverySchedule("transactions") { sim, onlooker in
             let context = sim.barrier("context")
@@ -87,7 +98,8 @@ struct SharedStateScheduleTests {
                     Transaction(on: context).read {
                         onlooker.visit(atMost: 2, "read")
                         onlooker.expect(
-                            onlooker.count("\(name) wrote") == 1, "\(name) does not see what it wrote")
+                            onlooker.count("\(name) wrote") == 1,
+                            "\(name) does not see what it wrote")
                     }
                 }
             }
@@ -111,12 +123,14 @@ struct SharedStateScheduleTests {
         async
     {
         await underEverySchedule("thread-locals") { sim, onlooker in
-            let shared = Box<ThreadLocalValue<Value>?>(ThreadLocalValue<Value> { _ in Value(onlooker) })
+            let shared = Box<ThreadLocalValue<Value>?>(
+                ThreadLocalValue<Value> { _ in Value(onlooker) })
             for name in ["a", "b", "c"] {
                 sim.spawn(name) {
                     // The last reference may end here, while other threads have values.
                     guard let local = shared.value else { return }
-                    onlooker.expect(local.cachedValue() == nil, "\(name) has the value of another thread")
+                    onlooker.expect(
+                        local.cachedValue() == nil, "\(name) has the value of another thread")
                     let mine = local.value()
                     sim.step()
                     onlooker.expect(local.value() === mine, "\(name) has lost its value")
@@ -126,12 +140,17 @@ struct SharedStateScheduleTests {
                     sim.step()
                 }
             }
-            sim.finally("no value outlives its thread") { onlooker.count("made") == onlooker.count("freed") }
+            sim.finally("no value outlives its thread") {
+                onlooker.count("made") == onlooker.count("freed")
+            }
             sim.finally("at most one value a thread") { onlooker.count("made") <= 3 }
         }
     }
 
-    @Test func `Laws 9, 33: under every schedule registrants that stay are visited, hooks run once`() async {
+    @Test
+    func `Laws 9, 33: under every schedule registrants that stay are visited, hooks run once`()
+        async
+    {
         await underEverySchedule("registry") { sim, onlooker in
             let registry = Registry<String>()
             let (first, last) = (registry.register("first"), registry.register("last"))

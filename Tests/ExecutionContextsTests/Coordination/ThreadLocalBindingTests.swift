@@ -24,12 +24,14 @@ struct ThreadLocalBindingTests {
         #expect(seen.value == [1, 0, 2, nil, 1])
     }
 
-    @Test func `Law 8: views over a binding context keep it, and each job of a drain sees it afresh`() {
+    @Test
+    func `Law 8: views over a binding context keep it, and each job of a drain sees it afresh`() {
         let local = ThreadLocalValue<String>()
         let manual = ManualContext()
         let seen = Box<[String?]>([])
         let bound = manual.binding(local, to: "bound")
-        for view in [bound.serial(), bound.limited(to: 2), bound.barrier()] as [any BarrierContext] {
+        for view in [bound.serial(), bound.limited(to: 2), bound.barrier()] as [any BarrierContext]
+        {
             view.execute {
                 seen.withValue { $0.append(local.value()) }
                 local.set("changed")

@@ -75,7 +75,9 @@ struct ThreadLocalCurrentTests {
     }
 
     @Test(arguments: ["withCurrent", "value", "cachedValue", "set", "withValue"])
-    func `Law 22: a second use of the thread-local within its own closure traps with a message`(_ use: String)
+    func `Law 22: a second use of the thread-local within its own closure traps with a message`(
+        _ use: String
+    )
         async throws
     {
         let result =
@@ -109,8 +111,11 @@ struct ThreadLocalCurrentTests {
         try expectTrap(result, "within its own withCurrent", "law 22")
     }
 
-    @Test func `Laws 21, 22: within withCurrent, a second thread-local of its key traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Laws 21, 22: within withCurrent, a second thread-local of its key traps`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let one = ThreadLocalValue<String>(key: "same") { _ in "one" }
             let other = ThreadLocalValue<String>(key: "same")
             one.withCurrent { _ in other.set("two") }

@@ -17,7 +17,9 @@ struct ThreadLocalDictionaryTests {
     @Test func `Law 21: the thread's dictionary holds a value with a key unwrapped`() async {
         await offThePool {
             OwnThread.onEach(1) { _ in
-                let formatter = ThreadLocalValue<DateFormatter>(namespace: "Logger", key: "dateFormatter") {
+                let formatter = ThreadLocalValue<DateFormatter>(
+                    namespace: "Logger", key: "dateFormatter"
+                ) {
                     _ in
                     DateFormatter()
                 }
@@ -30,7 +32,10 @@ struct ThreadLocalDictionaryTests {
         }
     }
 
-    @Test func `Law 21: a thread-local sees values that other code stores and removes under its key`() async {
+    @Test
+    func `Law 21: a thread-local sees values that other code stores and removes under its key`()
+        async
+    {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let local = ThreadLocalValue<String>(namespace: "a", key: "b") { _ in "made" }
@@ -50,10 +55,12 @@ struct ThreadLocalDictionaryTests {
             OwnThread.onEach(1) { _ in
                 let locals = [
                     ThreadLocalValue<Int>(namespace: "a.b", key: "c"),
-                    ThreadLocalValue<Int>(namespace: "a", key: "b.c"), ThreadLocalValue<Int>(key: "a.b.c"),
+                    ThreadLocalValue<Int>(namespace: "a", key: "b.c"),
+                    ThreadLocalValue<Int>(key: "a.b.c"),
                 ]
                 let others = [
-                    ThreadLocalValue<Int>(namespace: "b", key: "c"), ThreadLocalValue<Int>(key: "c"),
+                    ThreadLocalValue<Int>(namespace: "b", key: "c"),
+                    ThreadLocalValue<Int>(key: "c"),
                     ThreadLocalValue<Int>(),
                 ]
                 for (number, local) in locals.enumerated() {
@@ -69,7 +76,9 @@ struct ThreadLocalDictionaryTests {
         await offThePool {
             OwnThread.onEach(1) { _ in
                 let census = Census()
-                let inner = ThreadLocalValue<Resident>(key: "shared") { _ in Resident(census, number: 1) }
+                let inner = ThreadLocalValue<Resident>(key: "shared") { _ in
+                    Resident(census, number: 1)
+                }
                 let outer = ThreadLocalValue<Resident>(key: "shared") { _ in
                     _ = inner.value()
                     return Resident(census, number: 2)
@@ -141,7 +150,8 @@ struct ThreadLocalDictionaryTests {
     @Test func `Law 21: the source's date formatter is cached for each thread`() async {
         await offThePool {
             OwnThread.onEach(2) { _ in
-                let df = ThreadLocalValue<DateFormatter>(namespace: "Events", key: "dateFormatter") { _ in
+                let df = ThreadLocalValue<DateFormatter>(namespace: "Events", key: "dateFormatter")
+                { _ in
                     let fmt = DateFormatter()
                     fmt.locale = Locale(identifier: "en_US")
                     fmt.timeZone = TimeZone(secondsFromGMT: 0)
@@ -150,7 +160,8 @@ struct ThreadLocalDictionaryTests {
                 }
                 #expect(df.fullKey == "Events.dateFormatter")
                 #expect(df.cachedValue() == nil)
-                #expect(df.value()?.string(from: Date(timeIntervalSince1970: 0)) == "19700101_000000")
+                #expect(
+                    df.value()?.string(from: Date(timeIntervalSince1970: 0)) == "19700101_000000")
                 #expect(df.value() === df.cachedValue())
             }
         }

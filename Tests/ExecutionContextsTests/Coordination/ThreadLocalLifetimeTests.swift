@@ -13,7 +13,9 @@ struct ThreadLocalLifetimeTests {
                 ThreadLocalValue<Resident> { _ in Resident(census, number: number) }
             }
             OwnThread.onEach(8) { _ in
-                for (number, local) in locals.enumerated() { #expect(local.value()?.number == number) }
+                for (number, local) in locals.enumerated() {
+                    #expect(local.value()?.number == number)
+                }
             }
             census.waitForAll()
             #expect(census.deaths.value == 400)
@@ -21,12 +23,16 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: values with a key die on their thread when it ends, even if its Thread object lives`()
+    @Test
+    func
+        `Law 23: values with a key die on their thread when it ends, even if its Thread object lives`()
         async
     {
         await offThePool {
             let census = Census()
-            let local = ThreadLocalValue<Resident>(namespace: "law", key: "23") { _ in Resident(census) }
+            let local = ThreadLocalValue<Resident>(namespace: "law", key: "23") { _ in
+                Resident(census)
+            }
             let threads = (0..<8).map { _ in Thread { _ = local.value() } }
             for thread in threads { thread.start() }
             withExtendedLifetime(threads) { Self.wait(until: { census.deaths.value == 8 }) }
@@ -35,7 +41,9 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: deinits at the end of a thread may use thread-locals: their own, others, new ones`()
+    @Test
+    func
+        `Law 23: deinits at the end of a thread may use thread-locals: their own, others, new ones`()
         async
     {
         await offThePool {
@@ -67,14 +75,22 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a deinit that runs during the replacement of its value sees the new one`() async {
+    @Test func `Law 23: a deinit that runs during the replacement of its value sees the new one`()
+        async
+    {
         await offThePool {
             let census = Census()
             let seen = Box<[Int?]>([])
             let local = ThreadLocalValue<Resident>()
             OwnThread.onEach(1) { _ in
-                local.set(Resident(census, number: 1) { seen.withValue { $0.append(local.value()?.number) } })
-                local.set(Resident(census, number: 2) { seen.withValue { $0.append(local.value()?.number) } })
+                local.set(
+                    Resident(census, number: 1) {
+                        seen.withValue { $0.append(local.value()?.number) }
+                    })
+                local.set(
+                    Resident(census, number: 2) {
+                        seen.withValue { $0.append(local.value()?.number) }
+                    })
                 local.set(nil)
                 // A deinit that sets a value: it is there when the call returns.
                 local.set(Resident(census) { local.set(Resident(census, number: 3)) })
@@ -86,7 +102,9 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a deinit that runs during the replacement of a compound value sees no mixture`() async
+    @Test
+    func `Law 23: a deinit that runs during the replacement of a compound value sees no mixture`()
+        async
     {
         struct Pair { let first: Resident, second: Resident }
         await offThePool {
@@ -97,7 +115,8 @@ struct ThreadLocalLifetimeTests {
                 guard let pair = local.value() else { return }
                 seen.withValue { $0 += [pair.first.number, pair.second.number] }
             }
-            local.set(Pair(first: Resident(census, last: look), second: Resident(census, last: look)))
+            local.set(
+                Pair(first: Resident(census, last: look), second: Resident(census, last: look)))
             local.set(Pair(first: Resident(census, number: 1), second: Resident(census, number: 1)))
             #expect(seen.value == [1, 1, 1, 1])
             local.set(nil)
@@ -105,14 +124,17 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a thread frees its value of a released thread-local at its next use of any other`()
+    @Test
+    func
+        `Law 23: a thread frees its value of a released thread-local at its next use of any other`()
         async
     {
         await offThePool {
             let census = Census()
             let kept = ThreadLocalValue<Int> { _ in 1 }
             let uses: [@Sendable () -> Void] = [
-                { _ = kept.value() }, { _ = kept.cachedValue() }, { kept.set(5) }, { kept.set(nil) },
+                { _ = kept.value() }, { _ = kept.cachedValue() }, { kept.set(5) },
+                { kept.set(nil) },
                 { kept.withValue(3) {} }, { _ = ThreadLocalValue<Int>().value() },
             ]
             let thread = OwnThread()
@@ -149,7 +171,8 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: the thread that releases a thread-local frees its own value at once`() async {
+    @Test func `Law 23: the thread that releases a thread-local frees its own value at once`() async
+    {
         await offThePool {
             let census = Census()
             for _ in 0..<100 {
@@ -162,7 +185,9 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: a chain of thread-locals, each in a value of the next, dies with the last`() async {
+    @Test func `Law 23: a chain of thread-locals, each in a value of the next, dies with the last`()
+        async
+    {
         final class Link {
             let resident: Resident
             let next: ThreadLocalValue<Link>?
@@ -206,7 +231,9 @@ struct ThreadLocalLifetimeTests {
         }
     }
 
-    @Test func `Law 23: there are as many table entries as thread-locals that live at a time`() async {
+    @Test func `Law 23: there are as many table entries as thread-locals that live at a time`()
+        async
+    {
         await offThePool {
             let census = Census()
             // Other tests run meanwhile, but without thousands of thread-locals.

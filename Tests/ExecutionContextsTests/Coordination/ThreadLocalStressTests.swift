@@ -57,10 +57,14 @@ struct ThreadLocalStressTests {
                     }
                     switch random.next() % 8 {
                     case 0: slot.local.set(nil)
-                    case 1, 2: slot.local.set(OwnedValue(census, thread: thread, local: slot.number))
+                    case 1, 2:
+                        slot.local.set(OwnedValue(census, thread: thread, local: slot.number))
                     case 3:
-                        slot.local.withValue(OwnedValue(census, thread: thread, local: slot.number)) {
-                            if slot.local.value()?.local != slot.number { errors.withValue { $0 += 1 } }
+                        slot.local.withValue(OwnedValue(census, thread: thread, local: slot.number))
+                        {
+                            if slot.local.value()?.local != slot.number {
+                                errors.withValue { $0 += 1 }
+                            }
                         }
                     default: break
                     }
@@ -97,7 +101,10 @@ struct ThreadLocalStressTests {
         }
     }
 
-    @Test func `Law 23: a thread that uses a single thread-local frees its values of released ones`() async {
+    @Test
+    func `Law 23: a thread that uses a single thread-local frees its values of released ones`()
+        async
+    {
         await offThePool {
             let census = Census()
             let kept = ThreadLocalValue<Int> { _ in 0 }

@@ -32,7 +32,9 @@ struct ThreadLocalValueTests {
                 OwnThread.onEach(4) { _ in
                     #expect(local.cachedValue() == nil)
                     let mine = local.value()
-                    for _ in 0..<10 { #expect(local.value() == mine && local.cachedValue() == mine) }
+                    for _ in 0..<10 {
+                        #expect(local.value() == mine && local.cachedValue() == mine)
+                    }
                 }
                 #expect(made.value == 4)
             }
@@ -57,7 +59,8 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: cachedValue() never makes a value, nor does value() without an instantiator`()
+    @Test
+    func `Law 22: cachedValue() never makes a value, nor does value() without an instantiator`()
         async
     {
         await offThePool {
@@ -74,7 +77,9 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: set changes the value of its thread only, and setting nil removes it`() async {
+    @Test func `Law 22: set changes the value of its thread only, and setting nil removes it`()
+        async
+    {
         await offThePool {
             for local in Self.kinds("set", instantiator: { _ in "made" }) {
                 OwnThread.onEach(4) { index in
@@ -91,7 +96,9 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: an instantiator gets the thread-local, and value() within it makes none`() async {
+    @Test func `Law 22: an instantiator gets the thread-local, and value() within it makes none`()
+        async
+    {
         await offThePool {
             let calls = Box(0)
             let instantiator: ThreadLocalValue<Int>.Instantiator = { local in
@@ -127,7 +134,9 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `Law 22: two thread-locals whose instantiators use each other get one value each`() async {
+    @Test func `Law 22: two thread-locals whose instantiators use each other get one value each`()
+        async
+    {
         await offThePool {
             let first = Box<ThreadLocalValue<Int>?>(nil)
             let second = ThreadLocalValue<Int> { _ in (first.value?.value() ?? 10) + 1 }
@@ -171,7 +180,9 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `withValue sets a value while it runs, even nested, and restores the former one`() async {
+    @Test func `withValue sets a value while it runs, even nested, and restores the former one`()
+        async
+    {
         await offThePool {
             for local in Self.kinds("with") as [ThreadLocalValue<String>] {
                 let result = local.withValue("outer") {
@@ -192,13 +203,17 @@ struct ThreadLocalValueTests {
         }
     }
 
-    @Test func `withValue restores the value when its operation throws, and rethrows the error`() async {
+    @Test func `withValue restores the value when its operation throws, and rethrows the error`()
+        async
+    {
         struct Failure: Error, Equatable { let code: Int }
         await offThePool {
             for local in Self.kinds("throws") as [ThreadLocalValue<Int>] {
                 local.set(1)
                 do throws(Failure) {
-                    try local.withValue(2) { () throws(Failure) in throw Failure(code: local.value()!) }
+                    try local.withValue(2) { () throws(Failure) in
+                        throw Failure(code: local.value()!)
+                    }
                 } catch {
                     #expect(error == Failure(code: 2))
                 }

@@ -113,7 +113,9 @@ struct TransactionTests {
             let other = DispatchQueue(label: "another queue")
             let value = transaction().exclusively {
                 transaction().read(
-                    other.sync { transaction().exclusively { transaction().read { transaction().read(5) } } })
+                    other.sync {
+                        transaction().exclusively { transaction().read { transaction().read(5) } }
+                    })
             }
             #expect(value == 5)
             #expect(transaction().read { other.sync { transaction().read(6) } } == 6)
@@ -127,17 +129,21 @@ struct TransactionTests {
         }
     }
 
-    @Test func `Law 28: a job that has its queue to itself gets an exclusive access at once`() async {
+    @Test func `Law 28: a job that has its queue to itself gets an exclusive access at once`() async
+    {
         await offThePool {
             let queue = DispatchQueue(label: "serial")
             let first = queue.sync { Transaction(queue: queue).exclusively { 1 } }
             let concurrent = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            let alone = concurrent.sync(flags: .barrier) { Transaction(queue: concurrent).exclusively { 2 } }
+            let alone = concurrent.sync(flags: .barrier) {
+                Transaction(queue: concurrent).exclusively { 2 }
+            }
             #expect([first, alone] == [1, 2])
         }
     }
 
-    @Test @MainActor func `Law 28: on the main queue from the main actor nothing deadlocks`() async {
+    @Test @MainActor func `Law 28: on the main queue from the main actor nothing deadlocks`() async
+    {
         for transaction in [Transaction(queue: .main), Transaction(on: .main)] {
             var count = 0
             transaction.exclusively { count += 1 }
@@ -153,7 +159,9 @@ struct TransactionTests {
     }
 
     @Test(arguments: ways)
-    func `Law 28: an access passes on its body's value or error, and ends with either`(_ way: Way) async {
+    func `Law 28: an access passes on its body's value or error, and ends with either`(_ way: Way)
+        async
+    {
         struct Failure: Error, Equatable { let number: Int }
         await offThePool {
             let transaction = way.make()()
@@ -170,8 +178,11 @@ struct TransactionTests {
     }
 
     @Test(arguments: ["default", "utility", "background", "interactive"])
-    func `Law 28: a transaction on a global queue traps with a message`(_ quality: String) async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    func `Law 28: a transaction on a global queue traps with a message`(_ quality: String)
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             [quality] in
             let qualities: [String: DispatchQoS.QoSClass] = [
                 "utility": .utility, "background": .background, "interactive": .userInteractive,
@@ -184,7 +195,8 @@ struct TransactionTests {
     @Test func `Laws 18, 28: an exclusive access inside a read traps with a message`()
         async throws
     {
-        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let queue = DispatchQueue(label: "cache", attributes: .concurrent)
             Transaction(queue: queue).read {
                 DispatchQueue(label: "other").sync { Transaction(queue: queue).exclusively {} }
@@ -198,7 +210,8 @@ struct TransactionTests {
         try expectTrap(result, "'cache'", "law 3")
     }
 
-    @Test func `Law 28: an exclusive access in a job that shares its concurrent queue traps`() async {
+    @Test func `Law 28: an exclusive access in a job that shares its concurrent queue traps`() async
+    {
         await #expect(processExitsWith: .failure) {
             let queue = DispatchQueue(label: "cache", attributes: .concurrent)
             queue.sync { Transaction(queue: queue).exclusively {} }

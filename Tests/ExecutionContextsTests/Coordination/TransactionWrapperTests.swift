@@ -6,7 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct TransactionWrapperTests {
     @Test(arguments: ExclusiveSubject.own + ExclusiveSubject.views)
-    func `Law 29: no increment by four threads at a time is lost`(_ subject: ExclusiveSubject) async {
+    func `Law 29: no increment by four threads at a time is lost`(_ subject: ExclusiveSubject) async
+    {
         await offThePool {
             let counter = Tally(subject.make())
             let each = rounds(debug: 10_000, release: 40_000)
@@ -164,7 +165,8 @@ struct TransactionWrapperTests {
         #expect(seen.value == 2)
     }
 
-    @Test @MainActor func `Laws 28, 29: the main actor changes a property on the main queue`() async {
+    @Test @MainActor func `Laws 28, 29: the main actor changes a property on the main queue`() async
+    {
         let tally = Tally(.main)
         tally.count += 1
         tally.count = tally.count + 1
@@ -174,7 +176,10 @@ struct TransactionWrapperTests {
         #expect(tally.count == 5)
     }
 
-    @Test func `Law 9: a replaced value is released after the transaction, and may use the property`() async {
+    @Test
+    func `Law 9: a replaced value is released after the transaction, and may use the property`()
+        async
+    {
         await offThePool {
             let property = TransactionWrapper<Ending?>(
                 wrappedValue: nil, on: BarrierQueueContext(label: "values"))
@@ -219,8 +224,9 @@ struct TransactionWrapperTests {
     }
 
     @Test func `Law 29: an access in the middle of a change traps with a message`() async throws {
-        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let property = TransactionWrapper(wrappedValue: 0, on: SerialQueueContext(label: "stock"))
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
+            let property = TransactionWrapper(wrappedValue: 0, on: .serial(label: "stock"))
             property.mutate { _ in property.wrappedValue = 1 }
         }
         try expectTrap(result, "'stock'", "law 29", "was changed")
@@ -232,8 +238,10 @@ struct TransactionWrapperTests {
         try expectTrap(result, "'stock'", "law 29", "was read")
     }
 
-    @Test func `Laws 28, 29: an access during a suspended change on the main actor traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test
+    func `Laws 28, 29: an access during a suspended change on the main actor traps`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             @MainActor func suspended() async {
                 let property = TransactionWrapper(wrappedValue: 0, on: .main)
                 func slowly(_ value: inout Int) async {
@@ -248,7 +256,8 @@ struct TransactionWrapperTests {
     }
 
     @Test func `Law 28: a property on a global queue traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = TransactionWrapper(wrappedValue: 0, queue: .global())
         }
         try expectTrap(result, "law 28")
@@ -269,7 +278,7 @@ private final class Tally: @unchecked Sendable {
 
     func mutate<Result>(_ body: (inout Int) -> Result) -> Result { _count.mutate(body) }
 
-    func mutateLog<Failure: Error>(_ body: (inout [String]) throws(Failure) -> Void) throws(Failure) {
+    func mutateLog<E: Error>(_ body: (inout [String]) throws(E) -> Void) throws(E) {
         try _log.mutate(body)
     }
 

@@ -9,7 +9,8 @@ import Testing
 struct WriteContextTests {
     /// Writes from `threads` threads, in all ways; each thread then reads what it has written.
     private func exercise(
-        _ coordinator: ReadWriteCoordinator, threads: Int = 4, each: Int = rounds(debug: 150, release: 2_000),
+        _ coordinator: ReadWriteCoordinator, threads: Int = 4,
+        each: Int = rounds(debug: 150, release: 2_000),
         inEachWrite look: @escaping @Sendable () -> Void = {}
     ) {
         let room = ReadWriteRoom(writers: threads)
@@ -38,17 +39,21 @@ struct WriteContextTests {
         await watched {
             let writeContexts: [any ExecutionContext] = [
                 .global, .global(qos: .utility), .immediate, .trampoline, BlockingContext(limit: 2),
-                .global.named("another"), DispatchQueue(label: "concurrent", attributes: .concurrent).context,
+                .global.named("another"),
+                DispatchQueue(label: "concurrent", attributes: .concurrent).context,
             ]
             for context in writeContexts { exercise(ReadWriteCoordinator(writesOnAny: context)) }
         }
     }
 
-    @Test func `Laws 20, 27: a reader or writer that waits for a manual write context drives it`() async {
+    @Test func `Laws 20, 27: a reader or writer that waits for a manual write context drives it`()
+        async
+    {
         await watched {
             let manual = ManualContext(name: "manual")
             for coordinator in [
-                ReadWriteCoordinator(writesOn: manual), ReadWriteCoordinator(writesOn: manual.serial("view")),
+                ReadWriteCoordinator(writesOn: manual),
+                ReadWriteCoordinator(writesOn: manual.serial("view")),
                 ReadWriteCoordinator(writesOn: manual.limited(to: 2)),
             ] {
                 let strays = Box(0)
@@ -60,9 +65,12 @@ struct WriteContextTests {
         }
     }
 
-    @Test func `Laws 20, 27: a read in a manual context's job drives another context of that time`() {
+    @Test func `Laws 20, 27: a read in a manual context's job drives another context of that time`()
+    {
         let time = ManualTime()
-        let (disk, net) = (ManualContext(name: "disk", time: time), ManualContext(name: "net", time: time))
+        let (disk, net) = (
+            ManualContext(name: "disk", time: time), ManualContext(name: "net", time: time)
+        )
         let coordinator = ReadWriteCoordinator(writesOn: net)
         let log = Box<[Int]>([])
         disk.execute {
@@ -91,7 +99,8 @@ struct WriteContextTests {
         }
     }
 
-    @Test func `Law 20: a reader on a serial write context runs the writes before it itself`() async {
+    @Test func `Law 20: a reader on a serial write context runs the writes before it itself`() async
+    {
         await watched {
             for writeContext in [GlobalContext().serial(), SerialQueueContext(label: "queue")]
                 as [any SerialContext & SynchronousContext]
@@ -112,7 +121,9 @@ struct WriteContextTests {
         }
     }
 
-    @Test func `Law 20: while the write context runs nothing, a reader waits and does not help`() async {
+    @Test func `Law 20: while the write context runs nothing, a reader waits and does not help`()
+        async
+    {
         await watched {
             let jobs = Box<[Work]>([])
             let coordinator = ReadWriteCoordinator(
@@ -136,7 +147,9 @@ struct WriteContextTests {
         }
     }
 
-    @Test func `Law 20: a reader in a job of a manual write context runs the writes before it`() async {
+    @Test func `Law 20: a reader in a job of a manual write context runs the writes before it`()
+        async
+    {
         await watched {
             let writeContext = ManualContext()
             let coordinator = ReadWriteCoordinator(writesOn: writeContext)
@@ -166,11 +179,15 @@ struct WriteContextTests {
                     if number % 2 == 0 { DispatchQueue.global().async(execute: work) }
                 },
             ]
-            for context in writeContexts { exercise(ReadWriteCoordinator(writesOnAny: context), each: 60) }
+            for context in writeContexts {
+                exercise(ReadWriteCoordinator(writesOnAny: context), each: 60)
+            }
         }
     }
 
-    @Test func `Law 20: a write context that keeps a drain and drops it later drops no write`() async {
+    @Test func `Law 20: a write context that keeps a drain and drops it later drops no write`()
+        async
+    {
         await watched {
             let kept = Box<[Work]>([])
             let coordinator = ReadWriteCoordinator(
@@ -214,7 +231,8 @@ struct WriteContextTests {
             }
             exercise(
                 ReadWriteCoordinator(
-                    writesOn: ClosureContext("late") { work in pending.withValue { $0.append(work) } }),
+                    writesOn: ClosureContext("late") { work in pending.withValue { $0.append(work) }
+                    }),
                 each: 50)
             isOver.value = true
             hasEnded.wait()
@@ -222,7 +240,9 @@ struct WriteContextTests {
     }
 
     @Test(arguments: [false, true])
-    func `Law 20: jobs that write and read back on every thread of a pool finish`(isBlocking: Bool) async {
+    func `Law 20: jobs that write and read back on every thread of a pool finish`(isBlocking: Bool)
+        async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let value = Box(0)
@@ -241,7 +261,8 @@ struct WriteContextTests {
         }
     }
 
-    @Test func `Law 20: tasks that write and read back on every thread of their pool finish`() async {
+    @Test func `Law 20: tasks that write and read back on every thread of their pool finish`() async
+    {
         let coordinator = ReadWriteCoordinator()
         let value = Box(0)
         await withTaskGroup { group in

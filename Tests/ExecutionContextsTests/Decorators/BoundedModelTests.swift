@@ -8,9 +8,11 @@ struct BoundedModelTests {
     enum Policy: CaseIterable, Sendable { case refuse, dropOldest, wait }
 
     @Test(arguments: Policy.allCases, 1...4)
-    func `A bounded view accepts, drops and runs what its model does, and every caller gets one outcome`(
-        _ policy: Policy, _ seed: UInt64
-    ) {
+    func
+        `A bounded view accepts, drops and runs what its model does, and every caller gets one outcome`(
+            _ policy: Policy, _ seed: UInt64
+        )
+    {
         let manual = ManualContext()
         let dropped = Box<[Int]>([])
         let ran = Box<[Int]>([])
@@ -22,7 +24,8 @@ struct BoundedModelTests {
             case .wait: manual.bounded(capacity, overflow: .wait)
             case .dropOldest:
                 // Only counted: what runs shows which job was dropped.
-                manual.bounded(capacity, overflow: .dropOldest { _ in dropped.withValue { $0.append(0) } })
+                manual.bounded(
+                    capacity, overflow: .dropOldest { _ in dropped.withValue { $0.append(0) } })
             }
         var rng = SeededRNG(seed: seed)
         var queued: [Int] = []
@@ -69,7 +72,9 @@ struct BoundedModelTests {
                 #expect(isRunning == !queued.isEmpty)
                 if isRunning {
                     expected.append(queued.removeFirst())
-                    if queued.count < capacity, !waiting.isEmpty { queued.append(waiting.removeFirst()) }
+                    if queued.count < capacity, !waiting.isEmpty {
+                        queued.append(waiting.removeFirst())
+                    }
                 }
             }
         }
@@ -81,7 +86,9 @@ struct BoundedModelTests {
         #expect((policy == .dropOldest) != (refusals > 0))
     }
 
-    @Test func `Laws 1, 8: jobs that a view over a bounded view accepted are not dropped for newer ones`() {
+    @Test
+    func `Laws 1, 8: jobs that a view over a bounded view accepted are not dropped for newer ones`()
+    {
         let manual = ManualContext()
         let log = Box<[String]>([])
         @Sendable func note(_ name: String) -> Work { { log.withValue { $0.append(name) } } }
@@ -98,7 +105,9 @@ struct BoundedModelTests {
         #expect(throws: Never.self) { try manual.finish() }
     }
 
-    @Test func `Law 1: a thread that waits on a view over a dropping view always gets its value`() async {
+    @Test func `Law 1: a thread that waits on a view over a dropping view always gets its value`()
+        async
+    {
         await offThePool {
             let queue = SerialQueueContext(label: "queue")
             let bounded = queue.bounded(1, overflow: .dropOldest { _ in })

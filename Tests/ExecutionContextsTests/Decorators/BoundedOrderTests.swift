@@ -44,7 +44,9 @@ struct BoundedOrderTests {
     }
 
     @Test(arguments: [Moody.Manner.inline, .dropping, .refusing])
-    func `Law 1: very many submissions that wait for room need no more stack than one`(_ manner: Moody.Manner)
+    func `Law 1: very many submissions that wait for room need no more stack than one`(
+        _ manner: Moody.Manner
+    )
         async
     {
         await onSmallStack {
@@ -111,8 +113,11 @@ final class OrderLedger: Sendable {
 
     func run(_ number: Int, _ body: () -> Void) {
         state.withValue { state in
-            if let last = state.ran.last, last >= number { state.faults.append("\(number) after \(last)") }
-            for other in state.ran where !state.freed.contains(other) && !state.running.contains(other) {
+            if let last = state.ran.last, last >= number {
+                state.faults.append("\(number) after \(last)")
+            }
+            for other in state.ran
+            where !state.freed.contains(other) && !state.running.contains(other) {
                 state.faults.append("\(other) is kept while \(number) runs")
             }
             state.ran.append(number)
@@ -167,7 +172,8 @@ final class Moody: SerialContext {
 
     func execute(_ work: @escaping Work) {
         let isDropped = state.withValue { state in
-            (manner == .dropping || manner == .refusing) && state.running != nil && state.rng.roll(3) != 0
+            (manner == .dropping || manner == .refusing) && state.running != nil
+                && state.rng.roll(3) != 0
         }
         if isDropped { return }
         let isInline = state.withValue { state in

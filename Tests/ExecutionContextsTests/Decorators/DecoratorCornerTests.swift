@@ -7,7 +7,8 @@ import Testing
 /// Corner cases of the laws that only combined decorators show.
 @Suite(.timeLimit(.minutes(30)))
 struct DecoratorCornerTests {
-    @Test func `Law 3: a barrier of a bounded view stays one when submitters overtake each other`() {
+    @Test func `Law 3: a barrier of a bounded view stays one when submitters overtake each other`()
+    {
         // The base delays the first submission until a barrier has been submitted, which makes the
         // race certain.
         let base = OvertakenBase()
@@ -45,7 +46,9 @@ struct DecoratorCornerTests {
         #expect(order.value == [0, 1, 2, 3, 4])
     }
 
-    @Test func `Law 5: many jobs behind a barrier do not nest on the stack of an inline base`() async {
+    @Test func `Law 5: many jobs behind a barrier do not nest on the stack of an inline base`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let view = ImmediateContext().barrier()
             let count = Box(0)
@@ -73,7 +76,9 @@ struct DecoratorCornerTests {
         #expect(ran.value == 2)
     }
 
-    @Test func `Law 8: a policy that would let jobs pass a barrier traps when the view is made`() async {
+    @Test func `Law 8: a policy that would let jobs pass a barrier traps when the view is made`()
+        async
+    {
         await #expect(processExitsWith: .failure) {
             let hidden: any ExecutionContext = .barrier(label: "hidden")
             _ = hidden.bounded(1, overflow: .dropOldest(notify: { _ in }))

@@ -86,7 +86,8 @@ struct InlineViewTests {
         if mustSkip, way == .refused { #expect(refused.value == 1, "\(layers) \(way)") }
     }
 
-    @Test func `Laws 16, 31: an inline job from inside the base's own job runs in the view's section`() {
+    @Test
+    func `Laws 16, 31: an inline job from inside the base's own job runs in the view's section`() {
         let base = SerialQueueContext(label: "base")
         let section = CriticalSection()
         let inside = Box<[Bool?]>([])

@@ -5,7 +5,10 @@ import Testing
 /// The shipped views under hundreds of schedules. A token would replay each of them.
 @Suite(.timeLimit(.minutes(30)))
 struct ViewScheduleTests {
-    @Test func `Laws 2, 33: under every schedule a serial view runs one job at a time and in order`() async {
+    @Test
+    func `Laws 2, 33: under every schedule a serial view runs one job at a time and in order`()
+        async
+    {
         await underEverySchedule("serial view") { sim, onlooker in
             let view = sim.global.serial("view")
             for name in ["a", "b"] {
@@ -23,7 +26,9 @@ struct ViewScheduleTests {
     }
 
     @Test
-    func `Laws 2, 33: under every schedule a held serial view runs nothing but its holder's jobs`() async {
+    func `Laws 2, 33: under every schedule a held serial view runs nothing but its holder's jobs`()
+        async
+    {
         await underEverySchedule("hold") { sim, onlooker in
             let view = sim.global.serial("view")
             for name in ["a", "b"] {
@@ -40,7 +45,9 @@ struct ViewScheduleTests {
     }
 
     @Test
-    func `Laws 1, 32, 33: under every schedule a limited view runs all jobs and keeps its limit`() async {
+    func `Laws 1, 32, 33: under every schedule a limited view runs all jobs and keeps its limit`()
+        async
+    {
         await underEverySchedule("limited view") { sim, onlooker in
             let view = sim.global.limited(to: 2)
             for name in ["a", "b"] {
@@ -57,7 +64,9 @@ struct ViewScheduleTests {
     }
 
     @Test
-    func `Laws 3, 33: under every schedule no job runs beside a view's barrier or overtakes it`() async {
+    func `Laws 3, 33: under every schedule no job runs beside a view's barrier or overtakes it`()
+        async
+    {
         await underEverySchedule("barrier view") { sim, onlooker in
             let view = sim.global.barrier("view")
             for name in ["a", "b"] {
@@ -75,7 +84,10 @@ struct ViewScheduleTests {
     }
 
     @Test
-    func `Laws 1, 33: under every schedule a bounded view runs what it accepts, within its capacity`() async {
+    func
+        `Laws 1, 33: under every schedule a bounded view runs what it accepts, within its capacity`()
+        async
+    {
         await underEverySchedule("bounded view, refusing") { sim, onlooker in
             let view = sim.global.bounded(2, overflow: .refuse)
             for name in ["a", "b"] {
@@ -101,11 +113,16 @@ struct ViewScheduleTests {
     }
 
     @Test
-    func `Laws 1, 33: under every schedule each dropped job is reported, and the newest job runs`() async {
+    func `Laws 1, 33: under every schedule each dropped job is reported, and the newest job runs`()
+        async
+    {
         await underEverySchedule("bounded view, dropping") { sim, onlooker in
-            let view = sim.serial("base").bounded(1, overflow: .dropOldest { _ in onlooker.note("dropped") })
+            let view = sim.serial("base").bounded(
+                1, overflow: .dropOldest { _ in onlooker.note("dropped") })
             sim.spawn("a") { for index in 1...4 { view.execute { onlooker.visit("\(index)") } } }
-            sim.finally("each ran or was dropped") { onlooker.log.count == 4 && onlooker.count("4") == 1 }
+            sim.finally("each ran or was dropped") {
+                onlooker.log.count == 4 && onlooker.count("4") == 1
+            }
             sim.finally("in order") {
                 let ran = onlooker.log.filter { $0 != "dropped" }
                 return ran == ran.sorted()
@@ -122,14 +139,18 @@ struct ViewScheduleTests {
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     let answers = (0..<3).map { _ in view.submit { onlooker.note("ran") } }
-                    for answer in answers { onlooker.expect((try? answer.wait()) != nil, "no answer") }
+                    for answer in answers {
+                        onlooker.expect((try? answer.wait()) != nil, "no answer")
+                    }
                 }
             }
             sim.finally("all, once") { onlooker.count("ran") == 6 }
         }
     }
 
-    @Test func `Laws 1, 25, 33: under every schedule no job runs after its token was invalidated`() async {
+    @Test func `Laws 1, 25, 33: under every schedule no job runs after its token was invalidated`()
+        async
+    {
         await underEverySchedule("token") { sim, onlooker in
             let (main, token) = (sim.main, InvalidationToken())
             let view = main.while(token)
@@ -155,11 +176,16 @@ struct ViewScheduleTests {
                     onlooker.note("gone")
                 }
             }
-            sim.finally("what was answered has run") { onlooker.count("ran") == onlooker.count("answered") }
+            sim.finally("what was answered has run") {
+                onlooker.count("ran") == onlooker.count("answered")
+            }
         }
     }
 
-    @Test func `Laws 6, 33: under every schedule an inline job overtakes no job accepted before it`() async {
+    @Test
+    func `Laws 6, 33: under every schedule an inline job overtakes no job accepted before it`()
+        async
+    {
         await underEverySchedule("inline") { sim, onlooker in
             let view = sim.main.inlineIfCurrent()
             let hasArrived = Tracked(false, "arrived")

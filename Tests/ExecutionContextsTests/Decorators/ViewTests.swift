@@ -25,7 +25,9 @@ struct ViewTests {
     @Test func `An observer sees in the context's own time how long a job waited`() {
         let manual = ManualContext()
         let log = Recorder()
-        let delaying = ClosureContext("held back") { work in manual.schedule(after: .seconds(5), work) }
+        let delaying = ClosureContext("held back") { work in
+            manual.schedule(after: .seconds(5), work)
+        }
         struct Timed: ContextDecorator {
             let base: ClosureContext
             let manual: ManualContext
@@ -36,7 +38,9 @@ struct ViewTests {
         #expect(log.lines.value[1] == "started 1 after 5.0 seconds")
     }
 
-    @Test func `Law 1: after invalidation queued jobs are dropped, and callers get a refusal`() async throws {
+    @Test func `Law 1: after invalidation queued jobs are dropped, and callers get a refusal`()
+        async throws
+    {
         let manual = ManualContext(name: "screen")
         let token = InvalidationToken()
         let view = manual.while(token)
@@ -77,8 +81,12 @@ private final class Recorder: ContextObserver {
     let lines = Box<[String]>([])
 
     func enqueued(_ job: ObservedWork) { note("enqueued \(job.id) on \(job.context)") }
-    func started(_ job: ObservedWork, waited: Duration) { note("started \(job.id) after \(waited)") }
-    func finished(_ job: ObservedWork, waited: Duration, ran: Duration) { note("finished \(job.id)") }
+    func started(_ job: ObservedWork, waited: Duration) {
+        note("started \(job.id) after \(waited)")
+    }
+    func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {
+        note("finished \(job.id)")
+    }
 
     private func note(_ line: String) { lines.withValue { $0.append(line) } }
 }

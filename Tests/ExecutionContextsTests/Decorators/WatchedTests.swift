@@ -87,7 +87,9 @@ struct WatchedTests {
     }
 
     @Test
-    func `A long job is reported as running too long, and the jobs behind it as waiting too long`() async {
+    func `A long job is reported as running too long, and the jobs behind it as waiting too long`()
+        async
+    {
         let scene = Held()
         await offThePool {
             let isInside = DispatchSemaphore(value: 0)
@@ -152,7 +154,9 @@ struct WatchedTests {
         #expect(time.pending.isEmpty)
     }
 
-    @Test func `A job that exceeds the limit but ends before the report is made is not reported`() throws {
+    @Test func `A job that exceeds the limit but ends before the report is made is not reported`()
+        throws
+    {
         let scene = Scene()
         scene.view.execute { scene.time.stall(for: .seconds(5)) }
         try scene.time.runUntilIdle()

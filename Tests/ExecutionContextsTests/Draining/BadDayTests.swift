@@ -26,16 +26,21 @@ struct BadDayTests {
         }
     }
 
-    @Test func `Law 1: jobs for a suspended queue wait, and run once the queue is resumed`() async throws {
+    @Test func `Law 1: jobs for a suspended queue wait, and run once the queue is resumed`()
+        async throws
+    {
         let queue = DispatchQueue(label: "suspended")
         queue.suspend()
         let views: [any ExecutionContext] = [
-            queue.context, queue.context.serial(), queue.context.limited(to: 2), queue.context.barrier(),
+            queue.context, queue.context.serial(), queue.context.limited(to: 2),
+            queue.context.barrier(),
         ]
         let ran = Box(0)
         for view in views { view.execute { ran.withValue { $0 += 1 } } }
         let answers = views.map { view in view.submit { "ran" } }
-        let cancelled = queue.context.submit { Issue.record("It was cancelled before its queue resumed.") }
+        let cancelled = queue.context.submit {
+            Issue.record("It was cancelled before its queue resumed.")
+        }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.get() }
         #expect(ran.value == 0)
@@ -74,7 +79,9 @@ struct BadDayTests {
     @Test func `Law 1: the error of a throwing body comes through run and submit`() async {
         struct Failure: Error, Equatable { let number: Int }
         let context = GlobalContext().serial()
-        await #expect(throws: Failure(number: 1)) { try await context.run { throw Failure(number: 1) } }
+        await #expect(throws: Failure(number: 1)) {
+            try await context.run { throw Failure(number: 1) }
+        }
         await #expect(throws: Failure(number: 2)) {
             try await context.submit { throw Failure(number: 2) }.get()
         }

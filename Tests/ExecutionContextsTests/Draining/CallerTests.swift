@@ -41,7 +41,8 @@ struct CallerTests {
                             way.sync {
                                 inner.sync {
                                     #expect(
-                                        section.isCurrent == true && coordinator.reading.isCurrent == true)
+                                        section.isCurrent == true
+                                            && coordinator.reading.isCurrent == true)
                                     #expect(
                                         held.isCurrent == true && queue.isCurrent == true)
                                     section.execute {}
@@ -63,7 +64,9 @@ struct CallerTests {
                 }
             }
             #expect(ran.value)
-            coordinator.blockingWrite { way.sync { coordinator.blockingWrite { coordinator.read {} } } }
+            coordinator.blockingWrite {
+                way.sync { coordinator.blockingWrite { coordinator.read {} } }
+            }
             hold.release()
             #expect(section.isCurrent == false && held.isCurrent == false)
             // All of them are free again, as if one thread had done everything.
@@ -93,7 +96,9 @@ struct CallerTests {
     }
 
     @Test
-    func `Law 4: a sync body is on the queue whose job waits for it, and jobs beside it are not`() async {
+    func `Law 4: a sync body is on the queue whose job waits for it, and jobs beside it are not`()
+        async
+    {
         await watched {
             let queue = SerialQueueContext(label: "queue")
             let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
@@ -120,7 +125,9 @@ struct CallerTests {
         }
     }
 
-    @Test func `Law 4: a thread's context does not know whether a body on another thread is on it`() async {
+    @Test func `Law 4: a thread's context does not know whether a body on another thread is on it`()
+        async
+    {
         await watched {
             let thread = RunLoopThreadContext(name: "thread")
             let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
@@ -137,7 +144,8 @@ struct CallerTests {
         }
     }
 
-    @Test func `Laws 21, 23: thread-local values are those of the thread that runs the body`() async {
+    @Test func `Laws 21, 23: thread-local values are those of the thread that runs the body`() async
+    {
         await watched {
             let way = RunLoopThreadContext(name: "far").serial()
             let local = ThreadLocalValue<Int>()

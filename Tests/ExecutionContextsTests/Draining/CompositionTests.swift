@@ -27,7 +27,8 @@ struct CompositionTests {
     func `Law 27: through any layers, a sync from inside the base's own job traps with a message`(
         _ seed: Int
     ) async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             [seed] in
             var rng = SeededRNG(seed: UInt64(seed))
             let bases: [any ExecutionContext] = [
@@ -42,7 +43,8 @@ struct CompositionTests {
             for _ in 0..<rng.roll(4) { context = layers[rng.roll(layers.count)].apply(to: context) }
             let view = context.serial()
             base.execute { view.sync {} }
-            await withCheckedContinuation { continuation in Forever.kept.withValue { $0.append(continuation) }
+            await withCheckedContinuation { continuation in
+                Forever.kept.withValue { $0.append(continuation) }
             }
         }
         try expectTrap(result, "law 27", "never end")
@@ -54,7 +56,8 @@ private enum Forever { static let kept = Box<[CheckedContinuation<Void, Never>]>
 
 /// The layers that may lie between a context and its base.
 enum Layer: CaseIterable {
-    case serial, limited, barrier, named, observed, propagating, inlineIfCurrent, bounded, exclusive, valid,
+    case serial, limited, barrier, named, observed, propagating, inlineIfCurrent, bounded,
+        exclusive, valid,
         watched
 
     func apply(to base: any ExecutionContext) -> any ExecutionContext {
@@ -150,7 +153,8 @@ final class HostileBase: ExecutionContext {
     func enqueue(_ work: @escaping Work) {
         let roll = rng.withValue { $0.roll(6) }
         switch manner {
-        case .delaying where roll < 3: GlobalContext().schedule(after: .microseconds(roll * 300), work)
+        case .delaying where roll < 3:
+            GlobalContext().schedule(after: .microseconds(roll * 300), work)
         case .dropping where roll == 0: break
         default: DispatchQueue.global().async(execute: work)
         }

@@ -25,11 +25,15 @@ struct DrainOwnershipTests {
             Subject("run loop thread") { .thread(name: "loop") },
             Subject("exclusive view of global") { GlobalContext().exclusive(CriticalSection()) },
             Subject("enqueued jobs of a section") { ElsewhereInside() },
-            Subject("bounded serial view") { GlobalContext().serial().bounded(100_000, overflow: .refuse) },
+            Subject("bounded serial view") {
+                GlobalContext().serial().bounded(100_000, overflow: .refuse)
+            },
             Subject("dropping serial view") {
                 GlobalContext().serial().bounded(100_000, overflow: .dropOldest { _ in })
             },
-            Subject("serial view while valid") { GlobalContext().serial().while(InvalidationToken()) },
+            Subject("serial view while valid") {
+                GlobalContext().serial().while(InvalidationToken())
+            },
             Subject("serial view, inline") { GlobalContext().serial().inlineIfCurrent() },
             Subject("a serial queue's context") { DispatchQueue(label: "serial").context },
             Subject("main") { MainContext() },
@@ -68,7 +72,10 @@ struct DrainOwnershipTests {
         }
     }
 
-    @Test func `Laws 2, 10: captures of jobs that a base drops are freed beside no job of the view`() async {
+    @Test
+    func `Laws 2, 10: captures of jobs that a base drops are freed beside no job of the view`()
+        async
+    {
         await watched {
             for isLimited in [false, true] {
                 let base = SometimesDropping()
@@ -100,7 +107,8 @@ struct DrainOwnershipTests {
         #expect(seen.value == Array(repeating: true, count: 20))
     }
 
-    @Test func `Law 10: captures of a submitted body are freed before the caller gets the outcome`() {
+    @Test func `Law 10: captures of a submitted body are freed before the caller gets the outcome`()
+    {
         let context = ManualContext()
         let freed = Box(false)
         let seen = Box<Bool?>(nil)
@@ -113,7 +121,8 @@ struct DrainOwnershipTests {
         #expect(seen.value == true)
     }
 
-    @Test func `Law 10: a trampoline frees a job before it runs the jobs that this job submitted`() {
+    @Test func `Law 10: a trampoline frees a job before it runs the jobs that this job submitted`()
+    {
         let freed = Box(false)
         let seen = Box<Bool?>(nil)
         func outermost() -> Work {

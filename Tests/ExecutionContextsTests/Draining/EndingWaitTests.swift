@@ -23,7 +23,9 @@ struct EndingWaitTests {
     }
 
     @Test
-    func `Law 27: a wait inside a job of the write context ends if a reader may run the writes`() async {
+    func `Law 27: a wait inside a job of the write context ends if a reader may run the writes`()
+        async
+    {
         await watched {
             let writeContext = BlockingContext(limit: 1)
             let store = ReadWriteCoordinator(writesOn: writeContext)
@@ -68,7 +70,9 @@ struct EndingWaitTests {
         }
     }
 
-    @Test func `Law 27: a wait for a view over a view ends if another waiting thread may drain it`() async {
+    @Test func `Law 27: a wait for a view over a view ends if another waiting thread may drain it`()
+        async
+    {
         await watched {
             let files = BlockingContext(limit: 1)
             let below = files.serial()
@@ -86,7 +90,9 @@ struct EndingWaitTests {
     }
 
     @Test(arguments: 0..<4)
-    func `Law 27: a waiter whose wait has ended holds no permit, even before it wakes`(_ kind: Int) async {
+    func `Law 27: a waiter whose wait has ended holds no permit, even before it wakes`(_ kind: Int)
+        async
+    {
         await watched {
             for _ in 0..<rounds(debug: 300, release: 3_000) {
                 let base: any ExecutionContext =
@@ -143,7 +149,9 @@ struct EndingWaitTests {
     }
 
     @Test
-    func `Law 27: a wait for a queue ends if its target is free, concurrent or held by the queue`() async {
+    func `Law 27: a wait for a queue ends if its target is free, concurrent or held by the queue`()
+        async
+    {
         await watched {
             let below = SerialQueueContext(label: "below")
             let above = SerialQueueContext(label: "above", target: below.queue)
@@ -176,14 +184,17 @@ struct EndingWaitTests {
     }
 
     @Test
-    func `Law 27: a wait for a job in a section ends if the caller is outside, or runs the job`() async {
+    func `Law 27: a wait for a job in a section ends if the caller is outside, or runs the job`()
+        async
+    {
         await watched {
             let (section, other) = (CriticalSection(), CriticalSection())
             let manual = ManualContext()
             #expect(GlobalContext().exclusive(section).serial().sync { 1 } == 1)
             #expect(other.execute { GlobalContext().exclusive(section).serial().sync { 2 } } == 2)
             #expect(section.execute { manual.exclusive(section).serial().sync { 3 } } == 3)
-            #expect(section.execute { ImmediateContext().exclusive(section).serial().sync { 4 } } == 4)
+            #expect(
+                section.execute { ImmediateContext().exclusive(section).serial().sync { 4 } } == 4)
         }
     }
 }

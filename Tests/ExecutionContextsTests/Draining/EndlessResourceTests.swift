@@ -25,7 +25,8 @@ struct EndlessResourceTests {
             case .writeContext: ["'v'", "'write context'"]
             case .writingView: ["'v'", "a read of 'store'"]
             case .twice, .twiceBeforeBarrier: ["'v'", "the last job that 'two'"]
-            case .blocking, .blockingTwo, .blockingThroughOther: ["'v'", "the last job that 'files'"]
+            case .blocking, .blockingTwo, .blockingThroughOther:
+                ["'v'", "the last job that 'files'"]
             case .pool, .poolBounded, .poolSerial: ["'v'", "the last job that 'workers'"]
             case .operation, .foreignOperation: ["'v'", "'operations'", "at a time"]
             case .operationMain, .mainTarget: ["'v'", "'main'"]
@@ -45,7 +46,9 @@ struct EndlessResourceTests {
             case .operation, .foreignOperation, .operationMain: runOperation()
             case .section: Self.inSection { GlobalContext().exclusive($0).serial("v").sync {} }
             case .serialSection:
-                Self.inSection { SerialQueueContext(label: "base").exclusive($0).serial("v").sync {} }
+                Self.inSection {
+                    SerialQueueContext(label: "base").exclusive($0).serial("v").sync {}
+                }
             default: runTarget()
             }
         }
@@ -87,7 +90,9 @@ struct EndlessResourceTests {
             case .blocking: one.execute { one.limited(to: 1).serial("v").sync {} }
             case .blockingTwo:
                 two.execute {
-                    two.limited(to: 4).serial("first").sync { two.limited(to: 4).serial("v").sync {} }
+                    two.limited(to: 4).serial("first").sync {
+                        two.limited(to: 4).serial("v").sync {}
+                    }
                 }
             default:
                 // The body runs on another thread, and waits there for a second job of `one`.
@@ -152,7 +157,8 @@ struct EndlessResourceTests {
     func `Law 27: a wait for a resource that the caller holds traps with a message`(
         _ choice: Int
     ) async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             [choice = choice as Int] in
             let program = try #require(Program(rawValue: choice))
             Thread.detachNewThread { program.run() }

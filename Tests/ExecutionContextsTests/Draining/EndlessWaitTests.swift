@@ -10,7 +10,8 @@ import Testing
 struct EndlessWaitTests {
     /// Contexts that run one job at a time, and cannot run another one while that job waits.
     enum Base: Int, CaseIterable, Sendable {
-        case main, thread, queue, limited, view, barrier, heldQueue, heldView, heldBarrier, decorated, actor,
+        case main, thread, queue, limited, view, barrier, heldQueue, heldView, heldBarrier,
+            decorated, actor,
             manual
 
         /// Runs `body` inside the one job, or inside the hold.
@@ -28,7 +29,9 @@ struct EndlessWaitTests {
             case .heldView: hold(SerialQueueContext(label: "below").serial("base"), body)
             case .heldBarrier: hold(BarrierQueueContext(label: "base"), body)
             case .decorated:
-                run(SerialQueueContext(label: "base").named("base").observed(by: NoObserver()), body)
+                run(
+                    SerialQueueContext(label: "base").named("base").observed(by: NoObserver()), body
+                )
             case .actor: run(ActorContext(Host()), body)
             case .manual:
                 let context = ManualContext(name: "base")
@@ -40,7 +43,8 @@ struct EndlessWaitTests {
         }
 
         private func run(
-            _ context: some ExecutionContext, _ body: @escaping @Sendable (any ExecutionContext) -> Void
+            _ context: some ExecutionContext,
+            _ body: @escaping @Sendable (any ExecutionContext) -> Void
         ) { context.execute { body(context) } }
 
         private func hold(
@@ -72,7 +76,9 @@ struct EndlessWaitTests {
             case .limitedView: base.limited(to: 4).serial("v").sync {}
             case .crossing:
                 // The body runs on another thread, and waits for the base from there.
-                ClosureContext { DispatchQueue.global().async(execute: $0) }.serial().sync { view.sync {} }
+                ClosureContext { DispatchQueue.global().async(execute: $0) }.serial().sync {
+                    view.sync {}
+                }
             }
         }
     }
@@ -84,9 +90,12 @@ struct EndlessWaitTests {
         + Way.allCases.dropFirst().map { [Base.queue.rawValue, $0.rawValue] }
 
     @Test(arguments: cases)
-    func `Law 27: a wait from inside the base's own job traps with a message`(_ choice: [Int]) async throws {
+    func `Law 27: a wait from inside the base's own job traps with a message`(_ choice: [Int])
+        async throws
+    {
         let (base, way) = (choice[0], choice[1])
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             [base = base as Int, way = way as Int] in
             let way = try #require(Way(rawValue: way))
             let base = try #require(Base(rawValue: base))
@@ -100,8 +109,11 @@ struct EndlessWaitTests {
         try expectTrap(result, "law 27", "never end", "execute or run")
     }
 
-    @Test func `Law 27: a wait inside the last permit of a limited view traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 27: a wait inside the last permit of a limited view traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let base = GlobalContext().limited(to: 2, name: "two")
             base.execute { base.serial("first").sync { base.serial("second").sync {} } }
             await neverReturns()
@@ -114,7 +126,8 @@ struct EndlessWaitTests {
     func `Law 27: a read or write behind a write that the caller's own job blocks traps`(
         _ isWrite: Bool
     ) async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             [isWrite = isWrite as Bool] in
             let base = GlobalContext().limited(to: 1, name: "base")
             let queue = SerialQueueContext(label: "base")
@@ -132,8 +145,11 @@ struct EndlessWaitTests {
         try expectTrap(result, "'store'", "'base'", "law 27", "never end")
     }
 
-    @Test func `Law 27: an endless wait on a foreign serial dispatch queue traps, too`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 27: an endless wait on a foreign serial dispatch queue traps, too`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let base = DispatchQueue(label: "plain").context
             base.execute { base.serial("v").sync {} }
             await neverReturns()
@@ -142,8 +158,11 @@ struct EndlessWaitTests {
     }
 
     @Test
-    func `Law 1: a wait for a view whose token is invalidated traps and names the token`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    func `Law 1: a wait for a view whose token is invalidated traps and names the token`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let token = InvalidationToken()
             token.invalidate()
             GlobalContext().while(token).serial("screen").sync {}
@@ -181,7 +200,10 @@ struct EndlessWaitTests {
     }
 
     @Test
-    func `Law 27: inside the base, holding an idle view and a sync over an inline base do not wait`() async {
+    func
+        `Law 27: inside the base, holding an idle view and a sync over an inline base do not wait`()
+        async
+    {
         await watched {
             let base = SerialQueueContext(label: "base")
             let inline = base.inlineIfCurrent()
@@ -215,7 +237,9 @@ struct EndlessWaitTests {
 
 /// Suspends for ever. The process ends meanwhile.
 private func neverReturns() async {
-    await withCheckedContinuation { continuation in Endless.kept.withValue { $0.append(continuation) } }
+    await withCheckedContinuation { continuation in
+        Endless.kept.withValue { $0.append(continuation) }
+    }
 }
 
 /// Keeps continuations that are never resumed.

@@ -49,7 +49,9 @@ final class Play: Sendable {
             context.execute(job(thread, index) { context.execute(inner) })
         case 5: context.execute(job(thread, index), refused: { _ in })
         case 6:
-            if let context = context as? any BarrierContext { context.executeBarrier(job(thread, index)) }
+            if let context = context as? any BarrierContext {
+                context.executeBarrier(job(thread, index))
+            }
         default: context.execute(job(thread, index))
         }
     }
@@ -102,7 +104,9 @@ final class Play: Sendable {
         // A capture's deinit is a part of its job, so no other job may run beside it.
         enter("a capture's deinit")
         state.withValue { state in
-            if ran > 1 || ran == 0 && !composition.dropsJobs { state.faults.append("ran \(ran) times") }
+            if ran > 1 || ran == 0 && !composition.dropsJobs {
+                state.faults.append("ran \(ran) times")
+            }
         }
         leave()
         ended.signal()

@@ -7,7 +7,9 @@ import Testing
 /// builds its interleaving on one thread.
 @Suite(.timeLimit(.minutes(30)))
 struct ViewRaceTests {
-    @Test func `Law 3: a barrier of a bounded view is a barrier of the base, whichever job comes first`() {
+    @Test
+    func `Law 3: a barrier of a bounded view is a barrier of the base, whichever job comes first`()
+    {
         let base = RecordingBarrierContext()
         let view = base.bounded(8, overflow: .refuse)
         let wasExclusive = Box<[String: Bool]>([:])
@@ -22,11 +24,14 @@ struct ViewRaceTests {
         #expect(wasExclusive.value["plain"] != nil)
     }
 
-    @Test func `Law 1: a barrier and the jobs submitted meanwhile all run, whichever comes first`() {
+    @Test func `Law 1: a barrier and the jobs submitted meanwhile all run, whichever comes first`()
+    {
         let base = RecordingBarrierContext()
         let view = base.bounded(8, overflow: .refuse)
         let order = Box<[Int]>([])
-        base.beforeNext { for index in 2...4 { view.execute { order.withValue { $0.append(index) } } } }
+        base.beforeNext {
+            for index in 2...4 { view.execute { order.withValue { $0.append(index) } } }
+        }
         view.executeBarrier { order.withValue { $0.append(1) } }
         base.runAll()
         // The calls overlap, so the barrier may run first or last. The others keep their order.
@@ -34,7 +39,8 @@ struct ViewRaceTests {
         #expect(order.value.filter { $0 != 1 } == [2, 3, 4])
     }
 
-    @Test func `Law 4: a view that resubmits its drain is not current in what its base runs meanwhile`() {
+    @Test
+    func `Law 4: a view that resubmits its drain is not current in what its base runs meanwhile`() {
         // The base helps: a submitter runs the oldest queued job itself.
         let base = HelpingContext()
         let view = base.serial()
@@ -52,7 +58,9 @@ struct ViewRaceTests {
     }
 
     @Test(arguments: [true, false])
-    func `Law 8: a view of a propagating base keeps each submitter's task-local values`(_ isSerial: Bool) {
+    func `Law 8: a view of a propagating base keeps each submitter's task-local values`(
+        _ isSerial: Bool
+    ) {
         let manual = ManualContext()
         let base = manual.propagating(Request.$id)
         let view: any ExecutionContext = isSerial ? base.serial() : base.limited(to: 1)
@@ -124,7 +132,9 @@ private final class HelpingContext: ExecutionContext {
 
     @discardableResult
     private func runNext() -> Bool {
-        guard let work = waiting.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
+        guard let work = waiting.withValue({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+            return false
+        }
         work()
         return true
     }

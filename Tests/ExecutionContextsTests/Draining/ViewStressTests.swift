@@ -27,18 +27,24 @@ struct ViewStressTests {
             GlobalContext().limited(to: 3).limited(to: 2)
         },
         Case(testDescription: "serial view of immediate", limit: 1) { ImmediateContext().serial() },
-        Case(testDescription: "serial view of trampoline", limit: 1) { TrampolineContext().serial() },
+        Case(testDescription: "serial view of trampoline", limit: 1) {
+            TrampolineContext().serial()
+        },
         Case(testDescription: "serial view of a limited view", limit: 1) {
             GlobalContext().limited(to: 3).serial()
         },
         Case(testDescription: "blocking, serial", limit: 1) { BlockingContext(limit: 3).serial() },
-        Case(testDescription: "inline serial view", limit: 1) { GlobalContext().serial().inlineIfCurrent() },
+        Case(testDescription: "inline serial view", limit: 1) {
+            GlobalContext().serial().inlineIfCurrent()
+        },
     ]
 
     @Test(arguments: cases)
-    func `Laws 1, 2, 3: from many threads, all jobs run, limits hold, and barriers run alone and in order`(
-        _ example: Case
-    ) async {
+    func
+        `Laws 1, 2, 3: from many threads, all jobs run, limits hold, and barriers run alone and in order`(
+            _ example: Case
+        ) async
+    {
         let context = example.make()
         let checker = Box(Checker(limit: example.limit, submitters: 4))
         await withCheckedContinuation { continuation in
@@ -102,7 +108,9 @@ struct ViewStressTests {
                 // This blocks, so it must not run on the pool.
                 DispatchQueue(label: "caller").async {
                     for _ in 0..<300 {
-                        outer.sync { inner.sync { outer.sync { inner.sync { unsafe count += 1 } } } }
+                        outer.sync {
+                            inner.sync { outer.sync { inner.sync { unsafe count += 1 } } }
+                        }
                     }
                     if left.withValue({
                         $0 -= 1; return $0 == 0
@@ -116,7 +124,10 @@ struct ViewStressTests {
         #expect(result == 1200)
     }
 
-    @Test func `Law 4: a view is current in a nested sync that another view runs on another thread`() async {
+    @Test
+    func `Law 4: a view is current in a nested sync that another view runs on another thread`()
+        async
+    {
         let outer = GlobalContext().serial("outer")
         let inner = BlockingContext(limit: 1).serial("inner")
         let answers = await withCheckedContinuation { continuation in
@@ -128,7 +139,9 @@ struct ViewStressTests {
         #expect(answers == [true, true, true, false])
     }
 
-    @Test func `Law 10: a view that is released with queued jobs runs them, and is then freed`() async {
+    @Test func `Law 10: a view that is released with queued jobs runs them, and is then freed`()
+        async
+    {
         weak var view: AnyObject?
         let queue = DispatchQueue(label: "suspended")
         queue.suspend()
@@ -172,7 +185,9 @@ private struct Checker {
         if isBarrier {
             barrierRuns = true
             if running != 1 { fault("barrier \(submitter).\(index) beside \(running - 1)") }
-            if ended[submitter] != index { fault("barrier \(submitter).\(index) after \(ended[submitter])") }
+            if ended[submitter] != index {
+                fault("barrier \(submitter).\(index) after \(ended[submitter])")
+            }
             lastBarrier[submitter] = index
         } else if index < lastBarrier[submitter] || started[submitter] < index - index % 17 {
             fault("\(submitter).\(index) on the wrong side of a barrier")

@@ -60,12 +60,15 @@ struct WaitingTests {
         }
     }
 
-    @Test func `Laws 1, 2: a late drain does not run again the jobs that a waiting thread has run`() {
+    @Test func `Laws 1, 2: a late drain does not run again the jobs that a waiting thread has run`()
+    {
         let base = StuckPool()
         let view = base.serial()
         let log = Box<[Int]>([])
         for round in 0..<3 {
-            for index in 0..<400 { view.execute { log.withValue { $0.append(round * 401 + index) } } }
+            for index in 0..<400 {
+                view.execute { log.withValue { $0.append(round * 401 + index) } }
+            }
             view.sync { log.withValue { $0.append(round * 401 + 400) } }
         }
         #expect(log.value == Array(0..<1203))
@@ -79,7 +82,8 @@ struct WaitingTests {
         #expect(log.value == Array(0..<1204))
     }
 
-    @Test func `Law 1: a job that is submitted during a hold runs when the base runs the next drain`() {
+    @Test
+    func `Law 1: a job that is submitted during a hold runs when the base runs the next drain`() {
         let base = StuckPool()
         let view = base.serial()
         let log = Box<[Int]>([])
@@ -110,7 +114,9 @@ struct WaitingTests {
         #expect(ran.value == ["body", "next"])
     }
 
-    @Test func `Law 4: a job that a waiting thread runs is not inside of that thread's contexts`() async {
+    @Test func `Law 4: a job that a waiting thread runs is not inside of that thread's contexts`()
+        async
+    {
         await offThePool {
             let base = StuckPool()
             let view = base.serial()
@@ -120,7 +126,9 @@ struct WaitingTests {
             let within = Box<[Bool?]>([])
             queue.sync {
                 outer.sync {
-                    view.execute { seen.value = [queue.isCurrent, outer.isCurrent, view.isCurrent] }
+                    view.execute {
+                        seen.value = [queue.isCurrent, outer.isCurrent, view.isCurrent]
+                    }
                     view.sync { within.value = [queue.isCurrent, outer.isCurrent, view.isCurrent] }
                 }
             }
@@ -135,7 +143,8 @@ struct WaitingTests {
     ) async {
         await offThePool {
             let base: any ExecutionContext =
-                runsAnywhere ? GlobalContext() : ClosureContext { DispatchQueue.global().async(execute: $0) }
+                runsAnywhere
+                ? GlobalContext() : ClosureContext { DispatchQueue.global().async(execute: $0) }
             let view = base.serial()
             let order = Order(threads: 4)
             onThreads(4) { thread in

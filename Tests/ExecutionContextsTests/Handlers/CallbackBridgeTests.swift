@@ -19,7 +19,8 @@ struct CallbackBridgeTests {
                 done((text, status), nil)
             }
         }
-        #expect(try await [result.get(), typed.get(), pair.get(), value.get()] == ["a", "b", "c", "d"])
+        #expect(
+            try await [result.get(), typed.get(), pair.get(), value.get()] == ["a", "b", "c", "d"])
         #expect(try await optional.get() == "e")
         #expect(try await tuple.get() == ("f", 200))
         try await Async<Void>.fromCallback { done in files.save("g", completion: done) }.get()
@@ -79,7 +80,8 @@ struct CallbackBridgeTests {
         #expect(optional.value == .some(nil))
     }
 
-    @Test func `The starting closure runs on the caller, and an error that it throws fails the future`() {
+    @Test
+    func `The starting closure runs on the caller, and an error that it throws fails the future`() {
         let log = Box<[String]>([])
         let kept = Box<(@Sendable (Int) -> Void)?>(nil)
         let thrown = Async<Int>.fromCallback { done in
@@ -103,7 +105,9 @@ struct CallbackBridgeTests {
         #expect(called.value == 1)
     }
 
-    @Test func `Law 26: a handler that is released uncalled fails the future as a released promise does`() {
+    @Test
+    func `Law 26: a handler that is released uncalled fails the future as a released promise does`()
+    {
         let isFreed = Box(false)
         let line: UInt = #line + 1
         let dropped = Async<Int>.fromCallback { done in
@@ -120,7 +124,9 @@ struct CallbackBridgeTests {
                 == .abandoned(promise: "ExecutionContextsTests/CallbackBridgeTests.swift:\(line)"))
     }
 
-    @Test func `Law 24: a second call changes nothing and is reported with the source location`() throws {
+    @Test func `Law 24: a second call changes nothing and is reported with the source location`()
+        throws
+    {
         let faults = Box<[CallbackFault]>([])
         let kept = Box<[@Sendable (Result<Int, any Error>) -> Void]>([])
         let line: UInt = #line + 1
@@ -141,9 +147,12 @@ struct CallbackBridgeTests {
         }
     }
 
-    @Test func `By default, a second call prints one line to standard error, without a trap`() async throws {
+    @Test func `By default, a second call prints one line to standard error, without a trap`()
+        async throws
+    {
         let result = await #expect(
-            processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
+            processExitsWith: .success,
+            observing: [\.standardErrorContent, \.standardOutputContent]
         ) {
             _ = Async<Int>.fromCallback { done in
                 done(1)
@@ -171,7 +180,9 @@ struct CallbackBridgeTests {
     @Test func `The handler may be wrapped for a context like any other handler`() {
         let manual = ManualContext()
         let files = Files()
-        let value = Async<String>.fromCallback { done in files.pair("a", completion: manual.callback(done)) }
+        let value = Async<String>.fromCallback { done in
+            files.pair("a", completion: manual.callback(done))
+        }
         #expect(value.outcome == nil)
         manual.runReady()
         #expect(value.value == "a")
@@ -188,7 +199,9 @@ struct CallbackBridgeTests {
         #expect(dropped.error is AsyncError)
     }
 
-    @Test func `Law 24: of sixteen threads that call at once, exactly one completes the future`() async {
+    @Test func `Law 24: of sixteen threads that call at once, exactly one completes the future`()
+        async
+    {
         await offThePool {
             let count = rounds(debug: 2_000, release: 50_000)
             let faults = Box(0)
@@ -220,19 +233,26 @@ struct Files {
 
     private var outcome: Result<Void, Broken> { error.map { .failure($0) } ?? .success(()) }
 
-    func result(_ text: String, completion: @escaping @Sendable (Result<String, any Error>) -> Void) {
+    func result(_ text: String, completion: @escaping @Sendable (Result<String, any Error>) -> Void)
+    {
         completion(outcome.map { text }.mapError { $0 })
     }
     func typed(_ text: String, completion: @escaping (Result<String, Broken>) -> Void) {
         completion(outcome.map { text })
     }
     @discardableResult
-    func pair(_ text: String, completion: @escaping @Sendable (String?, (any Error)?) -> Void) -> Int {
+    func pair(_ text: String, completion: @escaping @Sendable (String?, (any Error)?) -> Void)
+        -> Int
+    {
         completion(error == nil ? text : nil, error)
         return 0
     }
-    func value(_ text: String, completion: @escaping @Sendable (String) -> Void) { completion(text) }
-    func three(_ text: String, completion: @escaping @Sendable (String?, Int?, (any Error)?) -> Void) {
+    func value(_ text: String, completion: @escaping @Sendable (String) -> Void) {
+        completion(text)
+    }
+    func three(
+        _ text: String, completion: @escaping @Sendable (String?, Int?, (any Error)?) -> Void
+    ) {
         completion(text, 200, nil)
     }
     func save(_ text: String, completion: @escaping ((any Error)?) -> Void) { completion(error) }

@@ -5,7 +5,8 @@ import Testing
 /// Cancelling an `Async` made from a function with a completion handler.
 @Suite(.timeLimit(.minutes(30)))
 struct CallbackCancellingTests {
-    @Test func `Law 26: cancelling stops the request once, and a first call after it is no fault`() {
+    @Test func `Law 26: cancelling stops the request once, and a first call after it is no fault`()
+    {
         let request = Request()
         let value: Async<Int> = request.start()
         #expect(value.cancel())
@@ -106,7 +107,9 @@ struct CallbackCancellingTests {
             let freed = [Box(false), Box(false), Box(false)]
             do {
                 let kept = Box<(@Sendable (Int) -> Void)?>(nil)
-                let (report, stop, notify) = (capturing(freed[0]), capturing(freed[1]), capturing(freed[2]))
+                let (report, stop, notify) = (
+                    capturing(freed[0]), capturing(freed[1]), capturing(freed[2])
+                )
                 let value = Async<Int>.fromCallback { done, onCancel in
                     onCancel(stop)
                     kept.value = done

@@ -32,7 +32,10 @@ struct CallbackFaultTests {
     }
 
     @Test
-    func `Law 25: a wrapped handler that is released uncalled is reported with its source location`() throws {
+    func
+        `Law 25: a wrapped handler that is released uncalled is reported with its source location`()
+        throws
+    {
         let faults = Box<[CallbackFault]>([])
         let isFreed = Box(false)
         let line: UInt = #line + 2
@@ -95,9 +98,11 @@ struct CallbackFaultTests {
     }
 
     @Test(arguments: Rejection.allCases)
-    func `Law 1: a context that refuses or drops a handler is reported once, and the handler is freed`(
-        _ rejection: Rejection
-    ) throws {
+    func
+        `Law 1: a context that refuses or drops a handler is reported once, and the handler is freed`(
+            _ rejection: Rejection
+        ) throws
+    {
         let faults = Box<[CallbackFault]>([])
         let isFreed = Box(false)
         let (context, reject) = rejection.context
@@ -148,11 +153,14 @@ struct CallbackFaultTests {
         #expect(faults.value == [.refused(.abandoned)])
     }
 
-    @Test func `Law 9: a handler, its fault closure and a capture's deinit may use the wrapped handler`() {
+    @Test
+    func `Law 9: a handler, its fault closure and a capture's deinit may use the wrapped handler`()
+    {
         let faults = Box<[CallbackFault.Reason]>([])
         let itself = Box<(@Sendable () -> Void)?>(nil)
         let runs = Box(0)
-        for context in [.immediate, .trampoline, GlobalContext().serial()] as [any ExecutionContext] {
+        for context in [.immediate, .trampoline, GlobalContext().serial()] as [any ExecutionContext]
+        {
             let done = DispatchSemaphore(value: 0)
             let farewell = Box<Farewell?>(
                 Farewell {
@@ -175,9 +183,12 @@ struct CallbackFaultTests {
         #expect(faults.value == Array(repeating: .calledAgain, count: 6))
     }
 
-    @Test func `A fault prints one line to standard error only, and the process continues`() async throws {
+    @Test func `A fault prints one line to standard error only, and the process continues`()
+        async throws
+    {
         let result = await #expect(
-            processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
+            processExitsWith: .success,
+            observing: [\.standardErrorContent, \.standardOutputContent]
         ) {
             let wrapped = ImmediateContext().callback {}
             wrapped()

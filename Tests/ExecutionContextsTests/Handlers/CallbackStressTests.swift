@@ -14,7 +14,8 @@ struct CallbackStressTests {
     ].flatMap { name in Subject.all.filter { $0.name == name } }
 
     @Test(arguments: subjects)
-    func `Law 24: of sixteen threads that call at once, exactly one wins`(_ subject: Subject) async {
+    func `Law 24: of sixteen threads that call at once, exactly one wins`(_ subject: Subject) async
+    {
         await offThePool {
             let context = subject.make().context
             // No more than a bounded context has room for.
@@ -26,7 +27,8 @@ struct CallbackStressTests {
                 let living = DispatchGroup()
                 // Each thread calls all of them in the same order, so the threads meet at each one.
                 let wrapped = (0..<count).map { index in
-                    context.callback(handler(living) { wins.withValue { $0[index] += 1 } }) { fault in
+                    context.callback(handler(living) { wins.withValue { $0[index] += 1 } }) {
+                        fault in
                         (fault.reason == .calledAgain ? faults : otherFaults).withValue { $0 += 1 }
                     }
                 }
@@ -40,7 +42,8 @@ struct CallbackStressTests {
     }
 
     /// A handler that calls `body`. It leaves `living` when it is freed.
-    private func handler(_ living: DispatchGroup, _ body: @escaping Work) -> @Sendable (Int) -> Void {
+    private func handler(_ living: DispatchGroup, _ body: @escaping Work) -> @Sendable (Int) -> Void
+    {
         living.enter()
         let farewell = Farewell { living.leave() }
         return { _ in
@@ -50,7 +53,10 @@ struct CallbackStressTests {
     }
 
     @Test
-    func `Law 10: the context releases the last reference to a handler, however slow the caller is`() async {
+    func
+        `Law 10: the context releases the last reference to a handler, however slow the caller is`()
+        async
+    {
         await offThePool {
             let context = GlobalContext().serial("home")
             let misplaced = Box(0)
@@ -75,7 +81,8 @@ struct CallbackStressTests {
         return { _ in _ = farewell }
     }
 
-    @Test func `A handler whose call races with its release runs or is reported, never both`() async {
+    @Test func `A handler whose call races with its release runs or is reported, never both`() async
+    {
         await offThePool {
             for _ in 0..<rounds(debug: 500, release: 5_000) {
                 let ends = Box<[CallbackFault.Reason]>([])
@@ -91,7 +98,8 @@ struct CallbackStressTests {
                     }
                 }
                 let kept = Box<(@Sendable (Int) -> Void)?>(
-                    GlobalContext().callback({ (_: Int) in runs.withValue { $0 += 1 } }, onFault: report()))
+                    GlobalContext().callback(
+                        { (_: Int) in runs.withValue { $0 += 1 } }, onFault: report()))
                 onThreads([{ kept.value?(1) }, { kept.value = nil }])
                 living.wait()
                 #expect(runs.value + ends.value.count == 1, "\(ends.value)")
@@ -99,7 +107,9 @@ struct CallbackStressTests {
         }
     }
 
-    @Test func `Law 2: on a serial context, handlers run in the order in which they were called`() async {
+    @Test func `Law 2: on a serial context, handlers run in the order in which they were called`()
+        async
+    {
         for context in [
             SerialQueueContext(label: "serial"), GlobalContext().serial(),
             GlobalContext().serial().bounded(10_000, overflow: .wait),

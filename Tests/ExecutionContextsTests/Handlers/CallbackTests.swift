@@ -23,7 +23,8 @@ struct CallbackTests {
         #expect(log.value == ["none", "one 1", "two 1 b", "three 1 b [3.0]"])
     }
 
-    @Test func `A wrapped handler fits where the handler did, and the closure's types are inferred`() {
+    @Test
+    func `A wrapped handler fits where the handler did, and the closure's types are inferred`() {
         let manual = ManualContext()
         let log = Box<[String]>([])
         let loader = Loader()
@@ -31,7 +32,9 @@ struct CallbackTests {
 
         let load: @Sendable (Data?, Loader.Response?, (any Error)?) -> Void = context.callback {
             data, response, error in
-            log.withValue { $0.append("\(data?.count ?? 0) \(response?.status ?? 0) \(error == nil)") }
+            log.withValue {
+                $0.append("\(data?.count ?? 0) \(response?.status ?? 0) \(error == nil)")
+            }
         }
         loader.load(load)
         loader.load(
@@ -39,7 +42,8 @@ struct CallbackTests {
                 guard let data else { return }
                 log.withValue { $0.append("\(data.count)") }
             })
-        loader.result(context.callback { result in log.withValue { $0.append((try? result.get()) ?? "") } })
+        loader.result(
+            context.callback { result in log.withValue { $0.append((try? result.get()) ?? "") } })
         loader.plain(context.callback { value in log.withValue { $0.append(value) } })
         loader.pair(context.callback { pair in log.withValue { $0.append("\(pair.0) \(pair.1)") } })
         loader.finish(context.callback { log.withValue { $0.append("finished") } })
@@ -66,7 +70,9 @@ struct CallbackTests {
         #expect(results.value == ["text", "CancellationError()"])
     }
 
-    @Test func `Law 5: on the immediate context the handler runs on the caller, before the call returns`() {
+    @Test
+    func `Law 5: on the immediate context the handler runs on the caller, before the call returns`()
+    {
         let log = Box<[String]>([])
         let context: any ExecutionContext = .immediate
         let thread = ObjectIdentifier(Thread.current)
@@ -81,7 +87,9 @@ struct CallbackTests {
         #expect(log.value == ["inner", "outer", "after"])
     }
 
-    @Test func `A class of the main actor may change its state in a handler on the main context`() async {
+    @Test func `A class of the main actor may change its state in a handler on the main context`()
+        async
+    {
         let screen = Screen()
         await withCheckedContinuation { continuation in
             Task { await screen.load(then: { continuation.resume() }) }
@@ -89,12 +97,15 @@ struct CallbackTests {
         #expect(await screen.log == ["birds 2", "result", "load 2", "done"])
     }
 
-    @Test func `Law 8: on a propagating view, a handler has the task-local values of its wrapping`() {
+    @Test func `Law 8: on a propagating view, a handler has the task-local values of its wrapping`()
+    {
         let manual = ManualContext()
         let view = manual.propagating(Request.$id)
         let seen = Box<[Int]>([])
         let note: @Sendable (Int) -> Void = { call in seen.withValue { $0 += [call, Request.id] } }
-        let (propagating, plain) = Request.$id.withValue(7) { (view.callback(note), manual.callback(note)) }
+        let (propagating, plain) = Request.$id.withValue(7) {
+            (view.callback(note), manual.callback(note))
+        }
         Request.$id.withValue(9) {
             propagating(1)
             plain(2)
@@ -142,7 +153,9 @@ private struct Service {
         Service(on: context).answer(fails: fails, context.callback(completion))
     }
 
-    private func answer(fails: Bool, _ completion: @escaping @Sendable (String?, (any Error)?) -> Void) {
+    private func answer(
+        fails: Bool, _ completion: @escaping @Sendable (String?, (any Error)?) -> Void
+    ) {
         fails ? completion(nil, CancellationError()) : completion("text", nil)
     }
 }

@@ -26,7 +26,9 @@ struct ContextLawTests {
     }
 
     @Test(arguments: Subject.all)
-    func `Law 7: a delay is never early, and cancel() says whether it was in time`(_ subject: Subject) async {
+    func `Law 7: a delay is never early, and cancel() says whether it was in time`(
+        _ subject: Subject
+    ) async {
         await expect(7, of: subject)
     }
 
@@ -49,9 +51,10 @@ struct ContextLawTests {
 
     /// A debug build tests every third subject.
     @Test(
-        arguments: stride(from: 0, to: Subject.viewsOfViews.count, by: rounds(debug: 3, release: 1)).map {
-            Subject.viewsOfViews[$0]
-        })
+        arguments: stride(from: 0, to: Subject.viewsOfViews.count, by: rounds(debug: 3, release: 1))
+            .map {
+                Subject.viewsOfViews[$0]
+            })
     func `Every law holds under two decorators`(_ subject: Subject) async {
         let made = subject.make()
         let breaches = await Laws.check(made.context, patience: Self.patience, drive: made.drive)

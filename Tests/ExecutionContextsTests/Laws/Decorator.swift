@@ -10,7 +10,8 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     init(
-        _ name: String, _ apply: @escaping @Sendable (any ExecutionContext) -> (any ExecutionContext)?
+        _ name: String,
+        _ apply: @escaping @Sendable (any ExecutionContext) -> (any ExecutionContext)?
     ) {
         self.name = name
         self.apply = apply
@@ -20,7 +21,8 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     static let threadLocal = ThreadLocalValue<Int>()
 
     static let all: [Decorator] = [
-        serial, limited, barrier, refusing, dropping, waiting, callerRuns, inlineIfCurrent, whileValid,
+        serial, limited, barrier, refusing, dropping, waiting, callerRuns, inlineIfCurrent,
+        whileValid,
         propagating, binding, named, observed, watched,
     ]
 
@@ -96,8 +98,12 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     }
 
     static let watched = Decorator("watched") { base in
-        if let base = base as? any SerialContext { return base.watched(limit: .seconds(600)) { _ in } }
-        if let base = base as? any BarrierContext { return base.watched(limit: .seconds(600)) { _ in } }
+        if let base = base as? any SerialContext {
+            return base.watched(limit: .seconds(600)) { _ in }
+        }
+        if let base = base as? any BarrierContext {
+            return base.watched(limit: .seconds(600)) { _ in }
+        }
         return base.watched(limit: .seconds(600)) { _ in }
     }
 }

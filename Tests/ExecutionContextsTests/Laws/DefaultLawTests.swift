@@ -7,7 +7,9 @@ import Testing
 /// The default implementations keep the laws for a context that has only the requirements.
 @Suite(.timeLimit(.minutes(30)))
 struct DefaultLawTests {
-    @Test func `Law 1: run and submit fail with the refusal of a context that only has tryExecute`() async {
+    @Test func `Law 1: run and submit fail with the refusal of a context that only has tryExecute`()
+        async
+    {
         let context = Least()
         let run = await #expect(throws: Refusal.self) { try await context.run {} }
         let submit = await #expect(throws: Refusal.self) { try await context.submit {}.get() }
@@ -33,8 +35,11 @@ struct DefaultLawTests {
         #expect(view.sync { additions.value } == 5)
     }
 
-    @Test func `Law 8: a decorator that drops a job of a waiting caller traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 8: a decorator that drops a job of a waiting caller traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             Swallowing(base: SerialQueueContext(label: "base")).sync {}
         }
         try expectTrap(result, "'base'", "law 1", "decorate")
@@ -69,7 +74,9 @@ private struct Least: RefusingContext {
 /// Does the same, as a decorator.
 private struct LeastRefusing<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     let base: Base
-    func tryExecute(_ work: @escaping Work) throws(Refusal) { throw Refusal(.full(capacity: 0), by: name) }
+    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+        throw Refusal(.full(capacity: 0), by: name)
+    }
 }
 
 /// Counts the decorated jobs when they run.

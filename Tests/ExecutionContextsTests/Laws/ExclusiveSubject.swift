@@ -25,8 +25,12 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
     static let views: [ExclusiveSubject] = [
         ExclusiveSubject("serial view of global") { GlobalContext().serial() },
         ExclusiveSubject("serial view of immediate") { ImmediateContext().serial() },
-        ExclusiveSubject("serial view of a limited view") { GlobalContext().limited(to: 2).serial() },
-        ExclusiveSubject("serial view of one thread") { RunLoopThreadContext(name: "loop").serial() },
+        ExclusiveSubject("serial view of a limited view") {
+            GlobalContext().limited(to: 2).serial()
+        },
+        ExclusiveSubject("serial view of one thread") {
+            RunLoopThreadContext(name: "loop").serial()
+        },
         ExclusiveSubject("serial view of a serial view") { GlobalContext().serial().serial() },
     ]
 
@@ -39,7 +43,8 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
             ReadWriteCoordinator(over: BarrierQueueContext(label: "barrier")).writing
         },
         ExclusiveSubject("observed writing side") {
-            ReadWriteCoordinator().writing.observed(by: NoObserver()) as! any SynchronousBarrierContext
+            ReadWriteCoordinator().writing.observed(by: NoObserver())
+                as! any SynchronousBarrierContext
         },
     ]
 
@@ -51,14 +56,16 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
             GlobalContext().serial().observed(by: NoObserver()) as! any SynchronousBarrierContext
         },
         ExclusiveSubject("watched serial view") {
-            GlobalContext().serial().watched(limit: .seconds(600)) { _ in } as! any SynchronousBarrierContext
+            GlobalContext().serial().watched(limit: .seconds(600)) { _ in }
+                as! any SynchronousBarrierContext
         },
         ExclusiveSubject("propagating serial queue") {
             SerialQueueContext(label: "serial").propagating(Decorator.$local)
                 as! any SynchronousBarrierContext
         },
         ExclusiveSubject("inline barrier queue") {
-            BarrierQueueContext(label: "barrier").inlineIfCurrent() as! any SynchronousBarrierContext
+            BarrierQueueContext(label: "barrier").inlineIfCurrent()
+                as! any SynchronousBarrierContext
         },
     ]
 }

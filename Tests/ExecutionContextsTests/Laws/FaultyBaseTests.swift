@@ -79,8 +79,12 @@ struct FaultyBaseTests {
     }
 
     @Test(arguments: [Fault.doubles, .reorders])
-    func `Law 3: a barrier view keeps barriers over a base that keeps no order`(_ fault: Fault) async {
-        for view in [FaultyBase(fault).barrier(), FaultyBase(fault).limited(to: 3)] as [any BarrierContext] {
+    func `Law 3: a barrier view keeps barriers over a base that keeps no order`(_ fault: Fault)
+        async
+    {
+        for view in [FaultyBase(fault).barrier(), FaultyBase(fault).limited(to: 3)]
+            as [any BarrierContext]
+        {
             let breaches = await Laws.check(view, patience: .seconds(900))
             #expect(breaches.isEmpty, "\(breaches)")
         }

@@ -7,7 +7,9 @@ import Testing
 /// Laws 5 and 6: which jobs run on the caller, and when they may.
 @Suite(.timeLimit(.minutes(30)))
 struct InlineLawTests {
-    @Test func `Law 5: an immediate job runs on the caller before execute returns, and nested jobs nest`() {
+    @Test
+    func `Law 5: an immediate job runs on the caller before execute returns, and nested jobs nest`()
+    {
         let order = Box<[String]>([])
         let caller = ObjectIdentifier(Thread.current)
         let context = ImmediateContext()
@@ -21,7 +23,8 @@ struct InlineLawTests {
         #expect(order.value == ["outer begins", "inner", "outer ends", "returned"])
     }
 
-    @Test func `Law 5: a nested trampoline job runs after the running job and before execute returns`() {
+    @Test
+    func `Law 5: a nested trampoline job runs after the running job and before execute returns`() {
         let order = Box<[String]>([])
         let context = TrampolineContext()
         context.execute {

@@ -11,7 +11,9 @@ struct LifetimeLawTests {
     static let subjects = Subject.all.filter { $0.make().drive == nil }
 
     @Test(arguments: subjects)
-    func `Law 10: jobs that are pending when the last reference is released run`(_ subject: Subject) async {
+    func `Law 10: jobs that are pending when the last reference is released run`(_ subject: Subject)
+        async
+    {
         await withCheckedContinuation { continuation in
             // The last closure to be freed resumes the test; each must have run by then.
             let end = Farewell { continuation.resume() }
@@ -45,11 +47,15 @@ struct LifetimeLawTests {
             view.schedule(after: .infinity, {})
             view.repeat(every: .seconds(3600), {}).cancel()
             _ = (view.taskExecutor, view.operationQueue, view.isCurrent)
-            if let view = view as? any SynchronousContext { DispatchQueue.global().async { view.sync {} } }
+            if let view = view as? any SynchronousContext {
+                DispatchQueue.global().async { view.sync {} }
+            }
         }
     }
 
-    @Test func `Law 10: a run loop thread ends when its context is freed and its jobs have run`() async {
+    @Test func `Law 10: a run loop thread ends when its context is freed and its jobs have run`()
+        async
+    {
         await withCheckedContinuation { continuation in
             let end = Farewell { continuation.resume() }
             let context = RunLoopThreadContext(name: "ends")

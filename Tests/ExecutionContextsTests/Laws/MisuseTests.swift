@@ -8,28 +8,32 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct MisuseTests {
     @Test func `Law 1: a limit of zero traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = GlobalContext().limited(to: 0)
         }
         try expectTrap(result, "limited to 0", "law 1")
     }
 
     @Test func `Law 1: a negative capacity traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = GlobalContext().bounded(-3, overflow: .refuse)
         }
         try expectTrap(result, "-3", "law 1")
     }
 
     @Test func `Law 1: a blocking context without threads traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = BlockingContext(limit: 0)
         }
         try expectTrap(result, "limit of 0", "law 1")
     }
 
     @Test func `Law 1: execute on a full view that refuses traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let view = ManualContext().bounded(1, overflow: .refuse)
             view.execute {}
             view.execute {}
@@ -37,8 +41,11 @@ struct MisuseTests {
         try expectTrap(result, "refused by 'manual'", "law 1", "tryExecute")
     }
 
-    @Test func `Law 2: running a manual context inside its own job traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 2: running a manual context inside its own job traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = ManualContext()
             context.execute {
                 context.execute {}; context.step()
@@ -48,43 +55,55 @@ struct MisuseTests {
         try expectTrap(result, "law 2")
     }
 
-    @Test func `Law 3: a barrier that would wait for its own caller traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 3: a barrier that would wait for its own caller traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = BarrierQueueContext(label: "cache")
             context.sync { context.syncBarrier {} }
         }
         try expectTrap(result, "'cache'", "law 3", "executeBarrier")
     }
 
-    @Test func `Law 4: preconditionIsCurrent outside the context traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 4: preconditionIsCurrent outside the context traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             GlobalContext().serial("ledger").preconditionIsCurrent()
         }
         try expectTrap(result, "'ledger'", "law 4")
     }
 
-    @Test func `Law 4: preconditionIsCurrent traps on a queue whose isCurrent is not known`() async {
+    @Test func `Law 4: preconditionIsCurrent traps on a queue whose isCurrent is not known`() async
+    {
         await #expect(processExitsWith: .failure) {
             DispatchQueue(label: "some queue").context.preconditionIsCurrent()
         }
     }
 
     @Test func `Law 7: a delay of NaN seconds traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             GlobalContext().schedule(after: .nan) {}
         }
         try expectTrap(result, "NaN", "law 7", "MisuseTests.swift")
     }
 
     @Test func `Law 7: a repetition with a period of zero traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = GlobalContext().repeat(every: .zero) {}
         }
         try expectTrap(result, "law 7", "MisuseTests.swift")
     }
 
-    @Test func `Law 13: an actor on a context that drops its jobs traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 13: an actor on a context that drops its jobs traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let executor = DroppingContext().serialExecutor
             await ExecutorActor(executor).visit()
         }
@@ -92,7 +111,8 @@ struct MisuseTests {
     }
 
     @Test func `Law 13: assumeIsolated traps where the context cannot know`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let context = UnknowingContext()
             let actor = ExecutorActor(context.serialExecutor)
             let done = DispatchSemaphore(value: 0)
@@ -105,8 +125,11 @@ struct MisuseTests {
         try expectTrap(result, "law 4")
     }
 
-    @Test func `Law 23: a thread whose values store new ones for ever traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 23: a thread whose values store new ones for ever traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let thread = Thread { Phoenix.local.set(Phoenix()) }
             thread.start()
             // The process ends before this wait does.
@@ -126,7 +149,9 @@ private final class Phoenix {
 private actor ExecutorActor {
     private let executor: any SerialExecutor
     init(_ executor: any SerialExecutor) { self.executor = executor }
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
     func visit() {}
 }
 

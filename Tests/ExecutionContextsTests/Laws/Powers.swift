@@ -58,8 +58,10 @@ struct Powers: Sendable, CustomTestStringConvertible {
         Powers(.refusing, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
         Powers(.dropping, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
         Powers(.waiting, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
-        Powers(.callerRuns, serial: .never, barrier: .never, synchronous: .never, refusing: .always),
-        Powers(.inlineIfCurrent, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
+        Powers(
+            .callerRuns, serial: .never, barrier: .never, synchronous: .never, refusing: .always),
+        Powers(
+            .inlineIfCurrent, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
         Powers(.whileValid, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
         Powers(.propagating, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
         Powers(.binding, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),

@@ -75,12 +75,13 @@ extension Subject {
     static let all = bases + views
 
     /// Every pair of decorators, over an inline, a concurrent, a barrier and a serial context.
-    static let viewsOfViews = ["immediate", "global", "own barrier queue", "own serial queue"].flatMap {
-        name in
-        views.filter { $0.name.hasPrefix("\(name), ") }.flatMap { view in
-            Decorator.all.compactMap { view.decorated(by: $0) }
+    static let viewsOfViews = ["immediate", "global", "own barrier queue", "own serial queue"]
+        .flatMap {
+            name in
+            views.filter { $0.name.hasPrefix("\(name), ") }.flatMap { view in
+                Decorator.all.compactMap { view.decorated(by: $0) }
+            }
         }
-    }
 
     static let views = bases.flatMap { base in Decorator.all.compactMap { base.decorated(by: $0) } }
 }

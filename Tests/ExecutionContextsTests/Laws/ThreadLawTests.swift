@@ -32,7 +32,9 @@ struct ThreadLawTests {
         #expect(strayJobs.value == 0)
     }
 
-    @Test func `Law 11: blocking jobs get threads up to the limit, and further jobs wait in order`() async {
+    @Test func `Law 11: blocking jobs get threads up to the limit, and further jobs wait in order`()
+        async
+    {
         await offThePool {
             let context = BlockingContext(limit: 4)
             let mayEnd = DispatchSemaphore(value: 0)
@@ -77,7 +79,9 @@ struct ThreadLawTests {
         }
     }
 
-    @Test func `Law 12: two views of one context, and two tests, share no mutable settings`() async throws {
+    @Test func `Law 12: two views of one context, and two tests, share no mutable settings`()
+        async throws
+    {
         // A view keeps to itself what it is made with: names, limits, observers, tokens.
         let base = ManualContext(name: "base")
         let token = InvalidationToken()

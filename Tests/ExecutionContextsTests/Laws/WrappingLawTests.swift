@@ -18,10 +18,14 @@ struct WrappingLawTests {
     }
 
     @Test(arguments: Powers.table, Subject.bases)
-    func `Law 13: a serial view that never refuses backs actors if it has a queue of its own or its base can`(
-        _ powers: Powers, _ subject: Subject
-    ) {
-        for base in [subject.make().context, subject.make().context.bounded(1000, overflow: .refuse)] {
+    func
+        `Law 13: a serial view that never refuses backs actors if it has a queue of its own or its base can`(
+            _ powers: Powers, _ subject: Subject
+        )
+    {
+        for base in [
+            subject.make().context, subject.make().context.bounded(1000, overflow: .refuse),
+        ] {
             guard let view = powers.decorator.apply(base) else { continue }
             let powers = powers.over(base)
             let canBack =
@@ -35,19 +39,24 @@ struct WrappingLawTests {
     func `Law 8: a decorator keeps sync and refusals, or its type says that it does not`(
         _ powers: Powers, _ subject: Subject
     ) {
-        for base in [subject.make().context, subject.make().context.bounded(1000, overflow: .refuse)] {
+        for base in [
+            subject.make().context, subject.make().context.bounded(1000, overflow: .refuse),
+        ] {
             guard let view = powers.decorator.apply(base) else { continue }
             let powers = powers.over(base)
             let isSynchronous = powers.synchronous.holds(base is any SynchronousContext)
             #expect((view is any SynchronousContext) == isSynchronous)
             let isExclusive = powers.synchronous.holds(base is any SynchronousBarrierContext)
             #expect((view is any SynchronousBarrierContext) == isExclusive)
-            #expect((view is any RefusingContext) == powers.refusing.holds(base is any RefusingContext))
+            #expect(
+                (view is any RefusingContext) == powers.refusing.holds(base is any RefusingContext))
         }
     }
 
     @Test(arguments: Decorator.all, Subject.bases)
-    func `Laws 7, 8: a decorator has the time of its base`(_ decorator: Decorator, _ subject: Subject) {
+    func `Laws 7, 8: a decorator has the time of its base`(
+        _ decorator: Decorator, _ subject: Subject
+    ) {
         let base = subject.make().context
         guard let view = decorator.apply(base) else { return }
         #expect(view.time === base.time)
@@ -81,7 +90,9 @@ struct WrappingLawTests {
     }
 
     @Test(arguments: Powers.table)
-    func `Law 8: a decorator without its own queue is current where its base is`(_ powers: Powers) throws {
+    func `Law 8: a decorator without its own queue is current where its base is`(_ powers: Powers)
+        throws
+    {
         let base = ManualContext()
         guard let view = powers.decorator.apply(base) else { return }
         #expect(view.isCurrent == false)

@@ -13,15 +13,20 @@ extension CoordinatorModel {
         }
         program.step("enqueued read") { world, me in
             world.memory[Address.readersInside] += 1
-            world.check(world.memory[Address.writersInside] == 0, "a reader enters while a writer is inside")
+            world.check(
+                world.memory[Address.writersInside] == 0, "a reader enters while a writer is inside"
+            )
             let position = world.memory[Address.position(ofReadBy: Int(world[me, .mine]))]
-            world.check(world.memory[Address.run] >= position, "an enqueued read misses a write before it")
-            world.check(world.memory[Address.run] <= position, "an enqueued read sees a write after it")
+            world.check(
+                world.memory[Address.run] >= position, "an enqueued read misses a write before it")
+            world.check(
+                world.memory[Address.run] <= position, "an enqueued read sees a write after it")
             return .next
         }
         program.step("enqueued read ends") { world, me in
             world.check(
-                world.memory[Address.writersInside] == 0, "a writer has entered while a reader is inside")
+                world.memory[Address.writersInside] == 0,
+                "a writer has entered while a reader is inside")
             world.memory[Address.readersInside] -= 1
             world.memory[Address.isEnqueued(Int(world[me, .mine]))] = 0
             return .next

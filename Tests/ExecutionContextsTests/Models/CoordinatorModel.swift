@@ -103,11 +103,13 @@ struct CoordinatorModel {
 
     private func addReading(to program: inout Program) {
         program.step("load the state") { world, _ in
-            world.memory[Address.state] & Flag.admission == Flag.biased ? .to("announce") : .to("choose")
+            world.memory[Address.state] & Flag.admission == Flag.biased
+                ? .to("announce") : .to("choose")
         }
         addStore(1, "announce", to: &program)
         program.step("load the state again") { world, me in
-            if omission != .secondLook, world.memory[Address.state] & Flag.admission != Flag.biased {
+            if omission != .secondLook, world.memory[Address.state] & Flag.admission != Flag.biased
+            {
                 return .to("withdraw")
             }
             world[me, .isCounted] = 0
@@ -123,7 +125,9 @@ struct CoordinatorModel {
             return world.admitNext(me, then: .choose)
         }
         program.step("choose") { _, _ in .either(["count", "count and restore the bias"]) }
-        program.atomic("count") { world, me in world.count(me) ? .to("reading") : .to("wait to read") }
+        program.atomic("count") { world, me in
+            world.count(me) ? .to("reading") : .to("wait to read")
+        }
         program.atomic("count and restore the bias") { world, me in
             let canRestore = world.memory[Address.state] & (Flag.biased | Flag.hasWaiters) == 0
             guard canRestore, world.count(me) else { return .to("count") }
@@ -132,19 +136,25 @@ struct CoordinatorModel {
         }
         program.step("reading") { world, me in
             world.memory[Address.readersInside] += 1
-            world.check(world.memory[Address.writersInside] == 0, "a reader enters while a writer is inside")
-            world.check(world.memory[Address.run] >= world[me, .mine], "a reader misses its own write")
+            world.check(
+                world.memory[Address.writersInside] == 0, "a reader enters while a writer is inside"
+            )
+            world.check(
+                world.memory[Address.run] >= world[me, .mine], "a reader misses its own write")
             return .next
         }
         program.step("end reading") { world, me in
             world.check(
-                world.memory[Address.writersInside] == 0, "a writer has entered while a reader is inside")
+                world.memory[Address.writersInside] == 0,
+                "a writer has entered while a reader is inside")
             world.memory[Address.readersInside] -= 1
             return world[me, .isCounted] == 1 ? .to("uncount") : .to("clear the slot")
         }
         addStore(0, "clear the slot", to: &program)
         program.step("must the slot reader admit waiters?") { world, me in
-            guard world.memory[Address.state] & Flag.revoking != 0, omission != .admittingAfterSlotRead else {
+            guard world.memory[Address.state] & Flag.revoking != 0,
+                omission != .admittingAfterSlotRead
+            else {
                 return .to("begin")
             }
             return world.admitNext(me, then: .begin)
@@ -185,8 +195,10 @@ struct CoordinatorModel {
         }
         program.step("writing") { world, me in
             world.beginWriting()
-            world.check(world.memory[Address.run] >= world[me, .mine], "a writer overtakes its own write")
-            world.check(world.memory[Address.isEnqueued(me)] == 0, "a writer overtakes its own read")
+            world.check(
+                world.memory[Address.run] >= world[me, .mine], "a writer overtakes its own write")
+            world.check(
+                world.memory[Address.isEnqueued(me)] == 0, "a writer overtakes its own read")
             return .next
         }
         program.step("end writing") { world, _ in

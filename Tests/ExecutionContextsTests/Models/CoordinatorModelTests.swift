@@ -13,7 +13,10 @@ struct CoordinatorModelTests {
         [.thread([.enqueue, .read], helps: true), .thread([.read]), .writeContext],
         [.thread([.enqueue, .write]), .thread([.read]), .writeContext],
         [.thread([.enqueue, .write], helps: true), .thread([.write]), .writeContext],
-        [.thread([.enqueue, .read], helps: true), .thread([.write], isImpatient: true), .writeContext],
+        [
+            .thread([.enqueue, .read], helps: true), .thread([.write], isImpatient: true),
+            .writeContext,
+        ],
         [.thread([.enqueue, .read], isImpatient: true), .thread([.read]), .writeContext],
         [.thread([.enqueueRead, .write]), .thread([.write]), .pool],
         [.thread([.enqueue, .enqueueRead, .enqueue]), .writeContext, .pool],
@@ -25,15 +28,23 @@ struct CoordinatorModelTests {
     static let large: [[Role]] = [
         [.thread([.read]), .thread([.write]), .thread([.write])],
         [.thread([.read]), .thread([.read]), .thread([.write])],
-        [.thread([.enqueueRead, .enqueue, .read], helps: true), .thread([.write]), .writeContext, .pool],
-        [.thread([.enqueueRead, .write]), .thread([.write], isImpatient: true), .thread([.write]), .pool],
+        [
+            .thread([.enqueueRead, .enqueue, .read], helps: true), .thread([.write]), .writeContext,
+            .pool,
+        ],
+        [
+            .thread([.enqueueRead, .write]), .thread([.write], isImpatient: true),
+            .thread([.write]), .pool,
+        ],
     ]
 
     /// The large programs and the omissions take half a minute in a debug build.
     private static let isThorough = rounds(debug: 0, release: 1) == 1
 
     @Test(arguments: small + (isThorough ? large : []))
-    func `Laws 17 and 18: no run breaks exclusion, misses a write or waits for ever`(_ roles: [Role]) async {
+    func `Laws 17 and 18: no run breaks exclusion, misses a write or waits for ever`(
+        _ roles: [Role]
+    ) async {
         let result = await CoordinatorModel(roles: roles).explored()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 500)
@@ -46,9 +57,12 @@ struct CoordinatorModelTests {
     }
 
     @Test(arguments: small)
-    func `Law 17: the same without a barrier for all threads, and without the bias`(_ roles: [Role]) async {
+    func `Law 17: the same without a barrier for all threads, and without the bias`(_ roles: [Role])
+        async
+    {
         for isBiased in [false, true] {
-            let result = await CoordinatorModel(roles: roles, isBiased: isBiased, isPortable: true).explored()
+            let result = await CoordinatorModel(roles: roles, isBiased: isBiased, isPortable: true)
+                .explored()
             #expect(result.failure == nil, "\(result)")
         }
     }

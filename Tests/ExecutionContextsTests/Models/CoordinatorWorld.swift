@@ -3,7 +3,8 @@ enum Address {
     // `state` and `readers` are one word: a step that changes both is atomic.
     static let state = 0, readers = 1
     // Guarded by the lock.
-    static let lock = 2, completed = 3, submitted = 4, isDrainRequested = 5, wakePending = 6, starving = 7
+    static let lock = 2, completed = 3, submitted = 4, isDrainRequested = 5, wakePending = 6,
+        starving = 7
     /// How many drains are requested and have not begun.
     static let drains = 8
     // The truth, for the checks.
@@ -53,7 +54,8 @@ enum Resumption: UInt8 {
 
 /// The registers of a processor.
 enum Register: Int {
-    case done, isCounted, mine, wantsExclusive, position, wasWoken, purpose, ran, resumption, unparks
+    case done, isCounted, mine, wantsExclusive, position, wasWoken, purpose, ran, resumption,
+        unparks
     case mustRequestDrain, isTimedOut
 }
 
@@ -66,12 +68,14 @@ extension World {
     var isVacant: Bool { isVacantExceptBias && memory[Address.state] & Flag.biased == 0 }
 
     var isVacantExceptBias: Bool {
-        memory[Address.state] & (Flag.exclusive | Flag.revoking) == 0 && memory[Address.readers] == 0
+        memory[Address.state] & (Flag.exclusive | Flag.revoking) == 0
+            && memory[Address.readers] == 0
     }
 
     var mustAdmitNext: Bool {
         let state = memory[Address.state]
-        return state & Flag.closed != 0 || state & (Flag.hasWaiters | Flag.wakePending) == Flag.hasWaiters
+        return state & Flag.closed != 0
+            || state & (Flag.hasWaiters | Flag.wakePending) == Flag.hasWaiters
     }
 
     mutating func lock() -> Bool {
@@ -112,17 +116,21 @@ extension World {
         let hasReads =
             omission != .closingForRead && waitQueue.contains { World.submitter(ofRead: $0) != nil }
         let closed =
-            memory[Address.completed] < memory[Address.submitted] || memory[Address.starving] == 1 || hasReads
+            memory[Address.completed] < memory[Address.submitted] || memory[Address.starving] == 1
+            || hasReads
         let flags =
             (closed ? Flag.closed : 0) | (waitQueue.isEmpty ? 0 : Flag.hasWaiters)
             | (memory[Address.wakePending] == 1 ? Flag.wakePending : 0)
-        memory[Address.state] = memory[Address.state] & ~(Flag.queue | (leaving ? Flag.exclusive : 0)) | flags
+        memory[Address.state] =
+            memory[Address.state] & ~(Flag.queue | (leaving ? Flag.exclusive : 0)) | flags
     }
 
     // MARK: The wait queue
 
     var waitQueue: [Int] {
-        (0..<4).compactMap { memory[Address.entry($0)] == 0 ? nil : Int(memory[Address.entry($0)]) - 1 }
+        (0..<4).compactMap {
+            memory[Address.entry($0)] == 0 ? nil : Int(memory[Address.entry($0)]) - 1
+        }
     }
 
     /// The thread that enqueued the read of this entry, or nil if the entry is a waiting thread.
@@ -199,7 +207,9 @@ extension World {
         }
         if waitQueue.first == thread { memory[Address.starving] = 0 }
         let rest = waitQueue.filter { $0 != thread }
-        for index in 0..<4 { memory[Address.entry(index)] = index < rest.count ? UInt8(rest[index] + 1) : 0 }
+        for index in 0..<4 {
+            memory[Address.entry(index)] = index < rest.count ? UInt8(rest[index] + 1) : 0
+        }
     }
 
     mutating func wake(_ waiter: Int, by me: Int) {

@@ -28,7 +28,9 @@ struct EmbeddedLockModel {
 
     private func explore() -> Exploration {
         var world = World(processors: Array(repeating: .init(), count: processors))
-        for processor in 0..<processors { world.processors[processor].registers[Self.roundsLeft] = rounds }
+        for processor in 0..<processors {
+            world.processors[processor].registers[Self.roundsLeft] = rounds
+        }
         return ExecutionContextsTests.explore((0..<processors).map { _ in program }, from: world)
     }
 
@@ -45,7 +47,9 @@ struct EmbeddedLockModel {
             world.memory[Self.waiters] += 1
             return .next
         }
-        if omission != .barrier && !isPortable { program.barrier("barrier", processors: processors) }
+        if omission != .barrier && !isPortable {
+            program.barrier("barrier", processors: processors)
+        }
         program.atomic("try") { world, _ in take(&world) ? .to("leave the waiters") : .to("sleep") }
         // The system compares the word and puts the thread to sleep in one atomic step.
         program.atomic("sleep") { world, me in

@@ -4,11 +4,14 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct EmbeddedLockModelTests {
     @Test(arguments: [false, true])
-    func `One thread at a time is inside, and none waits for ever`(portable isPortable: Bool) async {
-        let result = await EmbeddedLockModel(processors: 3, rounds: 1, isPortable: isPortable).explored()
+    func `One thread at a time is inside, and none waits for ever`(portable isPortable: Bool) async
+    {
+        let result = await EmbeddedLockModel(processors: 3, rounds: 1, isPortable: isPortable)
+            .explored()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 500)
-        let again = await EmbeddedLockModel(processors: 2, rounds: 3, isPortable: isPortable).explored()
+        let again = await EmbeddedLockModel(processors: 2, rounds: 3, isPortable: isPortable)
+            .explored()
         #expect(again.failure == nil, "\(again)")
     }
 

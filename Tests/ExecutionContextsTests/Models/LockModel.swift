@@ -41,7 +41,9 @@ struct LockModel {
 
     private func explore() -> Exploration {
         var world = World(processors: Array(repeating: .init(), count: processors))
-        for processor in 0..<processors { world.processors[processor].registers[Self.roundsLeft] = rounds }
+        for processor in 0..<processors {
+            world.processors[processor].registers[Self.roundsLeft] = rounds
+        }
         return ExecutionContextsTests.explore((0..<processors).map(program), from: world)
     }
 
@@ -73,7 +75,8 @@ struct LockModel {
         if omission != .barrierAfterAnnouncement && !isPortable {
             program.barrier("barrier", processors: processors)
         }
-        program.atomic("try") { world, me in take(&world, me) ? .to("leave the queue") : .to("park") }
+        program.atomic("try") { world, me in take(&world, me) ? .to("leave the queue") : .to("park")
+        }
         program.atomic("leave the queue") { world, me in
             remove(me, &world)
             return .to("inside")
@@ -82,7 +85,9 @@ struct LockModel {
 
     private func waiting(_ program: inout Program, isImpatient: Bool) {
         program.step("park") { world, me in
-            if world.memory[Self.parkToken(me)] == 0 { return isImpatient ? .to("give up") : .blocked }
+            if world.memory[Self.parkToken(me)] == 0 {
+                return isImpatient ? .to("give up") : .blocked
+            }
             return isImpatient ? .either(["give up", "wake up"]) : .to("wake up")
         }
         program.atomic("wake up") { world, me in
@@ -106,7 +111,9 @@ struct LockModel {
             summarize(&world)
             return .next
         }
-        program.step("compete") { _, _ in omission == .barrierAfterWake || isPortable ? .to("try") : .next }
+        program.step("compete") { _, _ in
+            omission == .barrierAfterWake || isPortable ? .to("try") : .next
+        }
         program.barrier("second barrier", processors: processors)
         program.step("try again") { _, _ in .to("try") }
         program.atomic("give up") { world, me in
@@ -116,7 +123,9 @@ struct LockModel {
             }
             let wasWoken = world.memory[Self.woken(me)] == 1
             remove(me, &world)
-            guard wasWoken, omission != .passingOn, wakeFirst(&world, me) else { return .to("again") }
+            guard wasWoken, omission != .passingOn, wakeFirst(&world, me) else {
+                return .to("again")
+            }
             return .to("unpark")
         }
     }
@@ -135,7 +144,9 @@ struct LockModel {
             world.load(Self.waiters, by: me) & 2 != 0 ? .to("hand over") : .to("release")
         }
         program.atomic("hand over") { world, me in
-            guard let newOwner = waitQueue(world).first.map({ Int($0) - 1 }) else { return .to("release") }
+            guard let newOwner = waitQueue(world).first.map({ Int($0) - 1 }) else {
+                return .to("release")
+            }
             remove(newOwner, &world)
             world.memory[Self.isAdmitted(newOwner)] = 1
             world.memory[Self.owner] = UInt8(newOwner + 1)
@@ -155,7 +166,8 @@ struct LockModel {
         }
         program.step("are there waiters?") { world, me in
             let waiters = world.load(Self.waiters, by: me)
-            return waiters != 0 && waiters & 1 == 0 && omission != .wake ? .to("wake") : .to("again")
+            return waiters != 0 && waiters & 1 == 0 && omission != .wake
+                ? .to("wake") : .to("again")
         }
         program.atomic("wake") { world, me in wakeFirst(&world, me) ? .next : .to("again") }
         program.atomic("unpark") { world, me in
@@ -180,7 +192,9 @@ struct LockModel {
 
     private func remove(_ thread: Int, _ world: inout World) {
         let rest = waitQueue(world).filter { $0 != UInt8(thread + 1) }
-        for index in 0..<processors { world.memory[Self.entry(index)] = index < rest.count ? rest[index] : 0 }
+        for index in 0..<processors {
+            world.memory[Self.entry(index)] = index < rest.count ? rest[index] : 0
+        }
         if world.memory[Self.woken(thread)] == 1 {
             world.memory[Self.woken(thread)] = 0
             world.memory[Self.wakePending] = 0
@@ -191,7 +205,9 @@ struct LockModel {
 
     /// Marks the first waiter as woken, and notes it as the one to unpark.
     private func wakeFirst(_ world: inout World, _ me: Int) -> Bool {
-        guard world.memory[Self.wakePending] == 0, let first = waitQueue(world).first else { return false }
+        guard world.memory[Self.wakePending] == 0, let first = waitQueue(world).first else {
+            return false
+        }
         world.memory[Self.woken(Int(first) - 1)] = 1
         world.memory[Self.wakePending] = 1
         world.processors[me].registers[Self.target] = first - 1

@@ -4,7 +4,9 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct LockModelTests {
     @Test(arguments: [false, true])
-    func `Law 14: one thread at a time is inside, and none waits for ever`(portable isPortable: Bool) async {
+    func `Law 14: one thread at a time is inside, and none waits for ever`(
+        portable isPortable: Bool
+    ) async {
         let result = await LockModel(processors: 3, rounds: 1, isPortable: isPortable).explored()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 1_000)
@@ -13,14 +15,18 @@ struct LockModelTests {
     }
 
     @Test(arguments: [Set([2]), [1, 2]])
-    func `Law 15: a waiter with a limit enters or gives up, and loses no wake-up`(impatient: Set<Int>) async {
+    func `Law 15: a waiter with a limit enters or gives up, and loses no wake-up`(
+        impatient: Set<Int>
+    ) async {
         let result = await LockModel(processors: 3, rounds: 1, impatient: impatient).explored()
         #expect(result.failure == nil, "\(result)")
         #expect(result.states > 1_000)
     }
 
     @Test(arguments: LockModel.Omission.allCases)
-    func `Exploration finds a fault when a part of the protocol is left out`(_ omission: LockModel.Omission)
+    func `Exploration finds a fault when a part of the protocol is left out`(
+        _ omission: LockModel.Omission
+    )
         async
     {
         let models = [

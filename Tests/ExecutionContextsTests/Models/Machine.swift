@@ -211,7 +211,8 @@ func explore(_ programs: [Program], from start: World, limit: Int = 2_000_000) -
         result.states = queue.count
         if result.failure != nil || queue.count > limit { break }
     }
-    precondition(result.failure != nil || queue.count <= limit, "too many states: make the model smaller")
+    precondition(
+        result.failure != nil || queue.count <= limit, "too many states: make the model smaller")
     return result
 }
 

@@ -136,8 +136,11 @@ struct PoolModel {
         }
         starting(&program, from: "found", then: "run")
         program.step("run") { world, me in
-            guard world.processors[me].registers[Self.isFirst] == 1, total > 1 else { return .to("ran") }
-            return announcesWait ? .to("begin a wait") : world.memory[Self.ran] == 0 ? .blocked : .to("ran")
+            guard world.processors[me].registers[Self.isFirst] == 1, total > 1 else {
+                return .to("ran")
+            }
+            return announcesWait
+                ? .to("begin a wait") : world.memory[Self.ran] == 0 ? .blocked : .to("ran")
         }
         blocking(&program, number)
         program.atomic("ran") { world, _ in

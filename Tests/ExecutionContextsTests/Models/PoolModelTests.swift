@@ -8,17 +8,22 @@ struct PoolModelTests {
         PoolModel(submitters: 2, workers: 3), PoolModel(width: 1, each: 2, announcesWait: true),
         PoolModel(submitters: 1, workers: 3, width: 1, each: 3, announcesWait: true),
     ])
-    func `Law 1: in no order of steps is a job left that a worker could run`(_ model: PoolModel) async {
+    func `Law 1: in no order of steps is a job left that a worker could run`(_ model: PoolModel)
+        async
+    {
         let result = await model.explored()
         #expect(result.failure == nil, "\(result.failure?.trace ?? [])")
         #expect(result.states > 100)
     }
 
     @Test(arguments: PoolModel.Omission.allCases)
-    func `Law 1: without any one step, some order leaves a job`(_ omission: PoolModel.Omission) async {
+    func `Law 1: without any one step, some order leaves a job`(_ omission: PoolModel.Omission)
+        async
+    {
         var isFound = false
         let models = [
-            PoolModel(width: 1, announcesWait: true, omission: omission), PoolModel(omission: omission),
+            PoolModel(width: 1, announcesWait: true, omission: omission),
+            PoolModel(omission: omission),
             PoolModel(each: 2, omission: omission),
         ]
         for model in models where !isFound {

@@ -4,7 +4,10 @@ import Testing
 
 /// Futures that report to a recorder.
 struct AsyncRecordedTests {
-    @Test func `A recorded future reports when it was made, how long it took, and which job completed it`() {
+    @Test
+    func
+        `A recorded future reports when it was made, how long it took, and which job completed it`()
+    {
         let recorder = Recorder()
         let manual = ManualContext(name: "worker")
         let worker = manual.observed(by: recorder)

@@ -8,7 +8,8 @@ struct RecordedSubmitterTests {
     /// Returns the submitters of all jobs, as `context #number <- context #number`.
     private func submissions(_ recorder: Recorder) -> [String] {
         let jobs = recorder.jobs
-        let names = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, "\($0.context) #\($0.id.job)") })
+        let names = Dictionary(
+            uniqueKeysWithValues: jobs.map { ($0.id, "\($0.context) #\($0.id.job)") })
         return jobs.map { "\(names[$0.id]!) <- \($0.submitter.map { names[$0] ?? "?" } ?? "none")" }
     }
 
@@ -38,7 +39,8 @@ struct RecordedSubmitterTests {
         leaf.execute {}
         #expect(
             submissions(recorder) == [
-                "outer #1 <- none", "inner #1 <- outer #1", "leaf #1 <- inner #1", "leaf #2 <- outer #1",
+                "outer #1 <- none", "inner #1 <- outer #1", "leaf #1 <- inner #1",
+                "leaf #2 <- outer #1",
                 "leaf #3 <- none",
             ])
     }
@@ -59,7 +61,9 @@ struct RecordedSubmitterTests {
         #expect(submissions(recorder) == ["start #1 <- none", "leaf #1 <- none"])
     }
 
-    @Test func `The submitter of a sync body is the job that waits for it, also through a view`() async {
+    @Test func `The submitter of a sync body is the job that waits for it, also through a view`()
+        async
+    {
         let recorder = Recorder()
         let view = GlobalContext().serial("view").observed(by: recorder)
         let section = CriticalSection(name: "section").observed(by: recorder)
@@ -72,12 +76,15 @@ struct RecordedSubmitterTests {
             done.wait()
         }
         #expect(
-            submissions(recorder) == ["view #1 <- none", "section #1 <- view #1", "section #2 <- section #1"])
+            submissions(recorder) == [
+                "view #1 <- none", "section #1 <- view #1", "section #2 <- section #1",
+            ])
     }
 
     @Test func `A coordinator reports its reads and writes, and their submitters`() async {
         let recorder = Recorder()
-        let coordinator = ReadWriteCoordinator(name: "state", writesOn: .immediate).observed(by: recorder)
+        let coordinator = ReadWriteCoordinator(name: "state", writesOn: .immediate).observed(
+            by: recorder)
         await offThePool {
             coordinator.read { coordinator.enqueueWrite {} }
             #expect(coordinator.blockingWrite { coordinator.read { 5 } } == 5)
@@ -117,7 +124,9 @@ struct RecordedSubmitterTests {
 
     @Test func `A hold is recorded as a job from its call to its release`() {
         let recorder = Recorder()
-        let view = SerialQueueContext(label: "queue").observed(by: recorder) as! any SynchronousBarrierContext
+        let view =
+            SerialQueueContext(label: "queue").observed(by: recorder)
+            as! any SynchronousBarrierContext
         let hold = view.hold()
         #expect(recorder.jobs.map(\.state) == [.running])
         hold.release()

@@ -34,7 +34,8 @@ struct RecorderTests {
         #expect(states.value == [.waiting, .running, .finished])
     }
 
-    @Test func `A job that its context drops or refuses is abandoned, and no longer counts as waiting`() {
+    @Test
+    func `A job that its context drops or refuses is abandoned, and no longer counts as waiting`() {
         let recorder = Recorder()
         let manual = ManualContext()
         let view = ClosureContext("leaky") { _ in }.observed(by: recorder)
@@ -111,7 +112,10 @@ struct RecorderTests {
         let view = ImmediateContext().observed(by: recorder)
         await offThePool {
             onThreads(
-                [{ for _ in 0..<50 { #expect(recorder.events.count <= 100) } }, { recorder.clear() }]
+                [
+                    { for _ in 0..<50 { #expect(recorder.events.count <= 100) } },
+                    { recorder.clear() },
+                ]
                     + Array(repeating: { for _ in 0..<500 { view.execute {} } }, count: 2))
         }
         #expect(recorder.events.count <= 100)

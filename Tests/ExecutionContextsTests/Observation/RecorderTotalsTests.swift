@@ -17,7 +17,9 @@ struct RecorderTotalsTests {
         }
         let sorted = lengths.sorted()
         func isRight(_ found: Duration, _ percent: Int) -> Bool {
-            guard let index = sorted.firstIndex(where: { .nanoseconds($0) == found }) else { return false }
+            guard let index = sorted.firstIndex(where: { .nanoseconds($0) == found }) else {
+                return false
+            }
             // At least this percentage is at most that long, and one fewer would not suffice.
             return (index + 1) * 100 >= count * percent && index * 100 < count * percent
         }

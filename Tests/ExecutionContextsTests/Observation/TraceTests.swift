@@ -42,7 +42,8 @@ struct Trace {
         of(["X"]).map {
             Complete(
                 name: $0["name"] as? String ?? "", pid: Int(Self.number($0, "pid")),
-                tid: Int(Self.number($0, "tid")), ts: Self.number($0, "ts"), dur: Self.number($0, "dur"),
+                tid: Int(Self.number($0, "tid")), ts: Self.number($0, "ts"),
+                dur: Self.number($0, "dur"),
                 arguments: $0["args"] as? [String: Any] ?? [:])
         }
     }
@@ -51,7 +52,8 @@ struct Trace {
         of(["s", "f"]).map {
             Flow(
                 phase: $0["ph"] as? String ?? "", id: Int(Self.number($0, "id")),
-                pid: Int(Self.number($0, "pid")), tid: Int(Self.number($0, "tid")), ts: Self.number($0, "ts"))
+                pid: Int(Self.number($0, "pid")), tid: Int(Self.number($0, "tid")),
+                ts: Self.number($0, "ts"))
         }
     }
 
@@ -84,7 +86,8 @@ struct TraceTests {
         #expect(trace.threads == ["1 1": "base"])
     }
 
-    @Test func `A submission is a flow from inside the submitting job to the submitted job`() throws {
+    @Test func `A submission is a flow from inside the submitting job to the submitted job`() throws
+    {
         let recorder = Recorder()
         let time = ManualTime()
         let screen = ManualContext(name: "screen", time: time).observed(by: recorder)
@@ -106,14 +109,18 @@ struct TraceTests {
         #expect(to.arguments["submitted_by"] as? String == "screen #1")
     }
 
-    @Test func `Jobs that run at the same time are in rows of their lane that do not overlap`() async throws {
+    @Test func `Jobs that run at the same time are in rows of their lane that do not overlap`()
+        async throws
+    {
         let recorder = Recorder()
         let view = ImmediateContext().named("beside").observed(by: recorder)
         await offThePool { onThreads(6) { for _ in 0..<100 { view.execute { view.execute {} } } } }
         let trace = try Trace(recorder)
         #expect(trace.complete.count == 1200)
         #expect(
-            trace.complete.allSatisfy { trace.threads["\($0.pid) \($0.tid)"]?.hasPrefix("beside") == true })
+            trace.complete.allSatisfy {
+                trace.threads["\($0.pid) \($0.tid)"]?.hasPrefix("beside") == true
+            })
         for (_, row) in Dictionary(grouping: trace.complete, by: \.tid) {
             let sorted = row.sorted { $0.ts < $1.ts }
             // A Double of microseconds may be off by a nanosecond.
@@ -121,10 +128,14 @@ struct TraceTests {
         }
         #expect(trace.flows.count == 1200)
         #expect(
-            Dictionary(grouping: trace.flows, by: \.id).values.allSatisfy { $0.map(\.phase) == ["s", "f"] })
+            Dictionary(grouping: trace.flows, by: \.id).values.allSatisfy {
+                $0.map(\.phase) == ["s", "f"]
+            })
     }
 
-    @Test(arguments: ["", "plain", "\"quoted\" \\ \n\t\u{0}\u{1F}", "</script>", "日本 🐦 \u{2028}", "a & 'b'"])
+    @Test(arguments: [
+        "", "plain", "\"quoted\" \\ \n\t\u{0}\u{1F}", "</script>", "日本 🐦 \u{2028}", "a & 'b'",
+    ])
     func `A trace holds each name unchanged`(_ name: String) throws {
         let recorder = Recorder()
         ImmediateContext().named(name).observed(by: recorder).execute {}
@@ -139,7 +150,8 @@ struct TraceTests {
     @Test func `Traces and timelines are written to files, and failures are thrown`() throws {
         let recorder = Recorder()
         ImmediateContext().observed(by: recorder).execute {}
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let trace = folder.appendingPathComponent("trace.json").path
@@ -147,7 +159,9 @@ struct TraceTests {
         #expect(try String(contentsOfFile: trace, encoding: .utf8) == recorder.traceJSON())
         let page = folder.appendingPathComponent("page.html").path
         try recorder.writeTimeline(to: page, title: "Mine")
-        #expect(try String(contentsOfFile: page, encoding: .utf8) == recorder.timelineHTML(title: "Mine"))
+        #expect(
+            try String(contentsOfFile: page, encoding: .utf8)
+                == recorder.timelineHTML(title: "Mine"))
         #expect(throws: (any Error).self) {
             try recorder.writeTimeline(to: folder.appendingPathComponent("none/page.html").path)
         }

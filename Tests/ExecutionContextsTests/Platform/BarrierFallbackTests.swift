@@ -28,10 +28,13 @@ struct BarrierFallbackTests {
                 coordinator.read { _ = room.read() }
             }
         }
-        guard unsafe entries == 400, room.total == 400, room.fault == nil else { fatalError("Not excluded.") }
+        guard unsafe entries == 400, room.total == 400, room.fault == nil else {
+            fatalError("Not excluded.")
+        }
     }
 
-    @Test func `Laws 14, 17: without membarrier a caller visits every processor and keeps its affinity`()
+    @Test
+    func `Laws 14, 17: without membarrier a caller visits every processor and keeps its affinity`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -43,8 +46,11 @@ struct BarrierFallbackTests {
         }
     }
 
-    @Test func `Laws 14, 17: without membarrier and affinity a process traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Laws 14, 17: without membarrier and affinity a process traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             Self.contend()
             Sandbox.refuse([Sandbox.membarrier, Sandbox.setAffinity])
             Self.contend()
@@ -54,8 +60,10 @@ struct BarrierFallbackTests {
 
     /// The processors that the calling thread may run on, as the system reports them.
     private static var affinity: String {
-        let status = (try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)) ?? ""
-        return status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }.map(String.init) ?? ""
+        let status =
+            (try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)) ?? ""
+        return status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }.map(
+            String.init) ?? ""
     }
 }
 #endif

@@ -54,7 +54,8 @@ struct ForkTests {
     }
 
     @Test func `Law 34: in a child, a job for another thread traps with a message`() async throws {
-        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             Self.begin()
             Self.inChild { GlobalContext().execute {} }
         }
@@ -77,10 +78,13 @@ struct ForkTests {
         try expectTrap(result, "law 34")
     }
 
-    @Test func `Law 34: in a child, entering a section that a parent's thread holds traps with a message`()
+    @Test
+    func
+        `Law 34: in a child, entering a section that a parent's thread holds traps with a message`()
         async throws
     {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             Self.begin()
             let section = CriticalSection()
             let isInside = DispatchSemaphore(value: 0)

@@ -36,7 +36,9 @@ struct LivingThreadTests {
         }
     }
 
-    @Test func `Law 17: readers that use reader slots on short-lived threads exclude a writer`() async {
+    @Test func `Law 17: readers that use reader slots on short-lived threads exclude a writer`()
+        async
+    {
         await watched {
             let coordinator = ReadWriteCoordinator()
             let room = ReadWriteRoom()
@@ -51,7 +53,9 @@ struct LivingThreadTests {
                 },
                 {
                     while !isOver.value {
-                        OwnThread.onEach(4) { _ in for _ in 0..<20 { coordinator.read { _ = room.read() } } }
+                        OwnThread.onEach(4) { _ in
+                            for _ in 0..<20 { coordinator.read { _ = room.read() } }
+                        }
                     }
                 },
             ])

@@ -10,7 +10,9 @@ enum Sandbox {
     #endif
 
     /// One instruction of a BPF filter: a code, two jumps and an operand.
-    private static func instruction(_ code: UInt64, else jump: UInt64 = 0, _ operand: UInt32) -> UInt64 {
+    private static func instruction(_ code: UInt64, else jump: UInt64 = 0, _ operand: UInt32)
+        -> UInt64
+    {
         code | jump << 24 | UInt64(operand) << 32
     }
 
@@ -24,7 +26,9 @@ enum Sandbox {
         let (notPermitted, allowed): (UInt32, UInt32) = (0x0005_0001, 0x7fff_0000)
         var filter = [instruction(loadNumber, 0)]
         for call in calls {
-            filter += [instruction(unlessEqual, else: 1, call), instruction(returnValue, notPermitted)]
+            filter += [
+                instruction(unlessEqual, else: 1, call), instruction(returnValue, notPermitted),
+            ]
         }
         filter.append(instruction(returnValue, allowed))
         unsafe filter.withUnsafeBufferPointer { filter in
@@ -33,7 +37,9 @@ enum Sandbox {
             unsafe program.withUnsafeBufferPointer { program in
                 let noNewPrivileges = prctl(38, 1, 0, 0, 0)
                 let isFiltered = prctl(22, 2, UInt(bitPattern: program.baseAddress), 0, 0)
-                guard noNewPrivileges == 0, isFiltered == 0 else { fatalError("There is no sandbox.") }
+                guard noNewPrivileges == 0, isFiltered == 0 else {
+                    fatalError("There is no sandbox.")
+                }
             }
         }
     }

@@ -8,7 +8,8 @@ import Testing
 /// systems.
 struct ThreadRecordTests {
     @Test
-    func `A thread whose thread-local variables are gone finds its record again, with its values`() {
+    func `A thread whose thread-local variables are gone finds its record again, with its values`()
+    {
         let local = ThreadLocalValue<Marker> { _ in Marker() }
         let ended = DispatchSemaphore(value: 0)
         let isKept = Box(false)

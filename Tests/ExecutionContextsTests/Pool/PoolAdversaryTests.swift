@@ -13,7 +13,9 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct PoolAdversaryTests {
     @Test(arguments: seeds(debug: 24, release: 200))
-    func `Laws 1, 11, 20: a random program on random pools ends, and keeps the laws`(_ seed: UInt64) async {
+    func `Laws 1, 11, 20: a random program on random pools ends, and keeps the laws`(_ seed: UInt64)
+        async
+    {
         await watched { RandomPools(seed: seed).run() }
     }
 }
@@ -60,7 +62,9 @@ private final class RandomPools: Sendable {
         // The jobs of one pool may submit jobs to a pool that was already drained.
         for _ in 0..<5 { for subject in subjects { try! subject.pool.drained().wait() } }
         for subject in subjects {
-            waitUntil { subject.begun.load(ordering: .relaxed) == subject.accepted.load(ordering: .relaxed) }
+            waitUntil {
+                subject.begun.load(ordering: .relaxed) == subject.accepted.load(ordering: .relaxed)
+            }
             try! subject.pool.drained().wait()
             let statistics = subject.pool.statistics
             #expect(statistics.pending == 0, "seed \(seed)")
@@ -110,7 +114,9 @@ private final class RandomPools: Sendable {
         guard depth > 0 else { return }
         for _ in 0..<rng.roll(4) {
             let other = subjects[rng.roll(subjects.count)]
-            guard let child = submit(depth: depth - 1, seed: UInt64(rng.roll(1_000_000)), to: other, &rng)
+            guard
+                let child = submit(
+                    depth: depth - 1, seed: UInt64(rng.roll(1_000_000)), to: other, &rng)
             else { continue }
             switch rng.roll(4) {
             case 0: break

@@ -45,7 +45,9 @@ struct PoolBadDayTests {
     }
 
     @Test(arguments: PoolKind.allCases)
-    func `Law 20: a barber who sleeps until a customer comes serves all of them`(_ kind: PoolKind) async {
+    func `Law 20: a barber who sleeps until a customer comes serves all of them`(_ kind: PoolKind)
+        async
+    {
         await watched {
             let context = kind.context
             let customers = rounds(debug: 200, release: 5_000)
@@ -91,7 +93,10 @@ struct PoolBadDayTests {
         }
     }
 
-    @Test func `Law 1: with millions of jobs, steals and cancellations, each job runs at most once`() async {
+    @Test
+    func `Law 1: with millions of jobs, steals and cancellations, each job runs at most once`()
+        async
+    {
         await watched {
             let pool = WorkerPool(width: 3)
             let rounds = rounds(debug: 4_000, release: 400_000)
@@ -112,7 +117,9 @@ struct PoolBadDayTests {
         }
     }
 
-    @Test func `Law 7: of many delays that are due together, all that were not cancelled run`() async {
+    @Test func `Law 7: of many delays that are due together, all that were not cancelled run`()
+        async
+    {
         await watched {
             let pool = WorkerPool(width: 2)
             let count = rounds(debug: 20_000, release: 500_000)

@@ -41,7 +41,9 @@ struct TimeSharesTests {
     }
 
     @Test(arguments: seeds(debug: 40, release: 1_000))
-    func `No queue with jobs waits longer than its share allows, however long the jobs take`(_ seed: UInt64) {
+    func `No queue with jobs waits longer than its share allows, however long the jobs take`(
+        _ seed: UInt64
+    ) {
         var rng = SeededRNG(seed: seed)
         // For each queue, from twenty microseconds to fifteen milliseconds.
         let lengths = (0..<4).map { _ in [40_000, 200_000, 1_000_000, 10_000_000][rng.roll(4)] }
@@ -62,7 +64,8 @@ struct TimeSharesTests {
             // The time in which its share makes up for the largest debt and two jobs.
             let most = (Double(TimeShares.quantum) + 2 * Double(longest)) / waiting.share(of: queue)
             #expect(
-                Double(wait) < most, "\(queue) waited \(wait) ns among \(waiting), jobs of \(lengths)")
+                Double(wait) < most,
+                "\(queue) waited \(wait) ns among \(waiting), jobs of \(lengths)")
         }
     }
 
@@ -88,7 +91,8 @@ struct TimeSharesTests {
     }
 
     @Test(arguments: [50_000, 1_000_000, 10_000_000])
-    func `Urgent jobs have four fifths of the time, and low-priority ones a ninth`(_ length: Int64) {
+    func `Urgent jobs have four fifths of the time, and low-priority ones a ninth`(_ length: Int64)
+    {
         var worker = Worker()
         let urgent = TimeShares.Waiting(own: true, urgent: true)
         while worker.now < 4_000_000_000 { worker.run(urgent) { _ in length } }

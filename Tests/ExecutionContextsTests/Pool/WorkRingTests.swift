@@ -121,7 +121,9 @@ struct WorkRingTests {
                 var added = 0
                 while added < count {
                     for _ in 0..<rng.roll(20) where added < count && shared.ring.hasRoom {
-                        let (tick, sentinel) = (runs[added], added % 100 == 0 ? sentinels.make() : nil)
+                        let (tick, sentinel) = (
+                            runs[added], added % 100 == 0 ? sentinels.make() : nil
+                        )
                         _ = shared.ring.append { withExtendedLifetime(sentinel) { tick.hit() } }
                         added += 1
                     }

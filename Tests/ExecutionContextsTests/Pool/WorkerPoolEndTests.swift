@@ -6,7 +6,9 @@ import Testing
 /// After a shutdown a pool accepts no job, and every accepted job runs.
 @Suite(.timeLimit(.minutes(30)))
 struct WorkerPoolEndTests {
-    @Test func `Law 1: jobs that were accepted before a shutdown run before the shutdown ends`() async {
+    @Test func `Law 1: jobs that were accepted before a shutdown run before the shutdown ends`()
+        async
+    {
         await watched {
             let pool = WorkerPool(width: 2)
             let ran = RunCount()
@@ -25,11 +27,14 @@ struct WorkerPoolEndTests {
         #expect(refusal.value?.reason == .shutDown)
         await #expect(throws: Refusal.self) { try await pool.run {} }
         await #expect(throws: Refusal.self) { try await pool.submit {}.get() }
-        #expect(throws: Refusal(.shutDown, by: "closed(high)")) { try pool.prioritized(.high).tryExecute {} }
+        #expect(throws: Refusal(.shutDown, by: "closed(high)")) {
+            try pool.prioritized(.high).tryExecute {}
+        }
     }
 
     @Test func `Law 1: execute after a shutdown traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let pool = WorkerPool(name: "thumbnails", width: 1)
             pool.shutDown()
             pool.execute {}
@@ -78,7 +83,9 @@ struct WorkerPoolEndTests {
         }
     }
 
-    @Test func `A pool of width zero, or with a limit below its width, traps with a message`() async throws {
+    @Test func `A pool of width zero, or with a limit below its width, traps with a message`()
+        async throws
+    {
         let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = WorkerPool(width: 0, limit: 4)
         }

@@ -28,7 +28,8 @@ struct WorkerPoolFairnessTests {
             context.execute { [self] in
                 let start = ContinuousClock.now
                 for _ in 0..<spins { _ = runs.load(ordering: .relaxed) }
-                least.min(Int64((ContinuousClock.now - start) / .nanoseconds(1)), ordering: .relaxed)
+                least.min(
+                    Int64((ContinuousClock.now - start) / .nanoseconds(1)), ordering: .relaxed)
                 runs.add(1, ordering: .relaxed)
                 if !isOver.load(ordering: .relaxed) { feed(context) }
             }

@@ -28,7 +28,9 @@ struct WorkerPoolPriorityTests {
     }
 
     @Test(arguments: [WorkPriority.low, .medium])
-    func `A job of a lower priority begins though urgent jobs never run out`(_ priority: WorkPriority) async {
+    func `A job of a lower priority begins though urgent jobs never run out`(
+        _ priority: WorkPriority
+    ) async {
         await watched {
             let pool = WorkerPool(width: 1)
             let hasRun = Box(false)

@@ -25,14 +25,18 @@ struct WorkerPoolQueueTests {
     }
 
     @Test(arguments: [1, 2, 4])
-    func `Law 1: jobs for which a worker's ring has no room run once, and are freed`(_ width: Int) async {
+    func `Law 1: jobs for which a worker's ring has no room run once, and are freed`(_ width: Int)
+        async
+    {
         await watched {
             let pool = WorkerPool(width: width)
             let (runs, sentinels) = (Box([Int](repeating: 0, count: 4_000)), Sentinels())
             pool.execute {
                 for number in 0..<4_000 {
                     let sentinel = sentinels.make()
-                    pool.execute { withExtendedLifetime(sentinel) { runs.withValue { $0[number] += 1 } } }
+                    pool.execute {
+                        withExtendedLifetime(sentinel) { runs.withValue { $0[number] += 1 } }
+                    }
                 }
             }
             try! pool.drained().wait()
@@ -86,7 +90,9 @@ struct WorkerPoolQueueTests {
         do {
             let sentinel = sentinels.make()
             #expect(throws: Refusal.self) {
-                try pool.tryExecute { withExtendedLifetime(sentinel) { _ = Issue.record("It has run.") } }
+                try pool.tryExecute {
+                    withExtendedLifetime(sentinel) { _ = Issue.record("It has run.") }
+                }
             }
         }
         #expect(sentinels.living == 0)

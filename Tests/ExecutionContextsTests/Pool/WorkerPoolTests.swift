@@ -47,7 +47,9 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test func `Law 20: a wait that the library knows of makes room at once, up to the limit`() async {
+    @Test func `Law 20: a wait that the library knows of makes room at once, up to the limit`()
+        async
+    {
         await watched {
             let pool = WorkerPool(width: 1, limit: 8)
             let gates = (0..<8).map { _ in Promise<Int>() }

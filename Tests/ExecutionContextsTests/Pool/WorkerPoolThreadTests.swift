@@ -7,7 +7,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct WorkerPoolThreadTests {
     /// Submits `count` jobs that block in a foreign wait, and returns when all have begun.
-    private func block(_ pool: some ExecutionContext, _ count: Int, until mayEnd: DispatchSemaphore) {
+    private func block(_ pool: some ExecutionContext, _ count: Int, until mayEnd: DispatchSemaphore)
+    {
         let begun = DispatchSemaphore(value: 0)
         for _ in 0..<count {
             pool.execute {
@@ -48,7 +49,9 @@ struct WorkerPoolThreadTests {
         }
     }
 
-    @Test func `Law 11: if all threads of the process are taken, each new pool still has one`() async throws {
+    @Test func `Law 11: if all threads of the process are taken, each new pool still has one`()
+        async throws
+    {
         await #expect(processExitsWith: .success) {
             await offThePool {
                 let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -72,7 +75,8 @@ struct WorkerPoolThreadTests {
     }
 
     @Test func `Law 11: a limit above that of the process traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             _ = WorkerPool(width: 1, limit: 1_025)
         }
         try expectTrap(result, "1024", "law 11", "smaller limit")

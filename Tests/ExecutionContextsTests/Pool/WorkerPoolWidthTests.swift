@@ -54,7 +54,8 @@ struct WorkerPoolWidthTests {
             let pool = WorkerPool(width: 1, limit: 32)
             let beside = ConcurrencyCount()
             let (begun, isTaken, mayEnd) = (
-                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0),
+                DispatchSemaphore(value: 0)
             )
             let count = 10
             for _ in 0..<count {
@@ -192,8 +193,11 @@ struct WorkerPoolWidthTests {
         #expect(pool.statistics.substitutes > 0)
     }
 
-    @Test func `Law 27: a job that waits for drained() of its own pool traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `Law 27: a job that waits for drained() of its own pool traps with a message`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             let pool = WorkerPool(name: "thumbnails", width: 1)
             let done = DispatchSemaphore(value: 0)
             pool.execute {

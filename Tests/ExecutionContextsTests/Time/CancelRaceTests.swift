@@ -7,7 +7,10 @@ import Testing
 /// its captures are released.
 @Suite(.timeLimit(.minutes(30)))
 struct CancelRaceTests {
-    @Test func `Law 7: a delay either runs or is cancelled, also if it is cancelled while it fires`() async {
+    @Test
+    func `Law 7: a delay either runs or is cancelled, also if it is cancelled while it fires`()
+        async
+    {
         let runs = Box(Array(repeating: 0, count: 3000))
         let wins = Box(Array(repeating: 0, count: 3000))
         let context = GlobalContext().serial()
@@ -40,7 +43,9 @@ struct CancelRaceTests {
         #expect(witness == nil)
     }
 
-    @Test func `Law 1: a run that is cancelled while it starts returns, and says whether it ran`() async {
+    @Test func `Law 1: a run that is cancelled while it starts returns, and says whether it ran`()
+        async
+    {
         let ran = Box(Array(repeating: false, count: 2000))
         let context = GlobalContext().serial()
         let outcomes = await withTaskGroup(of: (Int, Bool).self) { group in
@@ -65,7 +70,9 @@ struct CancelRaceTests {
         for (index, hasValue) in outcomes { #expect(ran.value[index] == hasValue) }
     }
 
-    @Test func `Law 1: a submission cancelled before, while and after it runs completes once`() async throws {
+    @Test func `Law 1: a submission cancelled before, while and after it runs completes once`()
+        async throws
+    {
         let manual = ManualContext()
         for cancels in 0..<3 {
             let log = Box<[String]>([])
@@ -85,7 +92,9 @@ struct CancelRaceTests {
         }
     }
 
-    @Test func `Law 7: delays of one serial context fire in the order of deadline and submission`() async {
+    @Test func `Law 7: delays of one serial context fire in the order of deadline and submission`()
+        async
+    {
         let context = GlobalContext().serial()
         var lead = Duration.milliseconds(10)
         while true {
@@ -106,14 +115,16 @@ struct CancelRaceTests {
             // again with twice the time.
             lead = lead + lead
             guard wereSetInTime else { continue }
-            let expected = (0..<200).flatMap { group in (0..<10).reversed().map { group * 10 + $0 } }
+            let expected = (0..<200).flatMap { group in (0..<10).reversed().map { group * 10 + $0 }
+            }
             let isInOrder = order.value == expected
             #expect(isInOrder)
             return
         }
     }
 
-    @Test func `Law 7: an earlier delay fires first, also after all others were removed and added again`()
+    @Test
+    func `Law 7: an earlier delay fires first, also after all others were removed and added again`()
         async
     {
         let context = GlobalContext().serial()

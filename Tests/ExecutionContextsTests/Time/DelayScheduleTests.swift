@@ -5,7 +5,8 @@ import Testing
 /// The library's delays under hundreds of schedules in which time races with jobs.
 @Suite(.timeLimit(.minutes(30)))
 struct DelayScheduleTests {
-    @Test func `Laws 7, 33: under every schedule a delay either runs or is cancelled by one caller`()
+    @Test
+    func `Laws 7, 33: under every schedule a delay either runs or is cancelled by one caller`()
         async
     {
         await underEverySchedule("delay against cancel", time: .racing) { sim, onlooker in
@@ -14,12 +15,17 @@ struct DelayScheduleTests {
                 onlooker.note("ran")
                 onlooker.expect(sim.time.now.nanoseconds >= 1_000_000_000, "it was early")
             }
-            for name in ["a", "b"] { sim.spawn(name) { if delay.cancel() { onlooker.note("cancelled") } } }
-            sim.finally("one of the two") { onlooker.count("ran") + onlooker.count("cancelled") == 1 }
+            for name in ["a", "b"] {
+                sim.spawn(name) { if delay.cancel() { onlooker.note("cancelled") } }
+            }
+            sim.finally("one of the two") {
+                onlooker.count("ran") + onlooker.count("cancelled") == 1
+            }
         }
     }
 
-    @Test func `Laws 7, 33: under every schedule a repetition cancelled on its context runs no more`()
+    @Test
+    func `Laws 7, 33: under every schedule a repetition cancelled on its context runs no more`()
         async
     {
         await underEverySchedule("repeat against cancel", time: .racing) { sim, onlooker in

@@ -18,14 +18,18 @@ struct DueDelayTests {
         let base = Base(isInline: isInline)
         let context = Self.views[view](base)
         let hasRunOnTimer = await withCheckedContinuation { continuation in
-            context.schedule(after: .milliseconds(1)) { continuation.resume(returning: SystemTime.isFiring) }
+            context.schedule(after: .milliseconds(1)) {
+                continuation.resume(returning: SystemTime.isFiring)
+            }
         }
         #expect(!hasRunOnTimer)
         // The timer itself submits the drain to the base, without a further thread in between.
         #expect(base.calledByTimer.value.first == true)
     }
 
-    @Test func `Law 7: delays on a serial view over a base that runs jobs on its caller keep their order`()
+    @Test
+    func
+        `Law 7: delays on a serial view over a base that runs jobs on its caller keep their order`()
         async
     {
         let view = Base(isInline: true).serial()

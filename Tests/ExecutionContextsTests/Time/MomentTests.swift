@@ -10,7 +10,10 @@ struct MomentTests {
             (Duration(secondsComponent: 0, attosecondsComponent: 1), 1),
             (Duration(secondsComponent: 0, attosecondsComponent: 1_000_000_001), 2),
             (.seconds(9), 9_000_000_000),
-            (.seconds(3600) + Duration(secondsComponent: 0, attosecondsComponent: 1), 3_600_000_000_001),
+            (
+                .seconds(3600) + Duration(secondsComponent: 0, attosecondsComponent: 1),
+                3_600_000_000_001
+            ),
             (.seconds(9_223_372_036), 9_223_372_036_000_000_000),
             (.seconds(9_223_372_037), Int64.max),
             (.seconds(Int64.max), Int64.max),

@@ -50,7 +50,9 @@ struct RepeatPolicyTests {
             own.value = manual.repeat(every: .seconds(1), policy: policy) {
                 box.value += 1
                 let repetition = own.value
-                results.withValue { $0 += [repetition?.cancel() == true, repetition?.cancel() == true] }
+                results.withValue {
+                    $0 += [repetition?.cancel() == true, repetition?.cancel() == true]
+                }
             }
         }
         manual.advance(by: .seconds(5))
@@ -63,7 +65,9 @@ struct RepeatPolicyTests {
         let manual = ManualContext()
         let never = manual.repeat(every: .seconds(Int64.max)) { Issue.record("It must never run.") }
         let late = Box(0)
-        let rare = manual.repeat(every: .nanoseconds(Int64.max / 2 + 1), policy: .skip) { late.value += 1 }
+        let rare = manual.repeat(every: .nanoseconds(Int64.max / 2 + 1), policy: .skip) {
+            late.value += 1
+        }
         let tiny = Box(0)
         let often = manual.repeat(every: Duration(secondsComponent: 0, attosecondsComponent: 1)) {
             tiny.value += 1
@@ -82,7 +86,9 @@ struct RepeatPolicyTests {
         let context = GlobalContext().serial()
         for _ in 0..<50 {
             let count = Box(0)
-            let repetition = context.repeat(every: .microseconds(20), policy: .catchUp) { count.value += 1 }
+            let repetition = context.repeat(every: .microseconds(20), policy: .catchUp) {
+                count.value += 1
+            }
             let wins = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<3 { group.addTask { repetition.cancel() } }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }

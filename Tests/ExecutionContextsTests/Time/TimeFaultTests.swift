@@ -37,7 +37,8 @@ struct TimeFaultTests {
         #expect(capture == nil)
     }
 
-    @Test func `Law 10: a delay whose context drops the job releases its captures before its handle`() {
+    @Test
+    func `Law 10: a delay whose context drops the job releases its captures before its handle`() {
         let manual = ManualContext()
         let token = InvalidationToken()
         weak var capture: Box<Int>?
@@ -56,7 +57,9 @@ struct TimeFaultTests {
     @Test func `A delayed job of a context that runs inline runs inside that context`() async {
         let context = ExclusiveContext()
         let isInside = await withCheckedContinuation { continuation in
-            context.schedule(after: .zero) { continuation.resume(returning: context.isCurrent == true) }
+            context.schedule(after: .zero) {
+                continuation.resume(returning: context.isCurrent == true)
+            }
         }
         #expect(isInside)
     }

@@ -105,11 +105,15 @@ private struct Model: ~Copyable {
         let fired = due.map { $0.take() }.sortedByDeadline()
         let keys = fired.map { Key(deadline: $0.deadline.nanoseconds, sequence: $0.sequence) }
         let expected = pending.keys.filter { $0.deadline <= now }.sorted()
-        if keys != expected { faults.append("at \(now): \(keys.count) instead of \(expected.count)") }
+        if keys != expected {
+            faults.append("at \(now): \(keys.count) instead of \(expected.count)")
+        }
         for key in keys { pending[key] = nil }
         if let next = wheel.nextWake, let first = pending.keys.min(), first.deadline < Self.end {
             // It may wake late by less than a tick. If it wakes early, no delay is due.
-            if next > first.deadline.addingSaturating(1 << 18) { faults.append("\(first) wakes at \(next)") }
+            if next > first.deadline.addingSaturating(1 << 18) {
+                faults.append("\(first) wakes at \(next)")
+            }
         } else if wheel.nextWake == nil, !pending.isEmpty {
             faults.append("nothing wakes \(pending.count)")
         }

@@ -9,20 +9,23 @@ enum Request { @TaskLocal static var id = 0 }
 
 func backing(
     _ token: InvalidationToken, _ section: CriticalSection, _ coordinator: ReadWriteCoordinator,
-    _ some: some ActorBackingContext, _ erased: any ActorBackingContext, _ context: any ExecutionContext
+    _ some: some ActorBackingContext, _ erased: any ActorBackingContext,
+    _ context: any ExecutionContext
 ) {
     let local = ThreadLocalValue<Int>()
     let executors: [any SerialExecutor] = [
         SerialQueueContext(label: "q").serialExecutor, MainContext().serialExecutor,
         coordinator.writing.serialExecutor,
         RunLoopThreadContext(name: "t").serialExecutor, ManualContext().serialExecutor,
-        RecordingContext(ManualContext()).serialExecutor, some.serialExecutor, erased.serialExecutor,
+        RecordingContext(ManualContext()).serialExecutor, some.serialExecutor,
+        erased.serialExecutor,
         context.serial().serialExecutor, GlobalContext().while(token).serial().serialExecutor,
         WorkerPool().serial().serialExecutor,
         SerialQueueContext(label: "q").bounded(1, overflow: .refuse).serial().serialExecutor,
     ]
     let views: [any SerialExecutor] = [
-        some.named("n").serialExecutor, some.barrier().serialExecutor, some.inlineIfCurrent().serialExecutor,
+        some.named("n").serialExecutor, some.barrier().serialExecutor,
+        some.inlineIfCurrent().serialExecutor,
         some.exclusive(section).serialExecutor, some.observed(by: Recorder()).serialExecutor,
         some.watched(limit: .seconds(1)) { _ in }.serialExecutor,
         some.propagating(Request.$id).serialExecutor,
@@ -32,7 +35,9 @@ func backing(
     _ = (executors, views)
 }
 
-func tasks(_ token: InvalidationToken, _ refusing: some RefusingContext, _ context: any ExecutionContext)
+func tasks(
+    _ token: InvalidationToken, _ refusing: some RefusingContext, _ context: any ExecutionContext
+)
     async throws
 {
     _ = refusing.taskExecutor

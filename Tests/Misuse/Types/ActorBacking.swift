@@ -8,7 +8,9 @@ func refusingViews(_ token: InvalidationToken) {
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
     _ = SerialQueueContext(label: "q").bounded(1, overflow: .wait).serialExecutor
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
-    _ = SerialQueueContext(label: "q").bounded(1, overflow: .dropOldest(notify: { _ in })).serialExecutor
+    _ =
+        SerialQueueContext(label: "q").bounded(1, overflow: .dropOldest(notify: { _ in }))
+        .serialExecutor
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
     _ = SerialQueueContext(label: "q").while(token).serialExecutor
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
@@ -20,7 +22,9 @@ func refusingViews(_ token: InvalidationToken) {
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
     _ = GlobalContext().serial().bounded(1, overflow: .refuse).inlineIfCurrent().serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
-    _ = GlobalContext().serial().bounded(1, overflow: .refuse).exclusive(CriticalSection()).serialExecutor
+    _ =
+        GlobalContext().serial().bounded(1, overflow: .refuse).exclusive(CriticalSection())
+        .serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
     _ = GlobalContext().serial().while(token).observed(by: Recorder()).barrier().serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
@@ -50,7 +54,8 @@ func contextsWithoutOrder(_ section: CriticalSection, _ coordinator: ReadWriteCo
 }
 
 func erased(
-    _ some: some SerialContext, _ any: any SerialContext, _ both: any SerialContext & RefusingContext,
+    _ some: some SerialContext, _ any: any SerialContext,
+    _ both: any SerialContext & RefusingContext,
     _ context: any ExecutionContext
 ) {
     _ = some.serialExecutor
@@ -67,7 +72,9 @@ struct Own: SerialContext { func execute(_ work: @escaping Work) {} }
 
 actor Lodger {
     private let executor: any SerialExecutor
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
     init(on context: some ActorBackingContext) { executor = context.serialExecutor }
 }
 

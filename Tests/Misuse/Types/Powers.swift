@@ -42,7 +42,9 @@ func waiting(_ context: any ExecutionContext, _ token: InvalidationToken) {
 
 func serial(_ context: some SerialContext) {}
 
-func order(_ section: CriticalSection, _ erased: any ExecutionContext, _ barrier: any BarrierContext) {
+func order(
+    _ section: CriticalSection, _ erased: any ExecutionContext, _ barrier: any BarrierContext
+) {
     serial(.global)
     // expected-error@-1 {{global function 'serial' requires that 'GlobalContext' conform to 'SerialContext'}}
     serial(GlobalContext().limited(to: 1))

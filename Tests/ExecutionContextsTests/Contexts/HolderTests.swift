@@ -24,11 +24,9 @@ struct HolderTests {
     ]
 
     @Test(arguments: hosts)
-    func
-        `Law 3: a job that ends while it holds does not leave its hold to a later job`(
-            _ host: Subject
-        ) async
-    {
+    func `Law 3: no later job of the thread has the hold of a job that ended`(
+        _ host: Subject
+    ) async {
         await offThePool {
             let host = host.make().context
             let held = GlobalContext().serial("held")

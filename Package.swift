@@ -10,6 +10,12 @@ let package = Package(
         .library(name: "ExecutionContextsWork", targets: ["ExecutionContextsWork"]),
         .library(name: "ExecutionContextsTesting", targets: ["ExecutionContextsTesting"]),
     ],
+    traits: [
+        .trait(
+            name: "Foundation",
+            description: "Contexts over OperationQueue and RunLoop, and thread-locals with a key."),
+        .default(enabledTraits: ["Foundation"]),
+    ],
     targets: [
         .target(name: "CPlatform"),
         .target(name: "ExecutionContexts", dependencies: ["CPlatform"]),

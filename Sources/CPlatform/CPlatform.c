@@ -1,10 +1,12 @@
 #include "CPlatform.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 _Thread_local ec_frame *ec_frame_storage = 0;
 _Thread_local void *ec_trampoline_storage = 0;
@@ -25,6 +27,10 @@ void ec_mode_set(uint32_t mode, bool is_on) {
     } else {
         __atomic_fetch_and(&ec_mode_storage, ~mode, __ATOMIC_SEQ_CST);
     }
+}
+
+void ec_write_error(const void *text, size_t length) {
+    while (write(STDERR_FILENO, text, length) < 0 && errno == EINTR) {}
 }
 
 static pthread_key_t key;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // A C++ client needs C linkage for these names.
@@ -234,6 +235,9 @@ static inline void *_Nonnull ec_thread_detached(ec_thread *_Nonnull thread) { re
 // would count as an access to the whole record, and overlap with the accesses of the record's own
 // thread.
 static inline uint32_t ec_thread_identifier(const ec_thread *_Nonnull thread) { return thread->identifier; }
+
+/// Writes a text to standard error in one piece, or loses it if there is no standard error.
+void ec_write_error(const void *_Nullable text, size_t length);
 
 /// Whether the calling thread is the program's first.
 bool ec_is_main_thread(void);

@@ -1,5 +1,5 @@
+internal import CPlatform
 internal import Dispatch
-internal import Foundation
 
 /// Runs work on the main queue, where the main actor runs.
 ///
@@ -67,7 +67,7 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Forec
         // A key that is found is a yes. A missing one may be hidden by a nested `sync` (law 4).
         // While the main queue belongs to the main thread, code on that thread has it exclusively.
         // After the queue has been handed to the system, no code of ours runs on that thread.
-        Self.mark.isCurrent == true || Thread.isMainThread
+        unsafe Self.mark.isCurrent == true || Threads.own.pointee.is_main
     }
 
     public func checkIsCurrent() -> Bool {

@@ -38,20 +38,13 @@ public final class ThreadLocalValue<Value>: Sendable {
 
     private enum Storage: Sendable {
         case table(LocalStorage)
-        case dictionary(KeyedLocal)
+        case keyed(any KeyedStorage)
     }
 
-    /// Makes a thread-local under `namespace.key`.
-    public init(namespace: String, key: String, instantiator: Instantiator? = nil) {
+    /// Makes a thread-local whose values live in a storage that other code uses as well.
+    init(keyed: any KeyedStorage, instantiator: Instantiator?) {
         (index, serial) = (Self.noIndex, 0)
-        storage = .dictionary(KeyedLocal(namespace: namespace, key: key))
-        self.instantiator = instantiator
-    }
-
-    /// Makes a thread-local under `key`.
-    public init(key: String, instantiator: Instantiator? = nil) {
-        (index, serial) = (Self.noIndex, 0)
-        storage = .dictionary(KeyedLocal(namespace: nil, key: key))
+        storage = .keyed(keyed)
         self.instantiator = instantiator
     }
 
@@ -211,8 +204,8 @@ extension ThreadLocalValue {
 // MARK: - Slow paths
 
 extension ThreadLocalValue {
-    private var keyed: KeyedLocal? {
-        guard case .dictionary(let keyed) = storage else { return nil }
+    private var keyed: (any KeyedStorage)? {
+        guard case .keyed(let keyed) = storage else { return nil }
         return keyed
     }
 
@@ -222,7 +215,7 @@ extension ThreadLocalValue {
         switch storage {
         case .table(let local):
             stored = unsafe LocalTable.found(local)?.assumingMemoryBound(to: Value.self).pointee
-        case .dictionary(let keyed): stored = keyed.load()
+        case .keyed(let keyed): stored = keyed.load()
         }
         if stored == nil { requireUnused() }
         return stored
@@ -264,7 +257,7 @@ extension ThreadLocalValue {
         switch storage {
         case .table(let local):
             if let value { LocalTable.store(value, for: local) } else { LocalTable.remove(local) }
-        case .dictionary(let keyed): keyed.store(value)
+        case .keyed(let keyed): keyed.store(value)
         }
     }
 
@@ -279,4 +272,21 @@ extension ThreadLocalValue {
         defer { keyed.object = before }
         return try operation()
     }
+}
+
+/// Where a thread-local with a key stores the values of each thread.
+protocol KeyedStorage: Sendable {
+    var namespace: String? { get }
+    var key: String { get }
+    /// `namespace.key`, or `key`.
+    var fullKey: String { get }
+
+    /// The calling thread's object under the key, whichever code stored it.
+    var object: Any? { get nonmutating set }
+
+    /// The object as a value, or nil if it is of another type.
+    func load<Value>() -> Value?
+
+    /// Stores a value as itself, for other code to read.
+    func store<Value>(_ value: Value?)
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import CPlatform
 
 /// A fault of a completion handler that `callback` or `fromCallback` made.
 ///
@@ -55,7 +55,7 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
         if reason == .refused(.invalidated) { return }
         // One write, so that the lines of several threads do not mix. Without standard error it is
         // lost.
-        try? FileHandle.standardError.write(
-            contentsOf: Data("ExecutionContexts: \(description)\n".utf8))
+        var line = "ExecutionContexts: \(description)\n"
+        line.withUTF8 { unsafe ec_write_error($0.baseAddress, $0.count) }
     }
 }

@@ -1,4 +1,4 @@
-#if canImport(Darwin)
+#if Foundation && canImport(Darwin)
 internal import CoreFoundation
 
 /// The constants of run loops, whose names differ between the systems.

@@ -1,4 +1,4 @@
-#if os(Linux) || os(Android)
+#if Foundation && (os(Linux) || os(Android))
 internal import CoreFoundation
 
 /// The constants of run loops, whose names differ between the systems.

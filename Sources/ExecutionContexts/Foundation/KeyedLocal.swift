@@ -1,9 +1,22 @@
+#if Foundation
 internal import Foundation
+
+extension ThreadLocalValue {
+    /// Makes a thread-local under `namespace.key`.
+    public convenience init(namespace: String, key: String, instantiator: Instantiator? = nil) {
+        self.init(keyed: KeyedLocal(namespace: namespace, key: key), instantiator: instantiator)
+    }
+
+    /// Makes a thread-local under `key`.
+    public convenience init(key: String, instantiator: Instantiator? = nil) {
+        self.init(keyed: KeyedLocal(namespace: nil, key: key), instantiator: instantiator)
+    }
+}
 
 /// An entry in the dictionary of every thread, under a key (law 21).
 ///
 /// Nothing is kept beside the dictionary, so values that other code stores there are seen.
-struct KeyedLocal: Sendable {
+private struct KeyedLocal: KeyedStorage {
     let namespace: String?
     let key: String
     let fullKey: String
@@ -25,10 +38,10 @@ struct KeyedLocal: Sendable {
             let before = unsafe dictionary.object(forKey: name)
             if let newValue {
                 unsafe dictionary.setObject(newValue, forKey: name)
-                KeyedStorage.ofThread.presentOrMade()?.keys.insert(fullKey)
+                KeysOfThread.current.presentOrMade()?.keys.insert(fullKey)
             } else {
                 unsafe dictionary.removeObject(forKey: name)
-                KeyedStorage.ofThread.present()?.keys.remove(fullKey)
+                KeysOfThread.current.present()?.keys.remove(fullKey)
             }
             // The old object is released here: its deinit may use the dictionary.
             withExtendedLifetime(before) {}
@@ -63,12 +76,12 @@ struct KeyedLocal: Sendable {
 ///
 /// The dictionary itself lives as long as the `Thread` object. Other code may keep that object
 /// after the thread has ended, and its last release would free the values on another thread.
-private final class KeyedStorage {
+private final class KeysOfThread {
     var keys: Set<String> = []
     private let dictionary = Thread.current.threadDictionary
 
-    static let ofThread = SimulationHooks.making {
-        ThreadLocalValue<KeyedStorage> { _ in KeyedStorage() }
+    static let current = SimulationHooks.making {
+        ThreadLocalValue<KeysOfThread> { _ in KeysOfThread() }
     }
 
     deinit {
@@ -79,3 +92,4 @@ private final class KeyedStorage {
         }
     }
 }
+#endif

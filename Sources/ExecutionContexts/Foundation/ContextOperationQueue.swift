@@ -1,3 +1,4 @@
+#if Foundation
 internal import Dispatch
 public import Foundation
 
@@ -245,3 +246,4 @@ private final class OneRun: Sendable {
         taken?()
     }
 }
+#endif

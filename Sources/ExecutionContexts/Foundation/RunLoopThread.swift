@@ -1,3 +1,4 @@
+#if Foundation
 internal import CoreFoundation
 public import Foundation
 
@@ -125,3 +126,4 @@ extension ExecutionContext where Self == RunLoopThreadContext {
         if state.withLock({ !$0.queue.isEmpty }) { wake { $0.drain() } }
     }
 }
+#endif

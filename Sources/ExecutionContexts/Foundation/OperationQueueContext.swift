@@ -1,3 +1,4 @@
+#if Foundation
 public import Foundation
 
 /// Runs work as operations of an operation queue: `operationQueue.context`.
@@ -60,3 +61,4 @@ extension ExecutionContext where Self == OperationQueueContext {
         OperationQueueContext(queue)
     }
 }
+#endif

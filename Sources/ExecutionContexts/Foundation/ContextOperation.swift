@@ -1,3 +1,4 @@
+#if Foundation
 internal import Foundation
 
 /// What starts operations on a context on behalf of their stand-ins.
@@ -169,3 +170,4 @@ final class ContextOperation: Operation, @unchecked Sendable {
         func drop() { operation.endWithoutRunning() }
     }
 }
+#endif

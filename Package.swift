@@ -8,6 +8,8 @@ let package = Package(
         .library(name: "ExecutionContexts", targets: ["ExecutionContexts"]),
         .library(name: "AsyncFunctions", targets: ["AsyncFunctions"]),
         .library(name: "ExecutionContextsWork", targets: ["ExecutionContextsWork"]),
+        .library(
+            name: "ExecutionContextsObservation", targets: ["ExecutionContextsObservation"]),
         .library(name: "ExecutionContextsTesting", targets: ["ExecutionContextsTesting"]),
     ],
     traits: [
@@ -21,20 +23,27 @@ let package = Package(
         .target(name: "ExecutionContexts", dependencies: ["CPlatform"]),
         .target(name: "AsyncFunctions", dependencies: ["ExecutionContexts"]),
         .target(name: "ExecutionContextsWork", dependencies: ["ExecutionContexts"]),
+        // The build embeds the parts of the timeline page, so that no program has to find them.
+        .target(
+            name: "ExecutionContextsObservation", dependencies: ["ExecutionContexts"],
+            resources: [
+                "errors.js", "model.js", "drawing.js", "input.js", "selftest.js", "timeline.css",
+                "controls.html",
+            ].map { .embedInCode("Timeline/\($0)") }),
         .target(name: "ExecutionContextsTesting", dependencies: ["ExecutionContexts"]),
 
         .executableTarget(
             name: "Tour",
             dependencies: [
                 "ExecutionContexts", "AsyncFunctions", "ExecutionContextsWork",
-                "ExecutionContextsTesting",
+                "ExecutionContextsObservation", "ExecutionContextsTesting",
             ],
             path: "Examples/Tour"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsTesting",
-                "Measuring",
+                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsObservation",
+                "ExecutionContextsTesting", "Measuring",
             ],
             path: "Examples/Benchmarks"),
         .executableTarget(
@@ -51,7 +60,10 @@ let package = Package(
             path: "Examples/BugHunt"),
         .executableTarget(
             name: "Endurance",
-            dependencies: ["ExecutionContexts", "ExecutionContextsWork", "Measuring"],
+            dependencies: [
+                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsObservation",
+                "Measuring",
+            ],
             path: "Examples/Endurance"),
         // What the process has taken of the system.
         .target(name: "Measuring", path: "Examples/Measuring"),
@@ -66,12 +78,19 @@ let package = Package(
         .testTarget(
             name: "ExecutionContextsTests",
             dependencies: [
-                "ExecutionContexts", "ExecutionContextsTesting", "TestSupport", "CPlatform",
+                "ExecutionContexts", "ExecutionContextsObservation", "ExecutionContextsTesting",
+                "TestSupport", "CPlatform",
+            ]),
+        .testTarget(
+            name: "ExecutionContextsObservationTests",
+            dependencies: [
+                "ExecutionContextsObservation", "ExecutionContexts", "ExecutionContextsTesting",
+                "TestSupport",
             ]),
         // Prints the page of a recording, for the check that has a browser look at it.
         .executableTarget(
             name: "TimelineSample",
-            dependencies: ["ExecutionContexts"],
+            dependencies: ["ExecutionContexts", "ExecutionContextsObservation"],
             path: "Tests/TimelineSample"),
         .testTarget(
             name: "ExecutionContextsTestingTests",
@@ -107,8 +126,8 @@ let package = Package(
         .testTarget(
             name: "ExecutionContextsWorkTests",
             dependencies: [
-                "ExecutionContextsWork", "ExecutionContexts", "ExecutionContextsTesting",
-                "TestSupport",
+                "ExecutionContextsWork", "ExecutionContexts", "ExecutionContextsObservation",
+                "ExecutionContextsTesting", "TestSupport",
             ]),
         .testTarget(
             name: "BirdsTests",

@@ -1,6 +1,7 @@
 // What the snippets in doc comments take for granted.
 import AsyncFunctions
 import ExecutionContexts
+import ExecutionContextsObservation
 import ExecutionContextsTesting
 import ExecutionContextsWork
 import Foundation

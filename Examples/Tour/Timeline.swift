@@ -1,4 +1,5 @@
 import ExecutionContexts
+import ExecutionContextsObservation
 import Foundation
 
 let timeline = Chapter(

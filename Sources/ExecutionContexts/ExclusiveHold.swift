@@ -2,7 +2,7 @@
 ///
 /// It is returned by `SynchronousBarrierContext.hold()`. Its deinit releases the context as well.
 public struct ExclusiveHold: ~Copyable, Sendable {
-    private var end: Work?
+    var end: Work?
 
     /// Makes a hold that calls `end` once, at its release; for contexts of your own.
     public init(releasing end: @escaping Work) { self.end = end }
@@ -23,15 +23,6 @@ public struct ExclusiveHold: ~Copyable, Sendable {
         return ExclusiveHold(releasing: {
             step()
             end()
-        })
-    }
-
-    /// Returns this hold with an action to perform after its release.
-    consuming func then(_ next: @escaping Work) -> ExclusiveHold {
-        guard let end = end.take() else { return ExclusiveHold(releasing: next) }
-        return ExclusiveHold(releasing: {
-            end()
-            next()
         })
     }
 }

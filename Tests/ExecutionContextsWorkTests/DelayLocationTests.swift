@@ -1,4 +1,5 @@
 import ExecutionContexts
+import ExecutionContextsObservation
 import ExecutionContextsTesting
 import ExecutionContextsWork
 import TestSupport

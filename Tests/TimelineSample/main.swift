@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import ExecutionContextsObservation
 import Foundation
 
 // Prints the page of a sample recording: `app`, `many`, `empty` or `names`.

@@ -1,4 +1,5 @@
 import ExecutionContexts
+import ExecutionContextsObservation
 
 /// Random views of views of contexts: serial views keep the order, limited views their width.
 enum Views {

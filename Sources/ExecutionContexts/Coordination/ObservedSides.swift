@@ -4,14 +4,14 @@ extension CriticalSection {
     /// The waiting time of a job is the time from the call until the caller is inside. Code that
     /// uses the section itself is not observed.
     public func observed(by observer: some ContextObserver) -> some SynchronousContext {
-        Intercepted(base: self, interceptor: Observing(observer))
+        Observed(self, by: observer)
     }
 }
 
 extension ReadingContext {
     /// This side, with an observer that is notified of its reads.
     public func observed(by observer: some ContextObserver) -> some SynchronousContext {
-        Intercepted(base: self, interceptor: Observing(observer))
+        Observed(self, by: observer)
     }
 }
 
@@ -20,7 +20,7 @@ extension WritingContext {
     public func observed(by observer: some ContextObserver) -> some ActorBackingContext
         & SynchronousBarrierContext
     {
-        Intercepted(base: self, interceptor: Observing(observer))
+        Observed(self, by: observer)
     }
 }
 
@@ -30,13 +30,13 @@ extension WritingContext {
 public struct ObservedCoordinator: Sendable {
     /// The coordinator.
     public let coordinator: ReadWriteCoordinator
-    private let readingSide: Intercepted<ReadingContext, Observing>
-    private let writingSide: Intercepted<WritingContext, Observing>
+    private let readingSide: Observed<ReadingContext>
+    private let writingSide: Observed<WritingContext>
 
     init(_ coordinator: ReadWriteCoordinator, observer: any ContextObserver) {
         self.coordinator = coordinator
-        readingSide = Intercepted(base: coordinator.reading, interceptor: Observing(observer))
-        writingSide = Intercepted(base: coordinator.writing, interceptor: Observing(observer))
+        readingSide = Observed(coordinator.reading, by: observer)
+        writingSide = Observed(coordinator.writing, by: observer)
     }
 
     /// Runs `body` like the coordinator's `read`.

@@ -1,25 +1,64 @@
-/// Reports each job to an observer.
-struct Observing: Interceptor {
-    let observer: any ContextObserver
+/// A view that reports submission, start and end of each job to an observer.
+struct Observed<Base: ExecutionContext>: ContextDecorator {
+    let base: Base
+    private let observer: any ContextObserver
     private let numbers = ObservedNumbers()
 
-    init(_ observer: any ContextObserver) { self.observer = observer }
+    init(_ base: Base, by observer: any ContextObserver) {
+        self.base = base
+        self.observer = observer
+    }
 
-    func begin(in context: String, by time: any TimeSource) -> ObservedJob {
+    func decorate(_ work: @escaping Work) -> Work {
+        let job = begin()
+        return { job.run(work) }
+    }
+
+    // For a job that a waiting thread took over, the observer sees an empty job.
+    var runsAnywhere: Bool { base.runsAnywhere }
+
+    private func begin() -> ObservedJob {
+        let time = time
         let job = ObservedWork(
-            id: numbers.next(), view: numbers.view, context: context, enqueued: time.now,
+            id: numbers.next(), view: numbers.view, context: name, enqueued: time.now,
             origin: time.origin, submitter: ObservedJob.running)
         return ObservedJob(job, in: time, observer: observer)
     }
 }
 
-extension ObservedJob: InterceptedJob {}
+extension Observed: BarrierContext where Base: BarrierContext {}
+extension Observed: SerialContext where Base: SerialContext {}
+extension Observed: ActorBackingContext where Base: ActorBackingContext {}
+extension Observed: RefusingContext where Base: RefusingContext {}
+extension Observed: SynchronousContext where Base: SynchronousContext {
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let job = begin()
+        return try base.sync { () throws(Failure) -> Value in try job.run(body) }
+    }
+}
+extension Observed: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let job = begin()
+        return try base.syncBarrier { () throws(Failure) -> Value in try job.run(body) }
+    }
+
+    func hold() -> ExclusiveHold {
+        let job = begin()
+        let hold = base.hold()
+        let start = job.started()
+        return hold.then { job.ended(start) }
+    }
+}
 
 extension ExecutionContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
     public func observed(by observer: some ContextObserver) -> some ExecutionContext {
-        Intercepted(base: self, interceptor: Observing(observer))
+        Observed(self, by: observer)
     }
 }
 
@@ -27,7 +66,7 @@ extension BarrierContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
     public func observed(by observer: some ContextObserver) -> some BarrierContext {
-        Intercepted(base: self, interceptor: Observing(observer))
+        Observed(self, by: observer)
     }
 }
 
@@ -35,7 +74,7 @@ extension SerialContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
     public func observed(by observer: some ContextObserver) -> some SerialContext {
-        Intercepted(base: self, interceptor: Observing(observer))
+        Observed(self, by: observer)
     }
 }
 
@@ -43,6 +82,6 @@ extension ActorBackingContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
     public func observed(by observer: some ContextObserver) -> some ActorBackingContext {
-        Intercepted(base: self, interceptor: Observing(observer))
+        Observed(self, by: observer)
     }
 }

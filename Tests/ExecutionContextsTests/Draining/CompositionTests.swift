@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import ExecutionContextsObservation
 import ExecutionContextsTesting
 import Foundation
 import Testing

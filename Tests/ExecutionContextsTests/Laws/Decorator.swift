@@ -1,4 +1,5 @@
 import ExecutionContexts
+import ExecutionContextsObservation
 import Testing
 
 /// A method that makes a view of a context, called with the static type of the base.

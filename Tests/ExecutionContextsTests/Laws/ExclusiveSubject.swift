@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import ExecutionContextsObservation
 import Testing
 
 /// A kind of context with exclusive blocking calls, made anew for each test.

@@ -1,4 +1,5 @@
 import ExecutionContexts
+import ExecutionContextsObservation
 import ExecutionContextsTesting
 
 // Law 13: only a serial context that runs each job can back an actor, also if its type is erased.

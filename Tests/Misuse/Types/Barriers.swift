@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import ExecutionContextsObservation
 import Foundation
 
 // Law 3: a context that cannot keep barriers does not have them.

@@ -1,0 +1,89 @@
+internal import Synchronization
+
+// What the library `ExecutionContextsObservation` uses beyond the public API. Like other libraries,
+// it also uses `require` and `SimulationHooks`.
+
+/// The lock of a recorder's events: for some nanoseconds of exclusion.
+///
+/// Not generic, unlike `Guarded`: another module cannot specialize a generic lock.
+package struct RecordingLock: ~Copyable, Sendable {
+    private let guarded = Guarded<Void>(())
+
+    package init() {}
+
+    /// Runs `body` with the lock held; no user code may run in it (law 9).
+    package borrowing func withLock(_ body: () -> Void) { guarded.withLock { _ in body() } }
+}
+
+extension ObservedWork.Identity {
+    /// Restores an identity that a recorder has stored as plain numbers.
+    package init(ofView view: UInt64, job: UInt64) { self.init(view: view, job: job) }
+}
+
+extension Async {
+    /// Returns an `Async` with the same outcome that reports its start and, once, its end.
+    ///
+    /// - `started` is called before this method returns.
+    /// - `ended` is called with the moment and the job that completed it, before its callbacks.
+    package func observed(
+        as name: String, in time: any TimeSource, started: (ObservedWork) -> Void,
+        ended: @escaping @Sendable (ObservedWork, Moment, ObservedWork.Identity?) -> Void
+    ) -> Async {
+        let observed = ObservedFuture(name, time, ended)
+        started(observed.value)
+        observed.wait(for: state) { source, observed in observed.end(like: source, Value.self) }
+        return Async(state: observed)
+    }
+}
+
+/// A future state that reports its end.
+private final class ObservedFuture: FutureState, @unchecked Sendable {
+    // Unchecked because its superclass is; it adds constants and an atomic.
+    let value: ObservedWork
+    private let time: any TimeSource
+    private let ended: @Sendable (ObservedWork, Moment, ObservedWork.Identity?) -> Void
+    private let isReported = Atomic<Bool>(false)
+
+    init(
+        _ name: String, _ time: any TimeSource,
+        _ ended: @escaping @Sendable (ObservedWork, Moment, ObservedWork.Identity?) -> Void
+    ) {
+        value = ObservedWork(
+            id: 1, view: ObservedNumbers().view, context: name, enqueued: time.now,
+            origin: time.origin, submitter: ObservedJob.running)
+        self.time = time
+        self.ended = ended
+        super.init(tag: Self.holdsUntilEnd)
+    }
+
+    // Reported before the completion, because the callbacks that completion calls may take long.
+    override func sourceCompleted(_ source: FutureState) {
+        if isPending { report() }
+        propagate(source)
+    }
+
+    /// Reports a cancellation, after which the source does not notify it.
+    override func didEnd() { report() }
+
+    // Relaxed: a cancelling and a completing thread may race, and either may report the time.
+    private func report() {
+        guard !isReported.exchange(true, ordering: .relaxed) else { return }
+        ended(value, time.now, ObservedJob.running)
+    }
+
+    override var label: String { "the recorded '\(value.context)'" }
+}
+
+extension ExclusiveHold {
+    /// Returns this hold with an action to perform after its release.
+    package consuming func then(_ next: @escaping Work) -> ExclusiveHold {
+        guard let end = end.take() else { return ExclusiveHold(releasing: next) }
+        return ExclusiveHold(releasing: {
+            end()
+            next()
+        })
+    }
+}
+
+/// A view that adds nothing to a job that runs inline, as a part of another job.
+package protocol PlainView: ContextDecorator {}

@@ -1,0 +1,142 @@
+public import ExecutionContexts
+internal import Synchronization
+
+/// Records the latest events of the contexts, coordinators and `Async`s that report to it.
+///
+/// ```swift
+/// let recorder = Recorder()
+/// let database = GlobalContext().serial("database").observed(by: recorder)
+/// let index = CriticalSection(name: "index").observed(by: recorder)
+/// database.execute { index.sync { print("one job inside another") } }
+/// try recorder.writeTimeline(to: "timeline.html")
+/// ```
+///
+/// The recorder keeps the newest events, up to its capacity, in memory that does not grow. It keeps
+/// each name once, and the first 1,000 names; contexts with further names share one more lane.
+/// Contexts with the same name and the same time source share a lane.
+///
+/// Moments are in the time of each context. Contexts whose times have different origins, for
+/// example virtual time and system time, can report to one recorder. Each time is then counted from
+/// the earliest moment that is kept of it, and moments of two times are never compared.
+///
+/// Any thread may report, pause and read at any time. A report takes a lock for some nanoseconds,
+/// and calls no code of yours.
+public final class Recorder: ContextObserver {
+    // Unchecked: accessed in `withRing` only, under the lock, which also makes the run-time
+    // exclusivity checks superfluous.
+    @exclusivity(unchecked) private nonisolated(unsafe) var ring: RecorderRing
+    private let lock = RecordingLock()
+    private let paused = Atomic<Bool>(false)
+
+    /// Makes a recorder that keeps `capacity` events; a capacity below 1 traps with a message.
+    ///
+    /// A job that runs makes three events.
+    public init(capacity: Int = 65_536) {
+        require(
+            capacity >= 1,
+            "A recorder of \(capacity) events could record nothing (law 11). Give it room for 1 or more."
+        )
+        unsafe ring = RecorderRing(capacity: capacity)
+    }
+
+    // MARK: Observing
+
+    public func enqueued(_ job: ObservedWork) { record(.enqueued, job) }
+
+    public func started(_ job: ObservedWork, waited: Duration) {
+        record(.started, job, after: waited)
+    }
+
+    public func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {
+        record(.finished, job, after: waited, ran: ran)
+    }
+
+    public func abandoned(_ job: ObservedWork, waited: Duration) {
+        record(.abandoned, job, after: waited)
+    }
+
+    private func record(
+        _ kind: RecordedEvent.Kind, _ job: ObservedWork, after waited: Duration = .zero,
+        ran: Duration = .zero
+    ) {
+        // Checked before the conversions, which a paused recorder does not need.
+        guard !isPaused else { return }
+        let start = job.enqueued.advanced(by: waited)
+        let entry = RecorderEntry(
+            kind, job.identity, thread: SimulationHooks.thread,
+            enqueued: job.enqueued.nanoseconds, started: start.nanoseconds,
+            ended: start.advanced(by: ran).nanoseconds, submitter: job.submitter)
+        withRing { $0.add(entry, of: job.context, in: job.origin, isAsync: false) }
+    }
+
+    /// Records an event of an `Async`, which only begins and ends.
+    func recordAsync(
+        _ kind: RecordedEvent.Kind, _ future: ObservedWork, ended: Moment,
+        completer: ObservedWork.Identity?
+    ) {
+        guard !isPaused else { return }
+        let start = future.enqueued.nanoseconds
+        let entry = RecorderEntry(
+            kind, future.identity, thread: SimulationHooks.thread, enqueued: start,
+            started: start, ended: ended.nanoseconds, submitter: future.submitter,
+            completer: completer)
+        withRing { $0.add(entry, of: future.context, in: future.origin, isAsync: true) }
+    }
+
+    private func withRing<Result>(_ body: (inout RecorderRing) -> Result) -> Result {
+        var result: Result?
+        lock.withLock { result = unsafe body(&ring) }
+        return result!
+    }
+
+    // MARK: Pausing
+
+    /// Whether the recorder ignores reports.
+    // Relaxed: a concurrent report may be kept or not.
+    public var isPaused: Bool { paused.load(ordering: .relaxed) }
+
+    /// Keeps the recorded events, and ignores reports until `resume()`.
+    public func pause() { paused.store(true, ordering: .relaxed) }
+
+    /// Records again.
+    ///
+    /// For a job that was submitted during the pause, its start and its end carry all its facts.
+    public func resume() { paused.store(false, ordering: .relaxed) }
+
+    /// Discards the recorded events and names.
+    public func clear() {
+        let fresh = RecorderRing(capacity: capacity)
+        // The old ring is freed outside of the lock.
+        _ = withRing { ring in exchange(&ring, with: fresh) }
+    }
+
+    // MARK: Reading
+
+    /// How many events the recorder keeps.
+    public var capacity: Int { withRing { $0.capacity } }
+
+    /// How many events were overwritten by newer ones.
+    public var overwritten: Int { withRing { $0.overwritten } }
+
+    /// The recorded events, in the order in which they were reported.
+    public var events: [RecordedEvent] {
+        let (entries, lanes, _) = snapshot
+        return entries.map { RecordedEvent($0, in: lanes[Int($0.lane)].name) }
+    }
+
+    /// The jobs of which events are kept, in the order in which they were first reported.
+    public var jobs: [RecordedJob] { recording.publicJobs }
+
+    /// The statistics of each context, sorted by name.
+    public var totals: [RecordedTotals] { recording.totals }
+
+    /// The recording at this moment; copied under the lock, and computed outside of it.
+    var recording: Recording {
+        let (entries, lanes, overwritten) = snapshot
+        return Recording(entries, lanes: lanes, overwritten: overwritten)
+    }
+
+    private var snapshot: (entries: [RecorderEntry], lanes: [RecorderLane], overwritten: Int) {
+        withRing { ($0.copy(), $0.lanes, $0.overwritten) }
+    }
+}

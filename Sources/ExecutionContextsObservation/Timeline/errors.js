@@ -1,0 +1,3 @@
+window.onerror = function (message, file, line) {
+  document.documentElement.dataset.error = message + " (" + line + ")";
+};

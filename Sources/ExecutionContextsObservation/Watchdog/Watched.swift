@@ -1,0 +1,128 @@
+public import ExecutionContexts
+
+/// A view whose jobs are watched by a monitor.
+struct Watched<Base: ExecutionContext>: PlainView {
+    let base: Base
+    let monitor: StallMonitor
+
+    func decorate(_ work: @escaping Work) -> Work {
+        let job = begin()
+        return { job.run(work) }
+    }
+
+    // For a job that a waiting thread took over, the monitor sees an empty job.
+    var runsAnywhere: Bool { base.runsAnywhere }
+
+    private func begin() -> WatchedGuard { monitor.begin(in: name, by: time) }
+}
+
+extension Watched: BarrierContext where Base: BarrierContext {}
+extension Watched: SerialContext where Base: SerialContext {}
+extension Watched: ActorBackingContext where Base: ActorBackingContext {}
+extension Watched: RefusingContext where Base: RefusingContext {}
+extension Watched: SynchronousContext where Base: SynchronousContext {
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let job = begin()
+        return try base.sync { () throws(Failure) -> Value in try job.run(body) }
+    }
+}
+extension Watched: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let job = begin()
+        return try base.syncBarrier { () throws(Failure) -> Value in try job.run(body) }
+    }
+
+    func hold() -> ExclusiveHold {
+        let job = begin()
+        let hold = base.hold()
+        let runAlarm = job.started()
+        return hold.then { job.ended(runAlarm) }
+    }
+}
+
+extension ExecutionContext {
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
+    ///
+    /// ```swift
+    /// let database = GlobalContext().serial("database").watched(limit: .seconds(1)) { stall in print(stall) }
+    /// ```
+    ///
+    /// A job is reported once, while it waits or runs. A job that exceeds the limit and ends before
+    /// the report can be made is not reported.
+    ///
+    /// The report is made on `reporting`, by default the global context, when the limit has passed
+    /// in the time of this context. Pass a context that a stall of this one does not stall as well.
+    /// A limit that is not above zero traps with a message.
+    ///
+    /// A job that ends in time leaves nothing behind: its delay is cancelled. Memory is
+    /// proportional to the number of waiting jobs.
+    public func watched(
+        limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
+        report: @escaping @Sendable (Stall) -> Void
+    ) -> some ExecutionContext {
+        Watched(
+            base: self,
+            monitor: StallMonitor(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+    }
+}
+
+extension BarrierContext {
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
+    ///
+    /// A job that waits for a barrier to end is waiting, and so is a barrier that waits for other
+    /// jobs.
+    public func watched(
+        limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
+        report: @escaping @Sendable (Stall) -> Void
+    ) -> some BarrierContext {
+        Watched(
+            base: self,
+            monitor: StallMonitor(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+    }
+}
+
+extension SerialContext {
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
+    ///
+    /// If one job occupies the context for long, it is reported as running, and those behind as
+    /// waiting.
+    public func watched(
+        limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
+        report: @escaping @Sendable (Stall) -> Void
+    ) -> some SerialContext {
+        Watched(
+            base: self,
+            monitor: StallMonitor(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+    }
+}
+
+extension ActorBackingContext {
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
+    ///
+    /// If one job occupies the context for long, it is reported as running, and those behind as
+    /// waiting.
+    public func watched(
+        limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
+        report: @escaping @Sendable (Stall) -> Void
+    ) -> some ActorBackingContext {
+        Watched(
+            base: self,
+            monitor: StallMonitor(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+    }
+}

@@ -10,7 +10,7 @@ extension ReadWriteCoordinator {
     ) async throws -> Value {
         try Task.checkCancellation()
         if let value = try read(timeout: .zero, body) { return value }
-        return try await QueuedReads(core: core).run(fileID: fileID, line: line, body)
+        return try await QueuedReads(exclusion: exclusion).run(fileID: fileID, line: line, body)
     }
 
     /// Runs `body` as an enqueued write and returns its value or throws its error; blocks no
@@ -28,11 +28,11 @@ extension ReadWriteCoordinator {
 
 /// Reads that wait without a thread.
 private struct QueuedReads: ExecutionContext {
-    let core: ReadWriteCore
+    let exclusion: any ReadWriteExclusion
 
-    func execute(_ work: @escaping Work) { core.enqueueRead(work) }
+    func execute(_ work: @escaping Work) { exclusion.enqueueRead(work) }
 
-    var time: any TimeSource { core.writeContext.time }
+    var time: any TimeSource { exclusion.writeContext.time }
 
-    var name: String { "\(core.name).reading" }
+    var name: String { "\(exclusion.name).reading" }
 }

@@ -19,15 +19,14 @@ extension ReadWriteCoordinator {
         // Relaxed, both: the thread's own slot, and a hint that saves an announcement to be
         // withdrawn.
         let own = unsafe slot.pointee.load(ordering: .relaxed)
-        let now = unsafe state.pointee.load(ordering: .relaxed)
-        let isOpen = now & ReadWriteState.admission == ReadWriteState.biased
-        guard own | UInt(ec_mode()) == 0, isOpen else {
+        let now = unsafe ReadWriteWord(admission.word.pointee.load(ordering: .relaxed))
+        guard own | UInt(ec_mode()) == 0, now.isOpenToSlotReaders else {
             return unsafe enterSlowly(thread, hasAnnounced: false, until: deadline)
         }
-        unsafe SimulationHooks.publishAtOnce(UInt(bitPattern: state), in: slot)
+        unsafe SimulationHooks.publishAtOnce(UInt(bitPattern: admission.word), in: slot)
         // Acquiring: what the last writer did is seen.
-        let then = unsafe state.pointee.load(ordering: .acquiring)
-        if then & ReadWriteState.admission == ReadWriteState.biased { return .first }
+        let then = unsafe ReadWriteWord(admission.word.pointee.load(ordering: .acquiring))
+        if then.isOpenToSlotReaders { return .first }
         return unsafe enterSlowly(thread, hasAnnounced: true, until: deadline)
     }
 
@@ -37,8 +36,8 @@ extension ReadWriteCoordinator {
             unsafe SimulationHooks.publishAtOnce(0, in: ReaderSlots.first(thread))
             // Relaxed: if a scan still found the announcement, this load sees `revoking`, and the
             // slow path admits the waiters.
-            let now = unsafe state.pointee.load(ordering: .relaxed)
-            if now & ReadWriteState.revoking == 0 { return }
+            let now = unsafe ReadWriteWord(admission.word.pointee.load(ordering: .relaxed))
+            if !now.isRevoking { return }
         }
         unsafe leaveSlowly(entry, thread)
     }
@@ -47,34 +46,35 @@ extension ReadWriteCoordinator {
     func enterSlowly(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64)
         -> ReadEntry?
     {
-        unsafe core.enterToRead(thread, hasAnnounced: hasAnnounced, until: deadline)
+        unsafe exclusion.enterToRead(thread, hasAnnounced: hasAnnounced, until: deadline)
     }
 
     @usableFromInline @inline(never)
     func leaveSlowly(_ entry: ReadEntry, _ thread: ThreadRecord) {
-        unsafe core.leaveReading(entry, thread)
+        let mustAdmitNext: Bool
+        switch entry {
+        case .first: mustAdmitNext = true
+        case .announced:
+            let slot = unsafe ReaderSlots.top(thread)
+            unsafe ReaderSlots.pop(thread)
+            mustAdmitNext = unsafe admission.withdraw(slot)
+        case .counted:
+            unsafe admission.unmarkReader(thread)
+            mustAdmitNext = admission.leaveCounted()
+        case .nested, .elsewhere: mustAdmitNext = false
+        }
+        if mustAdmitNext { unsafe exclusion.admitNext(thread) }
     }
 
-    /// Enters to write, unless the thread is writing already or the base runs the write.
+    /// Enters to write, unless the thread is writing already.
     @usableFromInline
     func beginWriting(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry {
-        if unsafe core.isWriting(thread) { return .nested }
-        if core.isOverContext { return .elsewhere }
-        return unsafe core.enterToWrite(thread, until: deadline) ? .alone : .late
+        if unsafe admission.isWriting(thread) { return .nested }
+        return unsafe exclusion.enterToWrite(thread, until: deadline)
     }
 
     @usableFromInline
-    func endWriting(_ thread: ThreadRecord) { unsafe core.leaveWriting(thread) }
-}
-
-/// How a writer entered.
-@usableFromInline
-enum WriteEntry: UInt8 {
-    case alone
-    /// Inside a write of the same thread.
-    case nested
-    /// Not yet: the base of the coordinator runs the write.
-    case elsewhere
-    /// Not at all: the deadline came first.
-    case late
+    func endWriting(_ thread: ThreadRecord) {
+        if admission.leaveExclusive() { unsafe exclusion.admitNext(thread) }
+    }
 }

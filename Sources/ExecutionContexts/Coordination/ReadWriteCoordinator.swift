@@ -1,5 +1,3 @@
-public import Synchronization
-
 /// A reader-writer lock: reads run side by side on their callers, and writes run alone, in order.
 ///
 /// ```swift
@@ -35,11 +33,9 @@ public import Synchronization
 /// actor.
 @safe
 public final class ReadWriteCoordinator: Sendable {
-    let core: ReadWriteCore
-    /// The word of the core, which lives as long as the core does.
-    ///
-    /// Unsafe in name only: the word is atomic.
-    @usableFromInline nonisolated(unsafe) let state: UnsafeMutablePointer<Atomic<UInt64>>
+    let exclusion: any ReadWriteExclusion
+    /// The handle of the exclusion, which owns it, for the fast paths.
+    @usableFromInline let admission: Admission
 
     /// Makes a coordinator whose enqueued writes run on `writeContext`.
     ///
@@ -48,16 +44,28 @@ public final class ReadWriteCoordinator: Sendable {
     public convenience init(
         name: String = "coordinator", writesOn writeContext: some ExecutionContext = GlobalContext()
     ) {
-        self.init(ReadWriteCore(name: name, writeContext: writeContext))
+        self.init(LockExclusion(name: name, writeContext: writeContext))
     }
 
-    init(_ core: ReadWriteCore) {
-        self.core = core
-        unsafe state = core.state
+    /// Makes a coordinator over a context that has barriers: reads are jobs of it, writes are
+    /// barriers.
+    ///
+    /// Use it for state that jobs on a queue of yours use as well: those jobs count as reads, the
+    /// barriers of the queue as writes. A read costs what `sync` of the context costs. The nesting
+    /// rules hold (law 18). A waiting thread runs no writes itself. A call with a time limit runs
+    /// its body on a thread of the context, and with a limit of zero it begins only inside an
+    /// access that is under way.
+    public convenience init(name: String? = nil, over context: some SynchronousBarrierContext) {
+        self.init(BarrierExclusion(name: name ?? context.name, over: context))
+    }
+
+    private init(_ exclusion: some ReadWriteExclusion) {
+        self.exclusion = exclusion
+        admission = exclusion.admission
     }
 
     /// The name, for messages and tools.
-    public var name: String { core.name }
+    public var name: String { exclusion.name }
 
     // MARK: Reading
 
@@ -104,7 +112,9 @@ public final class ReadWriteCoordinator: Sendable {
     /// Runs `write` later, alone, after everything submitted before it (law 17).
     ///
     /// It runs on the write context, or on a thread that waits for it (law 20).
-    public func enqueueWrite(_ write: consuming @escaping Work) { core.enqueue(consume write) }
+    public func enqueueWrite(_ write: consuming @escaping Work) {
+        exclusion.enqueueWrite(consume write, elsewhere: false)
+    }
 
     /// Runs `body` on the caller, alone, after the writes submitted before it; returns its value.
     ///
@@ -150,9 +160,7 @@ public final class ReadWriteCoordinator: Sendable {
     ) throws(Failure) -> Value? {
         let thread = unsafe Threads.current
         guard let entry = unsafe enter(thread, until: deadline) else { return nil }
-        if entry == .elsewhere, let base = core.base {
-            return try core.read(over: base, until: deadline, body)
-        }
+        if entry == .elsewhere { return try barriers.read(until: deadline, body) }
         defer { unsafe leave(entry, thread) }
         return try body()
     }
@@ -164,28 +172,27 @@ public final class ReadWriteCoordinator: Sendable {
         switch unsafe beginWriting(thread, until: deadline) {
         case .late: return nil
         case .nested: return try body()
-        case .elsewhere:
-            return try unsafe core.write(over: core.base.unsafelyUnwrapped, until: deadline, body)
+        case .elsewhere: return try barriers.write(until: deadline, body)
         case .alone:
             defer { unsafe endWriting(thread) }
             return try body()
         }
     }
 
-    // Over a context. Without a limit, the wait ends with the body's value.
+    /// The exclusion that lets its callers enter `elsewhere`.
+    private var barriers: BarrierExclusion {
+        unsafe (exclusion as? BarrierExclusion).unsafelyUnwrapped
+    }
+
+    // Without a limit, the wait ends with the body's value.
 
     @usableFromInline @inline(never)
     func readElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
         -> Value
-    {
-        try unsafe core.read(over: core.base.unsafelyUnwrapped, until: .max, body).unsafelyUnwrapped
-    }
+    { try unsafe barriers.read(until: .max, body).unsafelyUnwrapped }
 
     @usableFromInline @inline(never)
     func writeElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
         -> Value
-    {
-        try unsafe core.write(over: core.base.unsafelyUnwrapped, until: .max, body)
-            .unsafelyUnwrapped
-    }
+    { try unsafe barriers.write(until: .max, body).unsafelyUnwrapped }
 }

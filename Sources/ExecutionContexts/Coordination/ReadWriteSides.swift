@@ -10,7 +10,7 @@ public struct ReadingContext: SynchronousContext {
 
     /// Runs `work` beside other reads on the global context, after the writes before it.
     public func enqueue(_ work: consuming @escaping Work) {
-        coordinator.core.enqueueRead(consume work)
+        coordinator.exclusion.enqueueRead(consume work)
     }
 
     public func sync<Value, Failure: Error>(
@@ -19,9 +19,9 @@ public struct ReadingContext: SynchronousContext {
 
     /// Whether the caller is inside a read or a write of the coordinator, where a read runs at
     /// once.
-    public var isCurrent: Bool? { coordinator.core.isInside }
+    public var isCurrent: Bool? { coordinator.admission.isInside }
 
-    public var time: any TimeSource { coordinator.core.writeContext.time }
+    public var time: any TimeSource { coordinator.exclusion.writeContext.time }
 
     public var name: String { "\(coordinator.name).reading" }
 }
@@ -36,11 +36,11 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, Fo
 
     init(_ coordinator: ReadWriteCoordinator) { self.coordinator = coordinator }
 
-    public func execute(_ work: consuming @escaping Work) { coordinator.core.enqueue(consume work) }
+    public func execute(_ work: consuming @escaping Work) { coordinator.enqueueWrite(consume work) }
 
     /// Submits a write that does not run on the caller, even if the write context is inline.
     public func enqueue(_ work: consuming @escaping Work) {
-        coordinator.core.enqueue(consume work, elsewhere: true)
+        coordinator.exclusion.enqueueWrite(consume work, elsewhere: true)
     }
 
     /// Runs `body` on the caller as a blocking write.
@@ -50,31 +50,28 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, Fo
 
     /// Waits like a blocking write, and holds the coordinator until the release; needs no thread
     /// meanwhile.
-    public func hold() -> ExclusiveHold { coordinator.core.hold() }
+    public func hold() -> ExclusiveHold { coordinator.exclusion.hold() }
 
     /// Whether the caller is inside a write of the coordinator, or holds it.
-    public var isCurrent: Bool? { coordinator.core.isInsideWrite }
+    public var isCurrent: Bool? { coordinator.admission.isInsideWrite }
 
     public var binding: (@Sendable (_ work: @escaping Work) -> Work)? {
-        coordinator.core.writeContext.binding
+        coordinator.exclusion.writeContext.binding
     }
 
-    public var time: any TimeSource { coordinator.core.writeContext.time }
+    public var time: any TimeSource { coordinator.exclusion.writeContext.time }
 
     public var name: String { "\(coordinator.name).writing" }
 
     package func foresee(_ forecast: inout WaitForecast) {
-        let core = coordinator.core
-        if core.isInsideWrite { return forecast.obstacle = name }
-        if core.isInside {
+        let admission = coordinator.admission
+        if admission.isInsideWrite { return forecast.obstacle = name }
+        if admission.isInside {
             return forecast.obstruct(
                 name, inside: "a read of '\(coordinator.name)', which each of its writes waits for",
                 until: "that read has ended")
         }
-        guard let base = core.base else { return forecast.followUnlessHelped(core.writeContext) }
-        // A write is a barrier there: it waits for each job of the base.
-        if base.isCurrent == true { return forecast.obstacle = base.name }
-        forecast.follow(base)
+        coordinator.exclusion.foreseeWrite(&forecast)
     }
 }
 

@@ -10,9 +10,9 @@ internal import Synchronization
 /// | `givenUp` | the caller at its deadline, or the context that drops the job | never runs |
 final class TimedHandOff: @unchecked Sendable {
     // Unchecked: the thread that moves `state` away from waiting owns `body`, and clears it.
-    private enum State { static let waiting: UInt8 = 0, begun: UInt8 = 1, givenUp: UInt8 = 2 }
+    private enum State: UInt8, AtomicRepresentable { case waiting, begun, givenUp }
 
-    private let state = Atomic<UInt8>(State.waiting)
+    private let state = Atomic(State.waiting)
     private var body: (() -> Void)?
     private let end = BinarySemaphore()
     /// The caller that waits: the body runs on its behalf.
@@ -39,7 +39,7 @@ final class TimedHandOff: @unchecked Sendable {
     private init(_ body: @escaping () -> Void) { self.body = body }
 
     private func begin() {
-        guard move(to: State.begun) else { return }
+        guard move(to: .begun) else { return }
         // Released before the end is signalled: the body must not outlive the caller's wait.
         if let body = body.take() { caller.run(body) }
         end.signal()
@@ -47,20 +47,20 @@ final class TimedHandOff: @unchecked Sendable {
 
     private func wait(until deadline: Int64) {
         if end.wait(until: deadline) { return }
-        if move(to: State.givenUp) { body = nil } else { end.wait() }
+        if move(to: .givenUp) { body = nil } else { end.wait() }
     }
 
     /// The context dropped the job: the body will never begin.
     private func drop() {
-        guard move(to: State.givenUp) else { return }
+        guard move(to: .givenUp) else { return }
         body = nil
         end.signal()
     }
 
     // Acquiring and releasing: the thread that moves it owns the body.
-    private func move(to next: UInt8) -> Bool {
+    private func move(to next: State) -> Bool {
         state.compareExchange(
-            expected: State.waiting, desired: next, ordering: .acquiringAndReleasing
+            expected: .waiting, desired: next, ordering: .acquiringAndReleasing
         )
         .exchanged
     }

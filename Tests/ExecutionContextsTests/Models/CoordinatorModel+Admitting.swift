@@ -38,7 +38,7 @@ extension CoordinatorModel {
                 {
                     world.wake(helper, by: me)
                 }
-            } else if let next = world.nextWaiter(isRead: !isEmpty) {
+            } else if let next = world.firstReady(besideReaders: !isEmpty) {
                 world.wake(next, by: me)
             }
             return .next

@@ -3,14 +3,14 @@ extension CoordinatorModel {
         program.step("wait to read") { world, me in
             world[me, .wantsExclusive] = 0
             world[me, .position] = .max
-            return .to("attempt")
+            return .to("look")
         }
         program.step("wait to write") { world, me in
             world[me, .wantsExclusive] = 1
             world[me, .position] = .max
-            return .to("attempt")
+            return .to("look")
         }
-        program.atomic("attempt") { world, me in
+        program.atomic("look") { world, me in
             guard world.lock() else { return .blocked }
             if world[me, .position] == .max {
                 world[me, .position] = world.memory[Address.submitted]
@@ -103,15 +103,15 @@ extension CoordinatorModel {
         program.atomic("park") { world, me in
             if world.memory[Address.parkToken(me)] == 1 { return .to("wake up") }
             if world.memory[Address.isImpatient(me)] == 1 { return .to("time out") }
-            return hasClock && world.isOvertaken(me) ? .to("attempt") : .blocked
+            return hasClock && world.isOvertaken(me) ? .to("look") : .blocked
         }
         program.atomic("wake up") { world, me in
             world.memory[Address.parkToken(me)] = 0
-            return .to("attempt")
+            return .to("look")
         }
         program.atomic("time out") { world, me in
             world[me, .isTimedOut] = 1
-            return .to("attempt")
+            return .to("look")
         }
         addHelping(to: &program)
     }
@@ -152,7 +152,7 @@ extension CoordinatorModel {
         }
         program.atomic("leave after helping") { world, me in
             world.publish(omission, leaving: true)
-            world[me, .resumption] = Resumption.attempt.rawValue
+            world[me, .resumption] = Resumption.look.rawValue
             return .to("admit next")
         }
     }

@@ -1,4 +1,4 @@
-/// The protocol of `ReadWriteCore`, step by step, for `explore`. An `Omission` leaves out one part.
+/// The protocol of `LockExclusion`, step by step, for `explore`. An `Omission` leaves out one part.
 ///
 /// The processors run scripts. One may be the write context, which runs the requested drains. One
 /// may be the pool, or the reserve thread in its stead: it runs the admitted enqueued reads.

@@ -37,14 +37,14 @@ enum Purpose { static let enter: UInt8 = 0, help: UInt8 = 1, drain: UInt8 = 2 }
 
 /// The step at which a processor continues after `admitNext`.
 enum Resumption: UInt8 {
-    case begin, choose, reading, attempt, park, drain, pool
+    case begin, choose, reading, look, park, drain, pool
 
     var step: String {
         switch self {
         case .begin: "begin"
         case .choose: "choose"
         case .reading: "reading"
-        case .attempt: "attempt"
+        case .look: "look"
         case .park: "park"
         case .drain: "drain"
         case .pool: "pool"
@@ -185,11 +185,11 @@ extension World {
             && memory[Address.position(waiter)] <= memory[Address.completed]
     }
 
-    func nextWaiter(isRead: Bool) -> Int? {
+    func firstReady(besideReaders: Bool) -> Int? {
         for waiter in waitQueue {
             if World.submitter(ofRead: waiter) != nil { return nil }
             let isReady = memory[Address.position(waiter)] <= memory[Address.completed]
-            if isReady && (self[waiter, .wantsExclusive] == 0 || !isRead) { return waiter }
+            if isReady && (self[waiter, .wantsExclusive] == 0 || !besideReaders) { return waiter }
             if memory[Address.starving] == 1 { return nil }
         }
         return nil

@@ -1,0 +1,100 @@
+/// Excludes by a context with barriers: reads are its jobs, writes are its barriers.
+///
+/// The word stays closed, so no caller takes a fast path. The marks say which thread is inside, for
+/// nested calls.
+final class BarrierExclusion: ReadWriteExclusion {
+    let name: String
+    private let context: any SynchronousBarrierContext
+    let admission: Admission
+    private let holdLock = Guarded(())
+
+    init(name: String, over context: some SynchronousBarrierContext) {
+        self.name = name
+        self.context = context
+        admission = Admission(isClosed: true, name: name)
+    }
+
+    deinit { admission.free() }
+
+    var writeContext: any ExecutionContext { context }
+
+    // MARK: Entering
+
+    func enterToRead(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64)
+        -> ReadEntry?
+    { .elsewhere }
+
+    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry { .elsewhere }
+
+    func admitNext(_ thread: ThreadRecord) {}
+
+    /// Runs a read that entered `elsewhere`; nil if it has not begun at `deadline`.
+    func read<Value, Failure: Error>(
+        until deadline: Int64, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        if admission.isInside { return try body() }
+        guard deadline == Parker.never else {
+            return try TimedHandOff.run(until: deadline, { context.execute($0) }) {
+                () throws(Failure) in
+                try admission.markingRead(body)
+            }
+        }
+        return try context.sync { () throws(Failure) in try admission.markingRead(body) }
+    }
+
+    /// Runs a write that entered `elsewhere`; nil if it has not begun at `deadline`.
+    func write<Value, Failure: Error>(
+        until deadline: Int64, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        if admission.isInsideWrite { return try body() }
+        unsafe refuseWriteInsideRead(Threads.current)
+        guard deadline == Parker.never else {
+            return try TimedHandOff.run(until: deadline, { context.executeBarrier($0) }) {
+                () throws(Failure) in
+                try admission.markingWrite(body)
+            }
+        }
+        return try context.syncBarrier { () throws(Failure) in try admission.markingWrite(body) }
+    }
+
+    /// The context excludes other callers and counts its holds; the mark identifies the owner.
+    func hold() -> ExclusiveHold {
+        let thread = unsafe Threads.current
+        if unsafe !admission.holdOwner.pointee.isMine {
+            if unsafe admission.isThreadWriting(thread) { return .nothing }
+            unsafe refuseWriteInsideRead(thread)
+        }
+        let hold = context.hold()
+        // Under a lock: the owner may hold again while another thread ends its hold. The context
+        // counts one more hold then, and excludes neither of the two.
+        holdLock.withLock { _ in
+            let owner = unsafe admission.holdOwner
+            if unsafe !owner.pointee.holdAgain() { unsafe owner.pointee.begin() }
+        }
+        // The mark stays after the hold: without the count it means nothing.
+        admission.markHeld()
+        // The count is lowered first, while the context still excludes other callers.
+        return hold.preceded(by: { [self] in
+            let last = holdLock.withLock { _ in unsafe admission.holdOwner.pointee.withdraw() }
+            last?.release()
+        })
+    }
+
+    // MARK: Submitting
+
+    func enqueueWrite(_ write: consuming @escaping Work, elsewhere: Bool) {
+        let write = MovedWork(consume write)
+        context.executeBarrier { self.admission.markingWrite(write.run) }
+    }
+
+    func enqueueRead(_ read: consuming @escaping Work) {
+        let read = MovedWork(consume read)
+        context.enqueue { self.admission.markingRead(read.run) }
+    }
+
+    /// A write is a barrier: it waits for each job of the context.
+    func foreseeWrite(_ forecast: inout WaitForecast) {
+        if context.isCurrent == true { return forecast.obstacle = context.name }
+        forecast.follow(context)
+    }
+}

@@ -1,0 +1,115 @@
+internal import CPlatform
+internal import Synchronization
+
+/// Excludes by the word, by reader slots, and by a state machine under a lock.
+///
+/// It is a view of the write context: it queues the writes and drains them there. A requested drain
+/// keeps it alive, so releasing the coordinator drops no write (law 19).
+@safe
+final class LockExclusion: DrainedView, ReadWriteExclusion, @unchecked Sendable {
+    // Unchecked: the word is atomic, the state machine has a lock, the batch belongs to the thread
+    // that is inside exclusively.
+    let name: String
+    let writeContext: any ExecutionContext
+    let admission: Admission
+    let machine: Guarded<ReadWriteStateMachine>
+    /// Writes that were taken from the queue and have not run.
+    @exclusivity(unchecked) var batch = WorkQueue()
+
+    init(name: String, writeContext: some ExecutionContext) {
+        self.name = name
+        self.writeContext = writeContext
+        admission = Admission(isClosed: false, name: name)
+        machine = Guarded(ReadWriteStateMachine(admission))
+        super.init(over: type(of: writeContext))
+    }
+
+    deinit { admission.free() }
+
+    // MARK: Entering
+
+    func enterToRead(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64)
+        -> ReadEntry?
+    {
+        if hasAnnounced, unsafe admission.withdraw(ReaderSlots.first(thread)) {
+            unsafe admitNext(thread)
+        }
+        let slot = unsafe ReaderSlots.push(thread)
+        if admission.latest.isOpenToSlotReaders {
+            unsafe admission.announce(in: slot)
+            if admission.latest.isOpenToSlotReaders { return .announced }
+            if unsafe admission.withdraw(slot) { unsafe admitNext(thread) }
+        }
+        if !admission.tryCountReader() {
+            // Admission may be closed: a thread that is inside must not wait for callers that wait
+            // for it (law 18).
+            let isNested = unsafe admission.isWriting(thread) || admission.isReading(thread)
+            guard unsafe !isNested && wait(thread, .shared, until: deadline) else {
+                unsafe ReaderSlots.pop(thread)
+                return isNested ? .nested : nil
+            }
+        }
+        unsafe admission.mark(slot)
+        return .counted
+    }
+
+    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry {
+        if unsafe admission.tryEnterVacant(thread) { return .alone }
+        unsafe refuseWriteInsideRead(thread)
+        return unsafe wait(thread, .exclusive, until: deadline) ? .alone : .late
+    }
+
+    func admitNext(_ thread: ThreadRecord) {
+        unsafe perform(machine.withLock { $0.admitNext() }, thread)
+    }
+
+    func hold() -> ExclusiveHold {
+        let thread = unsafe Threads.current
+        if unsafe !admission.holdOwner.pointee.holdAgain() {
+            if unsafe admission.isThreadWriting(thread) { return .nothing }
+            _ = unsafe enterToWrite(thread, until: Parker.never)
+            unsafe admission.holdOwner.pointee.begin()
+            admission.markHeld()
+        }
+        return ExclusiveHold(releasing: { [self] in
+            guard unsafe admission.holdOwner.pointee.end(), admission.leaveExclusive() else {
+                return
+            }
+            unsafe admitNext(Threads.current)
+        })
+    }
+
+    // MARK: Submitting
+
+    func enqueueWrite(_ write: consuming @escaping Work, elsewhere: Bool) {
+        // Unmanaged: the captures are released where the write ran, not by the submitter (law 10).
+        let write = UnmanagedWork(writeContext.bound(consume write))
+        guard machine.withLock({ $0.enqueueWrite(write.assembled()) }) else { return }
+        elsewhere ? requestDrainElsewhere(on: writeContext) : requestDrain(on: writeContext)
+    }
+
+    /// The read joins the wait queue like a thread and is counted when it is admitted, so no later
+    /// write overtakes it. It runs on the global context.
+    func enqueueRead(_ read: consuming @escaping Work) {
+        let thread = unsafe Threads.current
+        // Unmanaged, as a write is.
+        let read = UnmanagedWork(consume read)
+        unsafe perform(
+            machine.withLock { unsafe $0.enqueueRead(read.assembled(), by: thread) }, thread)
+    }
+
+    func foreseeWrite(_ forecast: inout WaitForecast) { forecast.followUnlessHelped(writeContext) }
+
+    // MARK: Drains
+
+    override func drain() {
+        runDrains(on: writeContext) { unsafe drainOnce(Threads.current) }
+    }
+
+    override func drainWasDropped() {
+        machine.withLock { $0.noteDroppedDrain() }
+        // The writes were accepted and outlive the drain: the pool or a waiter runs them.
+        GlobalContext().execute { self.drain() }
+        unsafe admitNext(Threads.current)
+    }
+}

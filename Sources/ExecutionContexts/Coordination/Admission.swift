@@ -45,6 +45,7 @@ struct Admission: @unchecked Sendable {
         unsafe SimulationHooks.made(word, name)
     }
 
+    /// Atomics need no deinitialization.
     func free() { unsafe word.deallocate() }
 
     // MARK: Inside

@@ -210,4 +210,5 @@
     }
 }
 
+/// A waiter in place: on the stack of its thread, or in the block of an enqueued read.
 typealias WaiterPointer = UnsafeMutablePointer<Waiter>

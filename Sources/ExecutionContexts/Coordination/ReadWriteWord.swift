@@ -20,20 +20,6 @@
 /// | `biased` | enters | enters | revokes the bias, under the lock |
 /// | `revoking` | counts itself | enters | scans the reader slots, under the lock |
 /// | `exclusive` or `closed` | waits | waits | waits |
-///
-/// The changes; one that returns nil cannot be made. `Admission` makes them atomically.
-///
-/// | change | made by | if | effect |
-/// |---|---|---|---|
-/// | `countingReader` | a reader | not `exclusive`, not `closed` | `reader` + 1, `tally` + 1 |
-/// | `admittingReader` | the lock owner, for a waiter | not `exclusive` | `reader` + 1 |
-/// | `enteringVacant` | a writer | vacant, not `closed` | sets `exclusive`, clears `tally` |
-/// | `excluding` | the lock owner | vacant | sets `exclusive`, clears `tally` |
-/// | `revokingBias` | the lock owner | always | `biased` becomes `revoking` |
-/// | `endingRevocation` | the lock owner, after a scan | always | clears `revoking` |
-/// | `publishing` | the lock owner | always | replaces bits 3-5; may clear `exclusive` |
-/// | `becomingReader` | the lock owner, inside | always | `exclusive` becomes one `reader` |
-/// | minus `oneWriter`, `oneReader` | a caller that leaves | it is inside | one caller fewer |
 @usableFromInline
 struct ReadWriteWord {
     @usableFromInline let bits: UInt64
@@ -63,8 +49,6 @@ struct ReadWriteWord {
     /// What a counted reader that leaves subtracts.
     static var oneReader: UInt64 { 1 << 32 }
 
-    // MARK: Questions
-
     /// Whether a reader may enter by announcement: of bits 0, 1 and 3, only `biased` is set.
     @inlinable @inline(__always)
     var isOpenToSlotReaders: Bool { bits & 0b1011 == 0b0010 }
@@ -88,9 +72,22 @@ struct ReadWriteWord {
     }
 
     func hasQueueFlags(_ flags: ReadWriteWord) -> Bool { bits & Self.queueFlags == flags.bits }
+}
 
-    // MARK: Changes
-
+/// The changes of the word; nil where one cannot be made. `Admission` makes them atomically.
+///
+/// | change | made by | if | effect |
+/// |---|---|---|---|
+/// | `countingReader` | a reader | not `exclusive`, not `closed` | `reader` + 1, `tally` + 1 |
+/// | `admittingReader` | the lock owner, for a waiter | not `exclusive` | `reader` + 1 |
+/// | `enteringVacant` | a writer | vacant, not `closed` | sets `exclusive`, clears `tally` |
+/// | `excluding` | the lock owner | vacant | sets `exclusive`, clears `tally` |
+/// | `revokingBias` | the lock owner | always | `biased` becomes `revoking` |
+/// | `endingRevocation` | the lock owner, after a scan | always | clears `revoking` |
+/// | `publishing` | the lock owner | always | replaces bits 3-5; may clear `exclusive` |
+/// | `becomingReader` | the lock owner, inside | always | `exclusive` becomes one `reader` |
+/// | minus `oneWriter`, `oneReader` | a caller that leaves | it is inside | one caller fewer |
+extension ReadWriteWord {
     /// The bias returns after 128 reads without a writer.
     func countingReader() -> ReadWriteWord? {
         if bits & (Self.exclusive | Self.closed) != 0 { return nil }

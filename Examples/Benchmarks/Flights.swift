@@ -97,7 +97,7 @@ enum FlightBenchmarks {
         let count = bench.count(20_000)
         let context = GlobalContext().serial("chain")
         bench.compareMeasured(
-            "a link of a chain of works; tasks that await", operations: count,
+            "a link of a chain of shared work; tasks that await", operations: count,
             ours: {
                 let graph = WorkGraph(on: context)
                 var works: [SharedWork<Int>] = [graph.work("leaf") { $0.succeed(1) }]

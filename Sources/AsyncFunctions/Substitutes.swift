@@ -6,7 +6,7 @@ final class Substitutes: Sendable {
     @TaskLocal static var inForce: Substitutes?
 
     /// Whether substitutes were ever made. A fast path: programs that make none skip the
-    /// task-local, which takes 20 ns.
+    /// task-local, which takes 10 ns.
     private static let exist = Atomic<Bool>(false)
 
     /// The substitutes in force for the caller.

@@ -6,6 +6,10 @@ import Testing
 /// table says.
 @Suite(.serialized)
 struct WrappingLawTests {
+    @Test func `Law 8: each decorator has a row in the table`() {
+        #expect(Set(Powers.table.map(\.decorator.name)) == Set(Decorator.all.map(\.name)))
+    }
+
     @Test(arguments: Powers.table, Subject.bases)
     func `Law 8: a decorator keeps order and barriers, or its type says that it does not`(
         _ powers: Powers, _ subject: Subject

@@ -1,5 +1,5 @@
-public import CPlatform
-public import Synchronization
+internal import CPlatform
+internal import Synchronization
 
 /// The services that a simulation provides to its threads instead of the system.
 ///

@@ -20,7 +20,7 @@
 /// | `biased` | enters | enters | revokes the bias, under the lock |
 /// | `revoking` | counts itself | enters | scans the reader slots, under the lock |
 /// | `exclusive` or `closed` | waits | waits | waits |
-@usableFromInline
+@frozen @usableFromInline
 struct ReadWriteWord {
     @usableFromInline let bits: UInt64
 

@@ -81,15 +81,17 @@ struct PrioritizedQueueTests {
     @Test func `Law 32: raising work that runs raises its task too`() async throws {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         let queue = PrioritizedQueue(on: .global, limit: 1)
-        let (begun, raised) = (Promise<Void>(), Promise<Void>())
+        let (begun, raised) = (Promise<Void>(), Promise<TaskPriority>())
         let work = queue.submitTask {
-            begun.succeed(())
-            try await raised.async.get()
-            return Task.currentPriority
+            try await withTaskPriorityEscalationHandler {
+                begun.succeed(())
+                return try await raised.async.get()
+            } onPriorityEscalated: { _, priority in
+                raised.succeed(priority)
+            }
         }
         try await begun.async.get()
         work.priority = .highest
-        raised.succeed(())
         #expect(try await work.async.get() >= .high)
     }
 

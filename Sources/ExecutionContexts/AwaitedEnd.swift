@@ -87,6 +87,16 @@ package final class AwaitedEnd: Sendable {
 }
 
 extension AwaitedEnd {
+    /// What the closure of a job holds: the end comes when the closure is freed, run or not.
+    ///
+    /// Not a `CompletionGuard`, which would end the wait before the captures are freed.
+    final class Ending: Sendable {
+        private let end: AwaitedEnd
+        init(_ end: AwaitedEnd) { self.end = end }
+        deinit { end.complete() }
+        fileprivate func ran() { end.ran() }
+    }
+
     /// Runs `body` in the job that `submit` passes to a context, as part of the caller, and waits
     /// for it.
     ///
@@ -116,16 +126,9 @@ extension AwaitedEnd {
 /// A job and the thread that waits for it. The wait ends when `ending` is released.
 private struct AwaitedJob: ~Copyable {
     private let end = AwaitedEnd()
-    private(set) var ending: Ending
+    private(set) var ending: AwaitedEnd.Ending
 
-    final class Ending: Sendable {
-        private let end: AwaitedEnd
-        init(_ end: AwaitedEnd) { self.end = end }
-        deinit { end.complete() }
-        func ran() { end.ran() }
-    }
-
-    init() { ending = Ending(end) }
+    init() { ending = AwaitedEnd.Ending(end) }
 
     consuming func wait(for context: some ExecutionContext, named name: String) {
         let end = end

@@ -14,7 +14,7 @@ extension ExclusiveHold {
 /// 2. The barrier sets `isUnderWay`, completes `answer` and waits for `release`.
 /// 3. The holder calls `end`, which signals `release`. The barrier returns.
 ///
-/// If the context drops the barrier, `End` completes `answer`, and `isUnderWay` is still false.
+/// If the context drops the barrier, `ending` completes `answer`, and `isUnderWay` is still false.
 final class Occupation: Sendable {
     private let answer = AwaitedEnd()
     private let release = BinarySemaphore()
@@ -23,7 +23,10 @@ final class Occupation: Sendable {
     /// Submits the barrier, and waits until it occupies its thread.
     static func begin(in context: some BarrierContext) -> Occupation {
         let occupation = Occupation()
-        context.executeBarrier { [end = End(occupation)] in end.occupation.stay() }
+        context.executeBarrier { [ending = AwaitedEnd.Ending(occupation.answer)] in
+            occupation.stay()
+            withExtendedLifetime(ending) {}
+        }
         // `.atOnce`: with the hold, the caller has something that other threads may wait for.
         occupation.answer.wait(for: context, named: context.name, then: .atOnce)
         require(
@@ -42,12 +45,5 @@ final class Occupation: Sendable {
         answer.complete()
         // `.atOnce`: other threads wait for the barrier to end.
         release.wait(then: .atOnce)
-    }
-
-    /// Dies with the barrier's closure, whether it has run or not.
-    private final class End: Sendable {
-        let occupation: Occupation
-        init(_ occupation: Occupation) { self.occupation = occupation }
-        deinit { occupation.answer.complete() }
     }
 }

@@ -34,9 +34,9 @@ final class Alarm: @unchecked Sendable {
         // A deadline of `.never` needs no delay, which would keep the alarm and the captures of
         // `fired` alive.
         guard deadline < .never else { return }
-        let completion = Claim(self, dropped)
+        let completion = CompletionGuard(DelayedJob(alarm: self, fired: fired, dropped: dropped))
         let delay = context.schedule(at: deadline, fileID: location.fileID, line: location.line) {
-            if completion.spend() { fired(completion.alarm) }
+            completion.run()
         }
         let isUnwanted = section.execute {
             if !isOver { self.delay = delay }
@@ -55,27 +55,17 @@ final class Alarm: @unchecked Sendable {
         }
     }
 
-    /// Completion guard. Freed unused, it reports that the context dropped the delay or that the
-    /// delay was cancelled.
-    private final class Claim: @unchecked Sendable {
-        // Unchecked: `isSpent` is written once by the delay's body, and read in `deinit` without
-        // other references.
+    /// The job of the delay. It is dropped if the context drops the delay, or the owner cancels it.
+    private struct DelayedJob: GuardedJob {
         let alarm: Alarm
-        private let dropped: @Sendable (Alarm) -> Void
-        private var isSpent = false
+        let fired: @Sendable (Alarm) -> Void
+        let dropped: @Sendable (Alarm) -> Void
 
-        init(_ alarm: Alarm, _ dropped: @escaping @Sendable (Alarm) -> Void) {
-            self.alarm = alarm
-            self.dropped = dropped
-        }
-
-        deinit { if !isSpent { dropped(alarm) } }
-
-        func spend() -> Bool {
-            if isSpent { return false }
-            isSpent = true
+        func run() {
             _ = alarm.end()
-            return true
+            fired(alarm)
         }
+
+        func drop() { dropped(alarm) }
     }
 }

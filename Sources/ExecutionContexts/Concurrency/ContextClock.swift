@@ -42,13 +42,11 @@ public struct ContextClock: Clock, Sendable {
         try await withCancellationHandler {
             // Unsafe only if resumed twice or never; an awakening answers exactly once.
             try await unsafe withUnsafeThrowingContinuation { continuation in
-                let awakening = Awakening { unsafe continuation.resume(with: $0) }
+                let awakening = unsafe CompletionGuard(Awakening(continuation: continuation))
                 // No source location: that of the sleeping task is not known here.
                 let delay = alarm.schedule(
                     at: deadline, tolerance: tolerance ?? .zero, fileID: "", line: 0
-                ) {
-                    awakening.fire()
-                }
+                ) { awakening.run() }
                 // A delay that never comes is kept by no time source.
                 sleep.begin(delay, isKept: deadline == .never)
             }
@@ -107,14 +105,11 @@ private final class Sleep: Sendable {
     }
 }
 
-/// What a delay holds. If it is freed unused, the sleep has been cancelled.
-private final class Awakening: @unchecked Sendable {
-    // Unchecked: a delay runs its body or frees it, never both, and `deinit` comes last.
-    private var answer: (@Sendable (Result<Void, any Error>) -> Void)?
+/// What a delay does for a sleeping task. If the delay is freed unused, the sleep was cancelled.
+private struct Awakening: GuardedJob {
+    let continuation: UnsafeContinuation<Void, any Error>
 
-    init(_ answer: @escaping @Sendable (Result<Void, any Error>) -> Void) { self.answer = answer }
+    func run() { unsafe continuation.resume() }
 
-    deinit { answer?(.failure(CancellationError())) }
-
-    func fire() { answer.take()?(.success(())) }
+    func drop() { unsafe continuation.resume(throwing: CancellationError()) }
 }

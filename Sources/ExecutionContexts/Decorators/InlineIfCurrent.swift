@@ -25,17 +25,26 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
 
     func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         if runsInline { return runInline(consume work) }
-        let entry = Waiting(waiting: self)
-        let counted = UnmanagedWork(entry.counted(consume work))
+        let entry = counting()
+        let counted = UnmanagedWork(Self.counted(consume work, entry))
         base.execute(counted.assembled()) { refusal in
-            entry.end()
+            entry.refuse(refusal)
             refused(refusal)
         }
     }
 
     var runsAnywhere: Bool { base.runsAnywhere }
 
-    func decorate(_ work: @escaping Work) -> Work { Waiting(waiting: self).counted(work) }
+    func decorate(_ work: @escaping Work) -> Work { Self.counted(work, counting()) }
+
+    private static func counted(
+        _ work: @escaping Work, _ entry: CompletionGuard<Waiting>
+    ) -> Work {
+        {
+            entry.run()
+            work()
+        }
+    }
 
     private var runsInline: Bool {
         // Acquiring is enough, sequential consistency would not help: only the submissions of this
@@ -49,32 +58,23 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
         additions.adding(to: consume work)()
     }
 
-    /// The completion guard of a waiting job: it ends when the job starts, is refused or dropped.
-    private final class Waiting: Sendable {
-        private let view: InlineIfCurrent
-        private let hasEnded = Atomic<Bool>(false)
+    /// Counts a job as waiting until its guard is run, which is when the job starts.
+    private func counting() -> CompletionGuard<Waiting> {
+        SimulationHooks.point()
+        waiting.add(1, ordering: .acquiringAndReleasing)
+        return CompletionGuard(Waiting(view: self))
+    }
 
-        init(waiting view: InlineIfCurrent) {
-            self.view = view
-            SimulationHooks.point()
-            view.waiting.add(1, ordering: .acquiringAndReleasing)
-        }
+    /// A counted job. Its guard has no scheduling point; the change of the count has one.
+    private struct Waiting: GuardedJob {
+        let view: InlineIfCurrent
 
-        deinit { end() }
-
-        func counted(_ work: @escaping Work) -> Work {
-            {
-                self.end()
-                work()
-            }
-        }
-
-        // Relaxed: only that it ends once matters. Changes of the count acquire and release.
-        func end() {
-            guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
+        func run() {
             SimulationHooks.point()
             view.waiting.subtract(1, ordering: .acquiringAndReleasing)
         }
+
+        func drop() { run() }
     }
 }
 

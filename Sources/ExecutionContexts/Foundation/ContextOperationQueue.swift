@@ -113,7 +113,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     }
 
     func whenFinished(_ operation: Operation, _ work: @escaping Work) {
-        let once = OneRun(work)
+        let once = CompletionGuard(Finish(work: work))
         let end = BlockOnce({ once.run() }, .default)
         end.addDependency(operation)
         completionQueue.addOperation(end)
@@ -221,6 +221,8 @@ private struct WeakOperations<Member: Operation> {
 
 /// A closure as an operation, which releases it when it has run (law 10).
 ///
+/// Not a `CompletionGuard`: Foundation runs an operation once, and a dropped one reports nothing.
+///
 /// Unchecked: `block` is taken by the thread that the operation runs on.
 private final class BlockOnce: Operation, @unchecked Sendable {
     private var block: Work?
@@ -234,16 +236,12 @@ private final class BlockOnce: Operation, @unchecked Sendable {
     override func main() { block.take()?() }
 }
 
-/// A closure that the first of several callers runs.
-private final class OneRun: Sendable {
-    private let work: Guarded<Work?>
+/// A closure that the first of several callers runs; freed when it has run (law 10).
+private struct Finish: GuardedJob {
+    var work: Work?
 
-    init(_ work: @escaping Work) { self.work = Guarded(work) }
+    mutating func run() { work.take()?() }
 
-    func run() {
-        // Run outside the lock (law 9).
-        let taken = work.withLock { $0.take() }
-        taken?()
-    }
+    mutating func drop() { work = nil }
 }
 #endif

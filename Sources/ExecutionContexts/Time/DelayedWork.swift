@@ -146,6 +146,8 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
 
 /// What the context of a due delay holds. If it is freed unused, the context has dropped the job,
 /// and the body must not live on in a handle that the caller keeps (law 10).
+///
+/// Not a `CompletionGuard`: the delay's own state decides, and `run` may pass the job on unused.
 @usableFromInline
 final class DueTurn: Sendable {
     private let delay: DelayedWork

@@ -1,11 +1,9 @@
-internal import Synchronization
-
 // Which subscribers count as interest in an `Async`. Callbacks and derived ones always do (law 26).
 extension Async {
     /// Returns an `Async` with the same outcome; cancelling it does not cancel this one.
     public func shielded() -> Async {
         let shielded = Shielded()
-        shielded.wait(for: state) { source, shielded in shielded.end(like: source, Value.self) }
+        shielded.wait(for: state, FutureState.copy(Value.self))
         return Async(state: shielded)
     }
 
@@ -27,7 +25,7 @@ extension Async {
     /// cancels it, for all callers (law 26).
     public func shared() -> Async {
         let shared = Shared()
-        shared.wait(for: state) { source, shared in shared.end(like: source, Value.self) }
+        shared.wait(for: state, FutureState.copy(Value.self))
         return Async(state: shared)
     }
 
@@ -40,13 +38,15 @@ extension Async {
     /// for logging, counting and caching. Returns its receiver.
     @discardableResult
     @_disfavoredOverload
-    public func tap(
-        on context: some ExecutionContext = .immediate,
-        _ callback: @escaping @Sendable (Outcome) -> Void
+    public func tap<Context: ExecutionContext>(
+        on context: Context = .immediate, _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
         guard state.isPending else { return onComplete(on: context, callback) }
-        state.join(
-            onlooker: Onlooker(ContextHop.to(context)) { state in callback(state.outcome()) })
+        let body: Callback.Body = { state in callback(state.outcome()) }
+        let isImmediate = Context.self == ImmediateContext.self
+        let onlooker = isImmediate ? Callback(body) : HoppingCallback(on: context, body)
+        onlooker.isOnlooker = true
+        state.join(onlooker: onlooker)
         return self
     }
 
@@ -75,33 +75,4 @@ private final class Shared: FutureState, @unchecked Sendable {
     override var cancelsWhenUnwanted: Bool { false }
 
     override var label: String { "a shared value" }
-}
-
-/// A callback that does not count as interest in the outcome.
-private final class Onlooker: FutureSubscriber, @unchecked Sendable {
-    // Unchecked: the hop never changes; the thread that sets `isConsumed` takes out the closure,
-    // once.
-    private let hop: ContextHop?
-    private var body: Callback.Body?
-    private let isConsumed = Atomic<Bool>(false)
-
-    init(_ hop: ContextHop?, _ body: @escaping Callback.Body) {
-        self.hop = hop
-        self.body = body
-        super.init()
-        isOnlooker = true
-    }
-
-    override func notify(by source: FutureState) {
-        guard let hop else { return call(source) }
-        hop.execute { self.call(source) }
-    }
-
-    // Relaxed: a context that runs a job twice received all of this before either run.
-    private func call(_ source: FutureState) {
-        guard !isConsumed.exchange(true, ordering: .relaxed) else { return }
-        body.take()?(source)
-    }
-
-    override var label: String { "a side effect on '\(hop?.name ?? "immediate")'" }
 }

@@ -36,10 +36,7 @@ extension Async {
     static func decided(_ goal: Combinator.Goal, of asyncs: some Sequence<Async>) -> Async {
         let states = asyncs.map(\.state)
         guard !states.isEmpty else { return Async(error: AsyncError.nothingToWaitFor) }
-        return Async(
-            state: Combinator(goal, of: states) { source, combinator in
-                combinator.end(like: source, Value.self)
-            })
+        return Async(state: Combinator(goal, of: states, FutureState.copy(Value.self)))
     }
 
     /// Returns a future of both values, or of the first error, without waiting for the other

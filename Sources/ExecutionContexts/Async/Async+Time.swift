@@ -47,7 +47,7 @@ extension Async {
             return Async(error: AsyncError.timedOut(after: limit))
         }
         let timed = Timed("timeout")
-        timed.wait(for: state) { source, timed in timed.end(like: source, Value.self) }
+        timed.wait(for: state, FutureState.copy(Value.self))
         // An infinite limit needs no alarm: the source completes this.
         if context.time.now.advanced(by: limit) < .never {
             timed.wake(after: limit, on: context, from: (fileID, line)) {

@@ -7,15 +7,9 @@ extension Async {
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (Value) throws -> NewValue
     ) -> Async<NewValue> {
-        Async<NewValue>(
-            state: Derived.from(state, .map, ContextHop.to(context)) { source, derived in
-                if let error = source.error { return _ = derived.end(throwing: error) }
-                do {
-                    derived.end(with: try transform(source.load()))
-                } catch {
-                    derived.end(throwing: error)
-                }
-            })
+        derived(.map, on: context) { source, derived in
+            derived.endByValue(of: source) { value in derived.end(with: try transform(value)) }
+        }
     }
 
     /// Returns a future that completes like the one `transform` returns for this value, on
@@ -25,17 +19,9 @@ extension Async {
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (Value) throws -> Async<NewValue>
     ) -> Async<NewValue> {
-        Async<NewValue>(
-            state: Derived.from(state, .flatMap, ContextHop.to(context)) { source, derived in
-                if let error = source.error { return _ = derived.end(throwing: error) }
-                do {
-                    derived.follow(try transform(source.load()).state) { source, derived in
-                        derived.end(like: source, NewValue.self)
-                    }
-                } catch {
-                    derived.end(throwing: error)
-                }
-            })
+        derived(.flatMap, on: context) { source, derived in
+            derived.endByValue(of: source) { value in derived.follow(try transform(value)) }
+        }
     }
 
     /// Returns a future of the value, or of the error that `transform` returns for the error, on
@@ -45,11 +31,9 @@ extension Async {
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (any Error) -> any Error
     ) -> Async {
-        Async(
-            state: Derived.from(state, .mapError, ContextHop.to(context)) { source, derived in
-                guard let error = source.error else { return derived.end(like: source, Value.self) }
-                derived.end(throwing: transform(error))
-            })
+        derived(.mapError, on: context) { source, derived in
+            derived.endByError(of: source, Value.self) { derived.end(throwing: transform($0)) }
+        }
     }
 
     /// Returns a future of the value, or of what `transform` returns for the error, on `context`.
@@ -60,15 +44,9 @@ extension Async {
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (any Error) throws -> Value
     ) -> Async {
-        Async(
-            state: Derived.from(state, .recover, ContextHop.to(context)) { source, derived in
-                guard let error = source.error else { return derived.end(like: source, Value.self) }
-                do {
-                    derived.end(with: try transform(error))
-                } catch {
-                    derived.end(throwing: error)
-                }
-            })
+        derived(.recover, on: context) { source, derived in
+            derived.endByError(of: source, Value.self) { derived.end(with: try transform($0)) }
+        }
     }
 
     /// Returns a future of the value; for an error, one that completes like the one `transform`
@@ -78,16 +56,47 @@ extension Async {
         on context: some ExecutionContext = .immediate,
         _ transform: @escaping @Sendable (any Error) throws -> Async
     ) -> Async {
-        Async(
-            state: Derived.from(state, .flatRecover, ContextHop.to(context)) { source, derived in
-                guard let error = source.error else { return derived.end(like: source, Value.self) }
-                do {
-                    derived.follow(try transform(error).state) { source, derived in
-                        derived.end(like: source, Value.self)
-                    }
-                } catch {
-                    derived.end(throwing: error)
-                }
-            })
+        derived(.flatRecover, on: context) { source, derived in
+            derived.endByError(of: source, Value.self) { derived.follow(try transform($0)) }
+        }
+    }
+
+    /// Returns a future whose propagation runs on `context`, when this completes in the way that
+    /// `kind` is for.
+    @inlinable
+    func derived<NewValue>(
+        _ kind: Derived.Kind, on context: some ExecutionContext,
+        _ propagation: @escaping FutureState.Propagation
+    ) -> Async<NewValue> {
+        Async<NewValue>(state: Derived.from(state, kind, ContextHop.to(context), propagation))
+    }
+}
+
+// Inlined into the propagation, which so captures the user's function and nothing else.
+extension FutureState {
+    /// Completes it by `body`, which gets the value of `source`; passes an error on.
+    @inlinable @inline(__always)
+    final func endByValue<Value>(of source: FutureState, _ body: (Value) throws -> Void) {
+        if let error = source.error { return _ = end(throwing: error) }
+        do { try body(source.load()) } catch { end(throwing: error) }
+    }
+
+    /// Completes it by `body`, which gets the error of `source`; passes a value on.
+    @inlinable @inline(__always)
+    final func endByError<Value>(
+        of source: FutureState, _ type: Value.Type, _ body: (any Error) throws -> Void
+    ) {
+        guard let error = source.error else { return end(like: source, type) }
+        do { try body(error) } catch { end(throwing: error) }
+    }
+
+    /// Completes it like another future, once that has completed.
+    @inlinable @inline(__always)
+    final func follow<Value>(_ other: Async<Value>) { follow(other.state, Self.copy(Value.self)) }
+
+    /// The propagation that completes a state like its source, whose value is of this type.
+    @inlinable @inline(__always)
+    static func copy<Value>(_ type: Value.Type) -> Propagation {
+        { source, state in state.end(like: source, Value.self) }
     }
 }

@@ -25,7 +25,9 @@ class Callback: FutureSubscriber, @unchecked Sendable {
     @inline(__always)
     fileprivate final func call(_ source: FutureState) { unsafe body.take()?(source) }
 
-    override var label: String { Self.label }
+    override var label: String { "\(kind) on 'immediate'" }
+
+    fileprivate final var kind: String { isOnlooker ? "a side effect" : "a callback" }
 
     static let label = "a callback on 'immediate'"
 }
@@ -58,5 +60,5 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
         call(source)
     }
 
-    override var label: String { "a callback on '\(context.name)'" }
+    override var label: String { "\(kind) on '\(context.name)'" }
 }

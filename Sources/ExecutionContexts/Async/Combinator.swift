@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A future state of several sources: it completes when all of them have, or with the first.
 @usableFromInline
-final class Combinator: FutureState, @unchecked Sendable {
+final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
     // Unchecked: mutable state is atomic or guarded.
 
     @usableFromInline
@@ -24,7 +24,7 @@ final class Combinator: FutureState, @unchecked Sendable {
 
     private struct Sources {
         /// The subscribers in the queues of the pending sources, by the index of the source.
-        var subscribers: [SourceSubscriber?] = []
+        var subscribers: [SourceSubscriber<Combinator>?] = []
         /// The sources that have a value, in order; only for the goal `all`.
         var ended: [FutureState?]
     }
@@ -59,7 +59,7 @@ final class Combinator: FutureState, @unchecked Sendable {
         return ended.count == combinator.size ? ended : nil
     }
 
-    private func sourceCompleted(_ source: FutureState, _ index: Int) {
+    func sourceCompleted(_ source: FutureState, at index: Int) {
         let isWanted = unsafe goal == .all && !source.isFailure
         // Not the last reference to the subscriber: the notifying thread has one.
         sources.withLock { sources in
@@ -109,9 +109,7 @@ final class Combinator: FutureState, @unchecked Sendable {
         if decide() { freePropagation() }
     }
 
-    /// Drops the subscriber of a source that is freed while pending: it and this must not keep each
-    /// other.
-    private func forget(_ index: Int) {
+    func forgetSource(at index: Int) {
         // Not the last reference: the queue of the source keeps its subscribers until it is freed.
         sources.withLock { if !$0.subscribers.isEmpty { $0.subscribers[index] = nil } }
     }
@@ -119,11 +117,7 @@ final class Combinator: FutureState, @unchecked Sendable {
     /// The sources for the goal `all`. The other goals do not depend on any single source.
     override var dependencies: [Dependency] {
         guard goal == .all else { return [] }
-        return sources.withLock { $0.subscribers }.compactMap { subscriber in
-            subscriber.flatMap { subscriber in
-                subscriber.source.map { Dependency(subscriber: subscriber, source: $0) }
-            }
-        }
+        return sources.withLock { $0.subscribers }.compactMap { $0?.dependency }
     }
 
     override var label: String {
@@ -132,27 +126,5 @@ final class Combinator: FutureState, @unchecked Sendable {
         case .first: "the first of \(size)"
         case .firstSuccess: "the first success of \(size)"
         }
-    }
-
-    /// The subscriber in the queue of one source.
-    private final class SourceSubscriber: FutureSubscriber, @unchecked Sendable {
-        // Unchecked: only the weak reference changes, and the runtime does that.
-        let combinator: Combinator
-        /// Weak, because the source's queue owns this.
-        private(set) weak var source: FutureState?
-        private let index: Int
-
-        init(of combinator: Combinator, in source: FutureState, at index: Int) {
-            self.combinator = combinator
-            self.source = source
-            self.index = index
-            super.init()
-        }
-
-        override func notify(by source: FutureState) { combinator.sourceCompleted(source, index) }
-
-        override func sourceDeinitialized(_ source: UnsafeRawPointer) { combinator.forget(index) }
-
-        override var label: String { combinator.label }
     }
 }

@@ -61,7 +61,7 @@ public final class Promise<Value: Sendable>: Sendable {
     @inlinable
     @discardableResult
     public func follow(_ other: Async<Value>) -> Bool {
-        state.complete(like: other.state) { source, state in state.end(like: source, Value.self) }
+        state.complete(like: other.state, FutureState.copy(Value.self))
     }
 
     /// Runs `body` once, when the `Async` is cancelled or if it has been; never after another

@@ -9,7 +9,7 @@ final class Traversal: Timed, @unchecked Sendable {
         /// The started sources, in order; nil for each that has not completed with a value.
         var ended: [FutureState?] = []
         /// The subscribers in the queues of the pending sources, by their index in that order.
-        var subscribers: [Int: ElementSubscriber] = [:]
+        var subscribers: [Int: SourceSubscriber<Continuation>] = [:]
         /// The number of pending sources.
         var underWay = 0
         var isExhausted = false
@@ -25,9 +25,7 @@ final class Traversal: Timed, @unchecked Sendable {
     }
 
     override var dependencies: [Dependency] {
-        progress.withLock { Array($0.subscribers.values) }.compactMap { subscriber in
-            subscriber.source.map { Dependency(subscriber: subscriber, source: $0) }
-        }
+        progress.withLock { Array($0.subscribers.values) }.compactMap(\.dependency)
     }
 
     /// Starts sources up to the limit; completes this when the elements are exhausted and all
@@ -40,8 +38,9 @@ final class Traversal: Timed, @unchecked Sendable {
             do {
                 guard let source = try next() else { exhaust(); continue }
                 let subscriber = progress.withLock { progress in
-                    let subscriber = ElementSubscriber(
-                        of: self, in: source, at: progress.ended.count, again)
+                    let subscriber = SourceSubscriber(
+                        of: Continuation(traversal: self, again: again), in: source,
+                        at: progress.ended.count)
                     progress.ended.append(nil)
                     progress.subscribers[subscriber.index] = subscriber
                     progress.underWay += 1
@@ -93,23 +92,20 @@ final class Traversal: Timed, @unchecked Sendable {
         }
     }
 
-    private func sourceCompleted(_ source: FutureState, _ subscriber: ElementSubscriber) {
+    private func sourceCompleted(_ source: FutureState, at index: Int, _ again: Work) {
         let isFailure = unsafe source.isFailure
         // No object of the user is freed under the lock: the notifying thread holds the subscriber,
         // and the subscriber holds its closure.
         progress.withLock { progress in
-            guard progress.subscribers.removeValue(forKey: subscriber.index) != nil else { return }
+            guard progress.subscribers.removeValue(forKey: index) != nil else { return }
             progress.underWay -= 1
-            if !isFailure { progress.ended[subscriber.index] = source }
+            if !isFailure { progress.ended[index] = source }
         }
-        if let error = source.error { end(throwing: error) } else { subscriber.again() }
+        if let error = source.error { end(throwing: error) } else { again() }
     }
 
-    /// Drops the subscriber of a source that is freed while pending: it and this must not keep each
-    /// other.
-    ///
-    /// The source still counts as pending, since it will never notify.
-    private func forget(_ index: Int) {
+    /// Drops a subscriber; its source still counts as pending, since it will never notify.
+    private func forgetSource(at index: Int) {
         // Not the last reference: the queue of the source keeps its subscribers until it is freed.
         progress.withLock { _ = $0.subscribers.removeValue(forKey: index) }
     }
@@ -130,29 +126,17 @@ final class Traversal: Timed, @unchecked Sendable {
         }
     }
 
-    /// The subscriber in the queue of one element's source.
-    private final class ElementSubscriber: FutureSubscriber, @unchecked Sendable {
-        // Unchecked: only the weak reference changes, and the runtime does that.
+    /// A traversal, and how it goes on when one of its sources has completed.
+    private struct Continuation: SourceObserver {
         let traversal: Traversal
-        /// Weak, because the source's queue owns this.
-        private(set) weak var source: FutureState?
-        let index: Int
         let again: Work
 
-        init(
-            of traversal: Traversal, in source: FutureState, at index: Int, _ again: @escaping Work
-        ) {
-            self.traversal = traversal
-            self.source = source
-            self.index = index
-            self.again = again
-            super.init()
+        func sourceCompleted(_ source: FutureState, at index: Int) {
+            traversal.sourceCompleted(source, at: index, again)
         }
 
-        override func notify(by source: FutureState) { traversal.sourceCompleted(source, self) }
+        func forgetSource(at index: Int) { traversal.forgetSource(at: index) }
 
-        override func sourceDeinitialized(_ source: UnsafeRawPointer) { traversal.forget(index) }
-
-        override var label: String { traversal.label }
+        var label: String { traversal.label }
     }
 }

@@ -106,7 +106,7 @@ private final class Sleep: Sendable {
 }
 
 /// What a delay does for a sleeping task. If the delay is freed unused, the sleep was cancelled.
-private struct Awakening: GuardedJob {
+@safe private struct Awakening: GuardedJob {
     let continuation: UnsafeContinuation<Void, any Error>
 
     func run() { unsafe continuation.resume() }

@@ -12,7 +12,7 @@ final class ConfinedJobs: @unchecked Sendable {
     private let entry: any SerialContext
     /// What the context adds to its jobs; nil if it adds nothing.
     private let additions: InlineAdditions?
-    private var waiting: [Work] = []
+    private var waiting = WorkQueue()
     private var isRunning = false
 
     init(on context: some SerialContext) {
@@ -53,13 +53,7 @@ final class ConfinedJobs: @unchecked Sendable {
         waiting.append(job)
         if isRunning { return }
         isRunning = true
-        // Batch by batch: each job's captures are freed with it, not with the last job (law 10).
-        while !waiting.isEmpty {
-            var batch = waiting
-            waiting = []
-            batch.reverse()
-            while let next = batch.popLast() { next() }
-        }
+        while let next = waiting.popFirst() { next() }
         isRunning = false
     }
 }

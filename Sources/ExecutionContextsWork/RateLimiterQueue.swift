@@ -32,6 +32,8 @@ final class RateLimitedJob: @unchecked Sendable {
 
 /// The waiting jobs in order, the pending serving jobs and the alarm. It is used under the
 /// limiter's lock.
+///
+/// The jobs are linked, since a cancelled one leaves from any position.
 struct RateLimiterQueue {
     private var first: RateLimitedJob?
     private var last: RateLimitedJob?

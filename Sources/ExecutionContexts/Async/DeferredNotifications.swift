@@ -11,8 +11,7 @@ internal import CPlatform
 @safe struct DeferredNotifications: ~Copyable {
     private var toNotify = EndedSources()
     private var toCancel: [FutureState] = []
-    private var others: [Other] = []
-    private var othersDone = 0
+    private var others = FIFO<Other>()
 
     private enum Other {
         case finish(FutureState)
@@ -46,7 +45,7 @@ internal import CPlatform
                 state.notifyAll(nil)
             } else if let state = unsafe deferred.pointee.toCancel.popLast() {
                 _ = state.cancel()
-            } else if let other = unsafe deferred.pointee.nextOther() {
+            } else if let other = unsafe deferred.pointee.others.popFirst() {
                 perform(other)
             } else {
                 ec_set_deferred(nil)
@@ -64,19 +63,6 @@ internal import CPlatform
         }
     }
 
-    private mutating func nextOther() -> Other? {
-        guard othersDone < others.count else { return nil }
-        // Moved out, so that nothing is freed in here, and each is freed right after it has run.
-        var next = Other.call([])
-        swap(&next, &others[othersDone])
-        othersDone += 1
-        if othersDone == others.count {
-            others.removeAll(keepingCapacity: othersDone <= 64)
-            othersDone = 0
-        }
-        return next
-    }
-
     private static var current: Pointer? {
         unsafe ec_deferred()?.assumingMemoryBound(to: DeferredNotifications.self)
     }
@@ -87,5 +73,31 @@ internal import CPlatform
         unsafe deferred.initialize(to: DeferredNotifications())
         unsafe ec_set_deferred(deferred)
         return unsafe deferred
+    }
+}
+
+/// Completed future states that have yet to notify their subscribers, in order: an intrusive list.
+///
+/// The list owns one reference to each state. A completed state has no source any more, so its
+/// `link` holds the next one, and deferring it allocates nothing.
+@safe private struct EndedSources: ~Copyable {
+    private var first: Unmanaged<FutureState>?
+    private var last: Unmanaged<FutureState>?
+
+    mutating func append(_ state: FutureState) {
+        let state = unsafe Unmanaged.passRetained(state)
+        if let last = unsafe last {
+            unsafe last._withUnsafeGuaranteedRef { unsafe $0.nextToNotify = state }
+        } else {
+            unsafe first = state
+        }
+        unsafe last = state
+    }
+
+    mutating func removeFirst() -> FutureState? {
+        guard let state = unsafe first else { return nil }
+        unsafe first = state._withUnsafeGuaranteedRef { unsafe $0.nextToNotify.take() }
+        if unsafe first == nil { unsafe last = nil }
+        return unsafe state.takeRetainedValue()
     }
 }

@@ -32,7 +32,7 @@ final class DrainWaiter: @unchecked Sendable {
     }
 }
 
-/// The waiters of one view, in order.
+/// The waiters of one view, in order: linked, so that none is added with an allocation under a lock.
 struct DrainWaiters: ~Copyable {
     private(set) var first: DrainWaiter?
     private(set) var last: DrainWaiter?

@@ -1,20 +1,29 @@
 /// A first-in, first-out queue.
 ///
 /// Not synchronized: its owner guards it. `popFirst` moves the element out, so the caller owns what
-/// the element holds.
-struct FIFO<Element>: ~Copyable {
-    private var elements: [Element?] = []
-    private var start = 0
+/// the element holds. For jobs there is `WorkQueue`, which needs half of the memory.
+@usableFromInline
+package struct FIFO<Element>: ~Copyable {
+    @usableFromInline var elements: [Element?] = []
+    @usableFromInline var start = 0
 
-    var isEmpty: Bool { start == elements.count }
+    @inlinable
+    package init() {}
 
-    var count: Int { elements.count - start }
+    @inlinable package var isEmpty: Bool { start == elements.count }
 
-    var first: Element? { isEmpty ? nil : elements[start] }
+    @inlinable package var count: Int { elements.count - start }
 
-    mutating func append(_ element: Element) { elements.append(element) }
+    @inlinable package var first: Element? { isEmpty ? nil : elements[start] }
 
-    mutating func popFirst() -> Element? {
+    /// The elements, in order.
+    @inlinable package var all: [Element] { elements[start...].compactMap { $0 } }
+
+    @inlinable
+    package mutating func append(_ element: Element) { elements.append(element) }
+
+    @inlinable
+    package mutating func popFirst() -> Element? {
         if isEmpty { return nil }
         let element = elements[start].take()
         start += 1

@@ -15,7 +15,7 @@ struct LimitedViewState: ~Copyable {
     /// The positions of the barriers in the queue, and how many jobs have been dequeued since.
     ///
     /// Positions are counted from the time when no barrier was queued.
-    private var barriers = PositionQueue()
+    private var barriers = FIFO<Int>()
     private var dequeued = 0
 
     /// Which running jobs wait for another job of the limiter.
@@ -69,7 +69,7 @@ struct LimitedViewState: ~Copyable {
     mutating func workerWasDropped() -> WorkQueue {
         isWorkerRequested = false
         guard running == 0, !queue.isEmpty else { return WorkQueue() }
-        barriers = PositionQueue()
+        barriers = FIFO<Int>()
         running = 1
         isBarrierRunning = true
         return queue.takeAll()
@@ -99,7 +99,7 @@ struct LimitedViewState: ~Copyable {
             dequeued += 1
         }
         if isBarrier {
-            barriers.removeFirst()
+            _ = barriers.popFirst()
             isBarrierRunning = true
         }
         running += 1

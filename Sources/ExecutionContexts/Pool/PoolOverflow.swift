@@ -106,6 +106,7 @@ final class OverflowBatch {
 }
 
 struct OverflowBatches: ~Copyable {
-    // A slice removes its first element as cheaply as its last.
+    // Not a `FIFO`: the newest leaves first, and now and then the oldest. A slice removes its first
+    // element as cheaply as its last.
     var all: ArraySlice<OverflowBatch> = []
 }

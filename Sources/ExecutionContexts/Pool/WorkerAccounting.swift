@@ -20,7 +20,7 @@
     /// The callbacks of `drained()`.
     var waiters: [@Sendable () -> Void] = []
     /// Workers that have ended a wait and wait for a permit, in order.
-    private var returning: ArraySlice<PoolWorker> = []
+    private var returning = FIFO<PoolWorker>()
     private let width: Int
 
     init(width: Int) { self.width = width }

@@ -2,7 +2,7 @@ internal import ExecutionContexts
 
 /// The ready jobs of one manual context, in order.
 final class ManualReadyQueue: @unchecked Sendable {
-    // Unchecked: `jobs`, `head` and `isOwned` are accessed only under the lock of the time that the
+    // Unchecked: `jobs` and `isOwned` are accessed only under the lock of the time that the
     // queue belongs to.
 
     struct Job {
@@ -19,44 +19,26 @@ final class ManualReadyQueue: @unchecked Sendable {
     let isBackground: Bool
     /// Whether its context is alive.
     var isOwned = true
-    private var jobs: [Job?] = []
-    private var head = 0
+    private var jobs = FIFO<Job>()
 
     init(name: String, isBackground: Bool) {
         self.name = name
         self.isBackground = isBackground
     }
 
-    var count: Int { jobs.count - head }
+    var count: Int { jobs.count }
 
-    var all: [Job] { jobs[head...].compactMap { $0 } }
+    var all: [Job] { jobs.all }
 
     /// The position of the oldest job.
-    var firstOrder: UInt64? { head < jobs.count ? jobs[head]?.order : nil }
+    var firstOrder: UInt64? { jobs.first?.order }
 
     func append(_ job: Job) { jobs.append(job) }
 
-    func popFirst() -> Job? {
-        guard head < jobs.count else { return nil }
-        let job = jobs[head].take()
-        head += 1
-        if head == jobs.count {
-            jobs.removeAll(keepingCapacity: head <= 1024)
-            head = 0
-        } else if head > 1024, head > jobs.count / 2 {
-            // Moves at most as many jobs as were removed since the last move, so each job moves
-            // once.
-            jobs.removeFirst(head)
-            head = 0
-        }
-        return job
-    }
+    func popFirst() -> Job? { jobs.popFirst() }
 
     func takeAll() -> [Job] {
-        defer {
-            jobs = []
-            head = 0
-        }
+        defer { jobs = FIFO() }
         return all
     }
 }

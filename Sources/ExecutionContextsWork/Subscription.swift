@@ -19,8 +19,8 @@ public class Subscription: @unchecked Sendable {
     private let jobs: ConfinedJobs
 
     /// Whether the subscriber waits for the end, has received it or has left.
-    private let state = Atomic<UInt8>(State.waiting)
-    private enum State { static let waiting: UInt8 = 0, notified: UInt8 = 1, left: UInt8 = 2 }
+    private let state = Atomic<State>(.waiting)
+    private enum State: UInt8, AtomicRepresentable { case waiting, notified, left }
     /// The priority that was set last.
     private let wanted: Atomic<Int>
     /// Whether a job is pending that counts the new priority.
@@ -66,18 +66,18 @@ public class Subscription: @unchecked Sendable {
     /// 3. The same follows there, down to work that needs nothing.
     @discardableResult
     public final func cancel() -> Bool {
-        guard move(to: State.left) else { return false }
+        guard move(to: .left) else { return false }
         jobs.perform { self.leave() }
         return true
     }
 
     /// Whether the end may still come.
-    public final var isActive: Bool { state.load(ordering: .acquiring) == State.waiting }
+    public final var isActive: Bool { state.load(ordering: .acquiring) == .waiting }
 
     // MARK: - For the work, in graph jobs
 
     /// `cancel` for a caller in a graph job, which makes no submission.
-    final func cancelInJob() { if move(to: State.left) { jobs.runAfterCurrent { self.leave() } } }
+    final func cancelInJob() { if move(to: .left) { jobs.runAfterCurrent { self.leave() } } }
 
     /// The priority's setter for a caller in a graph job, which makes no submission.
     final func changeInJob(to priority: WorkPriority) {
@@ -86,14 +86,14 @@ public class Subscription: @unchecked Sendable {
     }
 
     /// True for the one delivery that may report the end.
-    final func claimEnd() -> Bool { move(to: State.notified) }
+    final func claimEnd() -> Bool { move(to: .notified) }
 
     private func move(to new: UInt8) -> Bool {
         SimulationHooks.point()
         // Acquiring and releasing: exactly one of end and leave succeeds, and sees what came before
         // it.
         return state.compareExchange(
-            expected: State.waiting, desired: new, ordering: .acquiringAndReleasing
+            expected: .waiting, desired: new, ordering: .acquiringAndReleasing
         )
         .exchanged
     }

@@ -25,9 +25,9 @@ class WorkNode: @unchecked Sendable {
     private var priorityHandlers: [PriorityHandler] = []
 
     /// The thread that moves this away from `inFlight` decides how the work ends.
-    private let state = Atomic<UInt8>(State.inFlight)
+    private let state = Atomic<State>(.inFlight)
     /// The values of `state`.
-    private enum State { static let inFlight: UInt8 = 0, finished: UInt8 = 1, cancelled: UInt8 = 2 }
+    private enum State: UInt8, AtomicRepresentable { case inFlight, finished, cancelled }
     /// The priority, for readers on other threads.
     private let level = Atomic<Int>(WorkPriority.medium.rawValue)
 
@@ -65,16 +65,16 @@ class WorkNode: @unchecked Sendable {
     // MARK: - State
 
     // Acquiring and releasing, here and below: a thread that sees the end sees what came before it.
-    final var isInFlight: Bool { state.load(ordering: .acquiring) == State.inFlight }
-    final var isCancelled: Bool { state.load(ordering: .acquiring) == State.cancelled }
+    final var isInFlight: Bool { state.load(ordering: .acquiring) == .inFlight }
+    final var isCancelled: Bool { state.load(ordering: .acquiring) == .cancelled }
 
     /// True for the one caller that may end the work as finished.
-    final func claimEnd() -> Bool { claim(State.finished) }
+    final func claimEnd() -> Bool { claim(.finished) }
 
-    private func claim(_ end: UInt8) -> Bool {
+    private func claim(_ end: State) -> Bool {
         SimulationHooks.point()
         return state.compareExchange(
-            expected: State.inFlight, desired: end, ordering: .acquiringAndReleasing
+            expected: .inFlight, desired: end, ordering: .acquiringAndReleasing
         )
         .exchanged
     }
@@ -99,7 +99,7 @@ class WorkNode: @unchecked Sendable {
     /// Cancels the work, in a graph job, unless its end is pending: first its handlers, then its
     /// needs, in order.
     private func cancel() {
-        if claim(State.cancelled) { end() }
+        if claim(.cancelled) { end() }
     }
 
     /// Runs `body` when the work is cancelled, at once if it has been; in a graph job.

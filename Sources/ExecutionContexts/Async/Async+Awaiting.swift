@@ -68,14 +68,14 @@ extension FutureState {
     }
 }
 
-private enum State { static let idle: UInt8 = 0, waiting: UInt8 = 1, cancelled: UInt8 = 2 }
+private enum State: UInt8, AtomicRepresentable { case idle, waiting, cancelled }
 
 /// A task that waits until it is notified or cancelled.
 @safe private final class WaitingTask: FutureSubscriber, @unchecked Sendable {
     // Unchecked: the continuation is written before this is queued, and used by the thread that
     // removes this from the queue. `state` is atomic: it decides which came first, the wait or a
     // cancellation.
-    private let state = Atomic<UInt8>(State.idle)
+    private let state = Atomic<State>(.idle)
     private var continuation: UnsafeContinuation<Void, any Error>?
     private let cancelsIfLast: Bool
 
@@ -88,11 +88,11 @@ private enum State { static let idle: UInt8 = 0, waiting: UInt8 = 1, cancelled: 
         unsafe self.continuation = continuation
         source.join(self)
         // Cancelled before it was queued: the cancelling thread could not remove it.
-        if !move(to: State.waiting) { leave(source) }
+        if !move(to: .waiting) { leave(source) }
     }
 
     func cancel(on source: FutureState) {
-        if !move(to: State.cancelled) { leave(source) }
+        if !move(to: .cancelled) { leave(source) }
     }
 
     /// Leaves the queue and resumes the task with an error, unless it has been notified.
@@ -108,10 +108,10 @@ private enum State { static let idle: UInt8 = 0, waiting: UInt8 = 1, cancelled: 
     override var label: String { "a task" }
 
     // Acquiring and releasing: the second thread sees that the first one has joined, or cancelled.
-    private func move(to next: UInt8) -> Bool {
+    private func move(to next: State) -> Bool {
         SimulationHooks.point()
         return state.compareExchange(
-            expected: State.idle, desired: next, ordering: .acquiringAndReleasing
+            expected: .idle, desired: next, ordering: .acquiringAndReleasing
         )
         .exchanged
     }

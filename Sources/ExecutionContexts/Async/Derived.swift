@@ -57,10 +57,17 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
     // released at the end, unless a thread may still be notifying this. Threads other than the
     // notifying one read it while the state is locked and pending.
     private var hop: ContextHop?
-    private let hopState = Atomic<UInt8>(HopState.waiting)
+    private let hopState = Atomic<HopState>(.waiting)
 
-    private enum HopState {
-        static let waiting: UInt8 = 0, gaveUp: UInt8 = 1, arrived: UInt8 = 2, passed: UInt8 = 3
+    private enum HopState: UInt8, AtomicRepresentable {
+        case waiting, gaveUp, arrived, passed
+
+        var hasArrived: Bool {
+            switch self {
+            case .waiting, .gaveUp: false
+            case .arrived, .passed: true
+            }
+        }
     }
 
     init(_ kind: Kind, _ hop: ContextHop, _ propagation: @escaping Propagation) {
@@ -71,7 +78,7 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
     override func sourceCompleted(_ source: FutureState) {
         // Relaxed: it was queued after `arrived` was stored. The state that it follows once its
         // function has run needs no hop.
-        if hopState.load(ordering: .relaxed) >= HopState.arrived { return propagate(source) }
+        if hopState.load(ordering: .relaxed).hasArrived { return propagate(source) }
         guard isPending, unsafe source.isFailure == kind.isForErrors else {
             return arrive(with: source)
         }
@@ -79,37 +86,37 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
     }
 
     // Before its function has begun, the propagation belongs to the thread that moves `hopState`.
-    override var isMovable: Bool { hopState.load(ordering: .relaxed) >= HopState.arrived }
+    override var isMovable: Bool { hopState.load(ordering: .relaxed).hasArrived }
 
     override func arrive(with source: FutureState) {
-        guard leaveWaiting(to: HopState.arrived) else { return }
+        guard leaveWaiting(to: .arrived) else { return }
         propagate(source)
         // Relaxed: only the search for obstacles reads this.
-        hopState.store(HopState.passed, ordering: .relaxed)
+        hopState.store(.passed, ordering: .relaxed)
     }
 
     override func refuse(_ refusal: Refusal) {
-        guard leaveWaiting(to: HopState.gaveUp) else { return }
+        guard leaveWaiting(to: .gaveUp) else { return }
         freePropagation()
         end(throwing: refusal)
     }
 
     override func didEnd() {
         // Acquiring: the notifying thread no longer uses the hop.
-        if hopState.load(ordering: .acquiring) >= HopState.arrived { hop = nil }
+        if hopState.load(ordering: .acquiring).hasArrived { hop = nil }
     }
 
     override func didGiveUp(beforeNotified hasLeft: Bool) {
         if hasLeft { hop = nil }
-        if hasLeft || leaveWaiting(to: HopState.gaveUp) { freePropagation() }
+        if hasLeft || leaveWaiting(to: .gaveUp) { freePropagation() }
     }
 
     // Acquiring and releasing: the thread that wins the propagation sees all of it, and no other
     // thread accesses it.
-    private func leaveWaiting(to next: UInt8) -> Bool {
+    private func leaveWaiting(to next: HopState) -> Bool {
         SimulationHooks.point()
         return hopState.compareExchange(
-            expected: HopState.waiting, desired: next, ordering: .acquiringAndReleasing
+            expected: .waiting, desired: next, ordering: .acquiringAndReleasing
         )
         .exchanged
     }
@@ -134,7 +141,7 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
 
     /// The hop, if its job has not run yet and the caller occupies its context.
     private var hopToCaller: ContextHop? {
-        guard hopState.load(ordering: .relaxed) != HopState.passed, let hop = whilePending({ hop }),
+        guard hopState.load(ordering: .relaxed) != .passed, let hop = whilePending({ hop }),
             hop.isOccupiedByCaller
         else { return nil }
         return hop

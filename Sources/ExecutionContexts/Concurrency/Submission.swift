@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The states of a submission.
-private enum State { static let idle: UInt8 = 0, sent: UInt8 = 1, done: UInt8 = 2 }
+private enum State: UInt8, AtomicRepresentable { case idle, sent, done }
 
 /// A job that owes exactly one answer: a value, the body's error, cancelled, refused or abandoned
 /// (law 1).
@@ -22,7 +22,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     // writer wrote.
     typealias Answer = @Sendable (Result<Value, any Error>) -> Void
 
-    private let state = Atomic<UInt8>(State.idle)
+    private let state = Atomic<State>(.idle)
     private var body: (@Sendable () throws -> Value)?
     private var answer: Answer?
     private let location: (fileID: StaticString, line: UInt)
@@ -38,7 +38,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     /// done.
     func send(to context: some ExecutionContext, answer: @escaping Answer) {
         self.answer = answer
-        guard move(from: State.idle, to: State.sent) else {
+        guard move(from: .idle, to: .sent) else {
             // Cancelled before it was sent.
             self.answer = nil
             return answer(.failure(CancellationError()))
@@ -62,7 +62,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     /// Cancels the job if it has not started: true if it never will.
     @discardableResult
     func cancel() -> Bool {
-        if move(from: State.idle, to: State.done) {
+        if move(from: .idle, to: .done) {
             Trampoline.free(body.take())
             return true
         }
@@ -73,7 +73,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     var sourceLocation: String { "\(location.fileID):\(location.line)" }
 
     fileprivate func run() {
-        guard move(from: State.sent, to: State.done) else { return }
+        guard move(from: .sent, to: .done) else { return }
         let answer = self.answer.take()!
         var body = self.body.take()
         let result = Result { try body!() }
@@ -83,7 +83,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     }
 
     fileprivate func finish(_ failure: Result<Value, any Error>) -> Bool {
-        guard move(from: State.sent, to: State.done) else { return false }
+        guard move(from: .sent, to: .done) else { return false }
         Trampoline.free(body.take())
         answer.take()!(failure)
         return true
@@ -95,7 +95,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
         _ = finish(.failure(refusal))
     }
 
-    private func move(from old: UInt8, to new: UInt8) -> Bool {
+    private func move(from old: State, to new: State) -> Bool {
         SimulationHooks.point()
         return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
             .exchanged

@@ -12,7 +12,7 @@ final class TimedHandOff: @unchecked Sendable {
     // Unchecked: the thread that moves `state` away from waiting owns `body`, and clears it.
     private enum State: UInt8, AtomicRepresentable { case waiting, begun, givenUp }
 
-    private let state = Atomic(State.waiting)
+    private let state = Atomic<State>(.waiting)
     private var body: (() -> Void)?
     private let end = BinarySemaphore()
     /// The caller that waits: the body runs on its behalf.

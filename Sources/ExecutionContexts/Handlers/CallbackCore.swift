@@ -7,7 +7,7 @@ internal import Synchronization
 /// | `waiting` | `called` | the first call, unless the context is `.immediate` |
 /// | `waiting` | `over` | the first call on `.immediate`, or the release without a call |
 /// | `called` | `over` | the run on the context, or its refusal, or the drop of the job |
-private enum State { static let waiting: UInt8 = 0, called: UInt8 = 1, over: UInt8 = 2 }
+private enum State: UInt8, AtomicRepresentable { case waiting, called, over }
 
 /// The state of a wrapped handler with any arguments: it runs once on its context, or is reported.
 @usableFromInline
@@ -22,7 +22,7 @@ class CallbackCore: @unchecked Sendable {
         case nothing, here, elsewhere
     }
 
-    private let state = Atomic<UInt8>(State.waiting)
+    private let state = Atomic<State>(.waiting)
     /// Whether the context is `.immediate`, so that nothing is kept for later.
     private let runsHere: Bool
     private let context: any ExecutionContext
@@ -49,7 +49,7 @@ class CallbackCore: @unchecked Sendable {
     /// Decides what this call of the wrapped handler does; every call starts with it.
     @usableFromInline
     final func begin() -> Action {
-        let isFirst = transition(from: State.waiting, to: runsHere ? State.over : State.called)
+        let isFirst = transition(from: .waiting, to: runsHere ? .over : .called)
         guard isFirst else {
             report(.calledAgain)
             return .nothing
@@ -74,16 +74,16 @@ class CallbackCore: @unchecked Sendable {
 
     /// Called by `deinit` of the subclass, which gives its handler away.
     final func wasReleased<Handler: Sendable>(with handler: consuming Handler?) {
-        guard transition(from: State.waiting, to: State.over) else { return }
+        guard transition(from: .waiting, to: .over) else { return }
         let fault = CallbackFault(.neverCalled, context: context.name, origin: location.description)
         Trampoline.free(consume handler)
         if let onFault { Trampoline.call([{ onFault(fault) }]) }
     }
 
-    fileprivate final func beginRun() -> Bool { transition(from: State.called, to: State.over) }
+    fileprivate final func beginRun() -> Bool { transition(from: .called, to: .over) }
 
     fileprivate final func wasRefused(_ reason: Refusal.Reason) {
-        guard transition(from: State.called, to: State.over) else { return }
+        guard transition(from: .called, to: .over) else { return }
         discard()
         report(.refused(reason))
     }
@@ -94,7 +94,7 @@ class CallbackCore: @unchecked Sendable {
 
     // Acquiring and releasing: the thread that takes the handler sees the writes of the wrapping
     // thread.
-    private func transition(from old: UInt8, to new: UInt8) -> Bool {
+    private func transition(from old: State, to new: State) -> Bool {
         SimulationHooks.point()
         return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
             .exchanged

@@ -103,7 +103,7 @@ internal import Synchronization
         // Releasing: the parked thread sees what the caller did. Relaxed on failure: the caller
         // reads nothing that the parked thread wrote.
         let exchange = parkState.compareExchange(
-            expected: Self.isParked, desired: Self.isStarted, successOrdering: .releasing,
+            expected: .parked, desired: .started, successOrdering: .releasing,
             failureOrdering: .relaxed)
         if exchange.exchanged {
             unsafe withUnsafePointer(to: self.parkState) { unsafe ec_wake_one($0) }
@@ -143,13 +143,11 @@ internal import Synchronization
     ///
     /// | state | the thread | next |
     /// | --- | --- | --- |
-    /// | `isAway` | none, or one that runs jobs | `isParked`, by the thread |
-    /// | `isParked` | parks, or is about to | `isStarted`, by `start`; `isAway`, by the thread |
-    /// | `isStarted` | returns to its jobs | `isAway`, by the thread |
-    private let parkState = Atomic<UInt32>(0)
-    private static let isAway: UInt32 = 0
-    private static let isParked: UInt32 = 1
-    private static let isStarted: UInt32 = 2
+    /// | `away` | none, or one that runs jobs | `parked`, by the thread |
+    /// | `parked` | parks, or is about to | `started`, by `start`; `away`, by the thread |
+    /// | `started` | returns to its jobs | `away`, by the thread |
+    private let parkState = Atomic<ParkState>(.away)
+    private enum ParkState: UInt32, AtomicRepresentable { case away, parked, started }
 
     /// How long a thread parks without a job. To wake it costs half of what a thread from the
     /// system costs.
@@ -158,21 +156,21 @@ internal import Synchronization
     /// From now on `start` reaches the calling thread; called before the worker joins the idle set.
     ///
     /// Relaxed: the lock of the accounting lies between this and any `start`.
-    func beginTimedPark() { parkState.store(Self.isParked, ordering: .relaxed) }
+    func beginTimedPark() { parkState.store(.parked, ordering: .relaxed) }
 
     /// Ends the park before it began: the worker continues, and no other thread has started it.
-    func endTimedPark() { parkState.store(Self.isAway, ordering: .relaxed) }
+    func endTimedPark() { parkState.store(.away, ordering: .relaxed) }
 
     /// Parks until another thread starts the worker (true) or the park has lasted its time (false).
     func isStartedWhileParked() -> Bool {
         let end = MonotonicClock.nanoseconds + Self.parkDuration
         // Acquiring, here and below: sees what the thread that called `start` did.
-        while parkState.load(ordering: .acquiring) == Self.isParked,
+        while parkState.load(ordering: .acquiring) == .parked,
             MonotonicClock.nanoseconds < end
         {
-            unsafe withUnsafePointer(to: parkState) { unsafe ec_wait($0, Self.isParked, end) }
+            unsafe withUnsafePointer(to: parkState) { unsafe ec_wait($0, ParkState.parked.rawValue, end) }
         }
-        return parkState.exchange(Self.isAway, ordering: .acquiring) == Self.isStarted
+        return parkState.exchange(.away, ordering: .acquiring) == .started
     }
 
     /// How many jobs the worker has begun.

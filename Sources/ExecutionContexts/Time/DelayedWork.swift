@@ -10,9 +10,9 @@ internal import Synchronization
     // fields are ordered and sized so that a delay fits an 88-byte block. Those behind a lock skip
     // the run-time exclusivity checks, which the lock makes superfluous.
 
-    enum State { static let waiting: UInt8 = 0, started: UInt8 = 1, cancelled: UInt8 = 2 }
+    private enum State: UInt8, AtomicRepresentable { case waiting, started, cancelled }
 
-    private let state = Atomic<UInt8>(State.waiting)
+    private let state = Atomic<State>(.waiting)
     /// Whether its time source is the system's. Most are, and then `cancel` need not ask the
     /// context.
     private let isTimedBySystem: Bool
@@ -58,7 +58,7 @@ internal import Synchronization
     public var contextName: String { fatalError("DelayedWork is made by schedule only.") }
 
     /// Whether it has neither started nor been cancelled.
-    public var isWaiting: Bool { state.load(ordering: .relaxed) == State.waiting }
+    public var isWaiting: Bool { state.load(ordering: .relaxed) == .waiting }
 
     /// Cancels the job unless it has started: true if it will never run, false if it ran or runs
     /// (law 7).
@@ -68,7 +68,7 @@ internal import Synchronization
     /// 25). A second call returns false.
     @discardableResult
     public func cancel() -> Bool {
-        guard let captures = takeBody(State.cancelled) else { return false }
+        guard let captures = takeBody(.cancelled) else { return false }
         if isTimedBySystem { SystemTime.shared.remove(self) } else { withdraw() }
         // The captures may hold the last reference to an object that cancels another delay.
         Freeing.free(consume captures)
@@ -88,20 +88,20 @@ internal import Synchronization
 
     /// Runs the job, unless it has been cancelled.
     fileprivate final func run() {
-        guard let body = takeBody(State.started) else { return }
+        guard let body = takeBody(.started) else { return }
         body()
     }
 
     /// Frees the captures: the context has dropped the job.
-    fileprivate final func abandon() { Freeing.free(takeBody(State.cancelled)) }
+    fileprivate final func abandon() { Freeing.free(takeBody(.cancelled)) }
 
     /// Moves `state` from waiting and takes the closure; nil if another caller has done so.
-    private func takeBody(_ new: UInt8) -> Work? {
+    private func takeBody(_ new: State) -> Work? {
         SimulationHooks.point()
         // Acquiring and releasing: the thread that succeeds reads what the maker wrote. No decision
         // rests on a read of `isWaiting`.
         let (won, _) = state.compareExchange(
-            expected: State.waiting, desired: new, ordering: .acquiringAndReleasing)
+            expected: .waiting, desired: new, ordering: .acquiringAndReleasing)
         guard won else { return nil }
         return unsafe body.take()
     }

@@ -19,3 +19,42 @@ public final class Receipt: Sendable {
     /// Whether the registration lasts: false after deregistering, and after the registry is gone.
     public var isRegistered: Bool { registration.isActive }
 }
+
+/// A registration as its receipt sees it, whatever the type of the registrant.
+protocol Registration: AnyObject, Sendable {
+    var isActive: Bool { get }
+    func end()
+}
+
+/// One registration: the registrant, until the registration ends.
+final class Member<Registrant: Sendable>: Registration {
+    let number: UInt64
+    private let content: Guarded<Content?>
+
+    private struct Content {
+        let registrant: Registrant
+        let hook: (@Sendable () -> Void)?
+        weak var registry: Registry<Registrant>?
+    }
+
+    init(
+        _ number: UInt64, _ registrant: Registrant, _ registry: Registry<Registrant>,
+        _ hook: (@Sendable () -> Void)?
+    ) {
+        self.number = number
+        content = Guarded(Content(registrant: registrant, hook: hook, registry: registry))
+    }
+
+    var registrant: Registrant? { content.withLock { $0?.registrant } }
+
+    var isActive: Bool { content.withLock { $0 != nil } }
+
+    func end() {
+        // One caller takes the content, and frees it after unlocking.
+        guard let content = content.withLock({ content in content.take() }) else { return }
+        content.registry?.remove(number)
+        content.hook?()
+        // A registrant may have the last reference to the next receipt.
+        Freeing.free(consume content)
+    }
+}

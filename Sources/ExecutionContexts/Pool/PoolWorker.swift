@@ -168,7 +168,9 @@ internal import Synchronization
         while parkState.load(ordering: .acquiring) == .parked,
             MonotonicClock.nanoseconds < end
         {
-            unsafe withUnsafePointer(to: parkState) { unsafe ec_wait($0, ParkState.parked.rawValue, end) }
+            unsafe withUnsafePointer(to: parkState) {
+                unsafe ec_wait($0, ParkState.parked.rawValue, end)
+            }
         }
         return parkState.exchange(.away, ordering: .acquiring) == .started
     }

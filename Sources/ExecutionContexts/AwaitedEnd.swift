@@ -4,11 +4,11 @@ internal import Synchronization
 ///
 /// The steps of a job, and what the waiter sees:
 ///
-/// | `steps` | the job | `hasRun` | `isOver` |
+/// | `steps` | the job | `isDone` | `isFreed` |
 /// |---|---|---|---|
 /// | 0 | is queued, or runs | false | false |
 /// | `ran` | has run, and is not freed yet | true | false |
-/// | `over`, with or without `ran` | has been freed, run or dropped | true | true |
+/// | `freed`, with or without `ran` | has been freed, run or dropped | true | true |
 package final class AwaitedEnd: Sendable {
     private let semaphore = BinarySemaphore()
     /// The steps that have happened, as a sum of `Step`s.
@@ -16,7 +16,7 @@ package final class AwaitedEnd: Sendable {
 
     private enum Step {
         static var ran: UInt8 { 1 }
-        static var over: UInt8 { 2 }
+        static var freed: UInt8 { 2 }
     }
 
     package init() {}
@@ -24,12 +24,12 @@ package final class AwaitedEnd: Sendable {
     /// Whether the job has run or has been dropped, and is freed.
     ///
     /// Acquiring: the waiter sees what the job did.
-    package var isOver: Bool { steps.load(ordering: .acquiring) & Step.over != 0 }
+    package var isFreed: Bool { steps.load(ordering: .acquiring) & Step.freed != 0 }
 
     /// Whether the job has run or has been dropped; it may not be freed yet.
     ///
-    /// Acquiring, as in `isOver`.
-    var hasRun: Bool { steps.load(ordering: .acquiring) != 0 }
+    /// Acquiring, as in `isFreed`.
+    var isDone: Bool { steps.load(ordering: .acquiring) != 0 }
 
     /// Records that the job has run and is not freed yet. Releasing: `complete` acquires.
     fileprivate func ran() { steps.bitwiseOr(Step.ran, ordering: .releasing) }
@@ -39,7 +39,7 @@ package final class AwaitedEnd: Sendable {
     /// Acquiring: another thread than the one that ran the job may release its last reference.
     /// Releasing, and a read-modify-write rather than a store: a retain may sink below a store.
     func complete() {
-        steps.bitwiseOr(Step.over, ordering: .acquiringAndReleasing)
+        steps.bitwiseOr(Step.freed, ordering: .acquiringAndReleasing)
         semaphore.signal()
     }
 
@@ -57,20 +57,20 @@ package final class AwaitedEnd: Sendable {
         then return: BlockingScope.Return = .whenThereIsRoom
     ) {
         // An inline base has already run it.
-        if isOver { return }
+        if isFreed { return }
         // A simulation reports by itself that no thread can make progress, and how that came about.
         if SimulationHooks.current != nil { return wait(then: `return`) }
         let forecast = WaitForecast.of(context)
         forecast.trapIfObstructed(name)
         if let driver = forecast.driver { return driver.drive(until: self) }
-        for limiter in forecast.limiters where limiter.jobWaits(for: self) && !hasRun {
+        for limiter in forecast.limiters where limiter.jobWaits(for: self) && !isDone {
             WaitForecast.trapEndless(
                 name, "the last job that '\(limiter.name)' can run at a time, on which it runs")
         }
         defer { for limiter in forecast.limiters { limiter.jobGoesOn(after: self) } }
         if let probe = forecast.probe,
             !semaphore.wait(until: MonotonicClock.nanoseconds + Self.probeDelay),
-            !isOver
+            !isFreed
         {
             probe(name)
         }
@@ -79,7 +79,7 @@ package final class AwaitedEnd: Sendable {
 
     /// Waits for the end.
     func wait(then return: BlockingScope.Return) {
-        while !isOver { semaphore.wait(then: `return`) }
+        while !isFreed { semaphore.wait(then: `return`) }
     }
 
     /// How long the caller waits before it calls the probe, in nanoseconds.

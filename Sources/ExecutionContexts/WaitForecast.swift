@@ -112,7 +112,7 @@ struct WaitingJobs: ~Copyable {
         for job in jobs { waits.append((job, end)) }
         guard waits.count >= count else { return false }
         var waiting: Set<UInt> = []
-        for wait in waits where !wait.end.hasRun { waiting.insert(wait.job) }
+        for wait in waits where !wait.end.isDone { waiting.insert(wait.job) }
         return waiting.count >= count
     }
 

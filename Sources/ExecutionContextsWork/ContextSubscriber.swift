@@ -48,7 +48,7 @@ final class ContextSubscriber<Value: Sendable>: Subscriber<Value>, @unchecked Se
         }
         withExtendedLifetime(old) {}
         guard starts else { return }
-        let delivery = CompletionGuard(Delivery(subscriber: self))
+        let delivery = CompletionGuard(DeliveryJob(subscriber: self))
         // An event that has occurred is not refused: a full context takes the delivery above its
         // capacity.
         context.execute({ delivery.run() }, refused: { delivery.refuse($0) })
@@ -70,7 +70,7 @@ final class ContextSubscriber<Value: Sendable>: Subscriber<Value>, @unchecked Se
     /// Schedules a delivery behind the context's other jobs, which a fast reporter would starve
     /// otherwise.
     private func deliverLater() {
-        let delivery = CompletionGuard(Delivery(subscriber: self))
+        let delivery = CompletionGuard(DeliveryJob(subscriber: self))
         context.enqueue { delivery.run() }
     }
 
@@ -98,7 +98,7 @@ final class ContextSubscriber<Value: Sendable>: Subscriber<Value>, @unchecked Se
     }
 
     /// The job that delivers what waits.
-    private struct Delivery: GuardedJob {
+    private struct DeliveryJob: GuardedJob {
         let subscriber: ContextSubscriber
 
         func run() { subscriber.deliverWaiting() }

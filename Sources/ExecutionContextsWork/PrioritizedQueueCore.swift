@@ -115,12 +115,12 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         }
     }
 
-    /// Ends one part of a job that has begun. The last part frees the permit.
+    /// Ends one part of a job that has begun. The last part returns the permit.
     func end(_ job: QueuedJob, _ notify: () -> Void) {
         let mark = ThreadMark.here
         let following = section.execute { () -> QueuedJob? in
             job.parts -= 1
-            return job.parts == 0 ? freePermit(job, mark) : nil
+            return job.parts == 0 ? returnPermit(job, mark) : nil
         }
         // The next job first: a notified caller may wait for it.
         handOver(following)
@@ -131,7 +131,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     func refuse(_ job: QueuedJob, _ refusal: Refusal) {
         let mark = ThreadMark.here
         let (isDropped, following) = section.execute { () -> (Bool, QueuedJob?) in
-            job.phase == .handed ? (true, freePermit(job, mark)) : (false, nil)
+            job.phase == .handed ? (true, returnPermit(job, mark)) : (false, nil)
         }
         if isDropped { job.drop(refusal) }
         handOver(following)
@@ -145,7 +145,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
             case .pending:
                 state.withdraw(job)
                 return (true, nil)
-            case .handed: return (true, freePermit(job, mark))
+            case .handed: return (true, returnPermit(job, mark))
             case .started, .over: return (false, nil)
             }
         }
@@ -154,10 +154,10 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         return isCancelled
     }
 
-    /// Frees the permit of a job, and returns the next job for the caller to hand over; inside the
+    /// Returns the permit of a job, and takes the next job for the caller to hand over; inside the
     /// section.
-    private func freePermit(_ job: QueuedJob, _ mark: ThreadMark) -> QueuedJob? {
-        state.freePermit(job)
+    private func returnPermit(_ job: QueuedJob, _ mark: ThreadMark) -> QueuedJob? {
+        state.returnPermit(job)
         return job.handingThread === mark ? nil : next(by: mark)
     }
 

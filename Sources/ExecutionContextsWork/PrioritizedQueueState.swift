@@ -71,8 +71,8 @@ struct PrioritizedQueueState {
         return job
     }
 
-    /// Frees the permit of a job.
-    mutating func freePermit(_ job: QueuedJob) {
+    /// Returns the permit of a job.
+    mutating func returnPermit(_ job: QueuedJob) {
         job.phase = .over
         runningCount -= 1
     }

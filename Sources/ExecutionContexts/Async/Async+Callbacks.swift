@@ -16,13 +16,13 @@ extension Async {
         on context: Context = .immediate, _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
         // Counted for every context: one that runs jobs on the caller nests them.
-        if state.hasNotified, Trampoline.descend() {
+        if state.hasNotified, BoundedNesting.descend() {
             if Context.self == ImmediateContext.self {
                 callback(state.outcome())
             } else {
                 context.execute { [state] in callback(state.outcome()) }
             }
-            Trampoline.ascend()
+            BoundedNesting.ascend()
             return self
         }
         if Context.self == ImmediateContext.self {

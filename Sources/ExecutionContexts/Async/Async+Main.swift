@@ -1,5 +1,5 @@
 // Overloads for the main context, with closures of the main actor. The general overloads are
-// disfavoured; otherwise the compiler would choose them and then reject such a closure.
+// disfavored; otherwise the compiler would choose them and then reject such a closure.
 extension Async {
     /// Calls a closure of the main actor with the outcome, once, on the main queue (law 25).
     @discardableResult

@@ -50,16 +50,16 @@ extension FutureState {
     }
 
     fileprivate final func notify(_ ending: consuming Ending, asTail: Bool = false) {
-        // Consumed by the trampoline, which frees the callback and its captures within its bounds.
+        // Consumed, so that the callback and its captures are freed within the bounds of nesting.
         let first = ending.first
         ending.first = nil
         let mustNotify = unsafe machine.end()
         show()
         lock.unlock()
         if mustNotify, first != nil || !asTail || !becomesTail() {
-            Trampoline.notify(by: self, consume first)
+            BoundedNesting.notify(by: self, consume first)
         }
-        if unsafe tag & Self.holdsUntilEnd != 0 { Trampoline.finish(self) }
+        if unsafe tag & Self.holdsUntilEnd != 0 { BoundedNesting.finish(self) }
     }
 
     /// Completes it with an error; false, and no effect, if it had completed already (law 24).
@@ -97,7 +97,7 @@ extension FutureState {
     ///
     /// The user's closures and values may own further states, a million of them in a row.
     final func freeContents() {
-        guard Trampoline.descend() else {
+        guard BoundedNesting.descend() else {
             return unsafe DeferredNotifications.append(
                 toFree: Contents(
                     queue: machine.takeQueue(), propagation: propagation.take(),
@@ -107,7 +107,7 @@ extension FutureState {
         unsafe type = nil
         unsafe propagation = nil
         if unsafe !machine.isQueueEmpty { _ = unsafe machine.takeQueue() }
-        Trampoline.ascend()
+        BoundedNesting.ascend()
     }
 
     /// The contents of a state that was freed below the nesting limit.

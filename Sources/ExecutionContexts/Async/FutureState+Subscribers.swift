@@ -10,7 +10,7 @@ extension FutureState {
         let mustNotify = unsafe machine.join(subscriber)
         if mustNotify { show() }
         lock.unlock()
-        if mustNotify { Trampoline.notify(by: self) }
+        if mustNotify { BoundedNesting.notify(by: self) }
     }
 
     /// Adds a subscriber that is notified in order, and does not count as interest (law 26).
@@ -19,7 +19,7 @@ extension FutureState {
         let mustNotify = unsafe machine.join(onlooker: onlooker)
         if mustNotify { show() }
         lock.unlock()
-        if mustNotify { Trampoline.notify(by: self) }
+        if mustNotify { BoundedNesting.notify(by: self) }
     }
 
     /// Adds a follower that other threads refer to, unless the follower has completed.
@@ -37,7 +37,7 @@ extension FutureState {
         let mustNotify = unsafe machine.join(follower)
         if mustNotify { show() }
         lock.unlock()
-        if mustNotify { Trampoline.notify(by: self) }
+        if mustNotify { BoundedNesting.notify(by: self) }
     }
 
     /// Adds a callback without a context hop; the first subscriber of all needs no allocation.
@@ -62,7 +62,7 @@ extension FutureState {
         let departure = unsafe machine.leave(subscriber)
         lock.unlock()
         if departure == .leftUnwanted, cancelsIfLast, cancelsWhenUnwanted {
-            Trampoline.cancel(self)
+            BoundedNesting.cancel(self)
         }
         return departure != .tooLate
     }
@@ -72,7 +72,7 @@ extension FutureState {
         lock.lock()
         let isUnwanted = unsafe machine.isUnwanted
         lock.unlock()
-        if isUnwanted, cancelsWhenUnwanted { Trampoline.cancel(self) }
+        if isUnwanted, cancelsWhenUnwanted { BoundedNesting.cancel(self) }
     }
 
     /// Notifies the subscribers in order; called by the thread that entered the phase `notifying`.
@@ -101,7 +101,7 @@ extension FutureState {
         unsafe Frame.enter(identity) {
             while let subscriber = next() {
                 // It was not the last: its own queue goes before the subscribers that came later.
-                if let state = tail.take() { Trampoline.notify(by: state) }
+                if let state = tail.take() { BoundedNesting.notify(by: state) }
                 unsafe ec_set_tail(subscriber.address)
                 subscriber.notify(by: self)
                 if unsafe ec_tail() == nil {

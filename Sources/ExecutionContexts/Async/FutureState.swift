@@ -115,7 +115,7 @@ internal import Synchronization
     /// Frees the propagation, with bounded nesting: its captures may cancel the next state.
     final func freePropagation() {
         // Passed on as it is taken out: a local variable would free it here, at its end.
-        if unsafe propagation != nil { Trampoline.free(unsafe propagation.take()) }
+        if unsafe propagation != nil { BoundedNesting.free(unsafe propagation.take()) }
     }
 
     /// Whether it is cancelled when its last interested subscriber has left.

@@ -24,7 +24,7 @@
 
     // A promise that follows another one may be freed while pending.
     deinit {
-        if unsafe handlers != nil { Trampoline.free(takeHandlers()) }
+        if unsafe handlers != nil { BoundedNesting.free(takeHandlers()) }
     }
 
     func onCancel(_ body: @escaping Work) {
@@ -32,7 +32,7 @@
             withHandlers { $0.all.append(body) }
             unlock()
         } else if unsafe wasCancelled {
-            Trampoline.call([body])
+            BoundedNesting.call([body])
         }
     }
 
@@ -42,7 +42,7 @@
         unsafe wasCancelled = true
         let handlers = takeHandlers()?.all ?? []
         finishLeaving(ending)
-        if !handlers.isEmpty { Trampoline.call(consume handlers) }
+        if !handlers.isEmpty { BoundedNesting.call(consume handlers) }
         return true
     }
 

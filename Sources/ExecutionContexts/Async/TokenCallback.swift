@@ -51,7 +51,7 @@ final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
     }
 
     func tokenWasInvalidated() {
-        if consumeBody() { Trampoline.free(body.take()) }
+        if consumeBody() { BoundedNesting.free(body.take()) }
         source?.leave(self)
     }
 
@@ -59,7 +59,7 @@ final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
     private func wasDropped() {
         guard consumeBody() else { return }
         token.remove(self)
-        Trampoline.free(body.take())
+        BoundedNesting.free(body.take())
     }
 
     /// The job that calls back.

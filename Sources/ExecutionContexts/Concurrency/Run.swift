@@ -157,7 +157,7 @@ final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable {
         let task = whilePending { self.task }
         guard giveUp(CancellationError()) else { return false }
         // Cancellation handlers run inside this call, and may cancel the next future.
-        if let task { Trampoline.call([{ task.cancel() }]) }
+        if let task { BoundedNesting.call([{ task.cancel() }]) }
         return true
     }
 

@@ -63,7 +63,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     @discardableResult
     func cancel() -> Bool {
         if move(from: .idle, to: .done) {
-            Trampoline.free(body.take())
+            BoundedNesting.free(body.take())
             return true
         }
         return finish(.failure(CancellationError()))
@@ -84,7 +84,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
 
     fileprivate func finish(_ failure: Result<Value, any Error>) -> Bool {
         guard move(from: .sent, to: .done) else { return false }
-        Trampoline.free(body.take())
+        BoundedNesting.free(body.take())
         answer.take()!(failure)
         return true
     }

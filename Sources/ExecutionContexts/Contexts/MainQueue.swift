@@ -127,7 +127,7 @@ extension MainContext {
 }
 
 extension ExecutionContext where Self == MainContext {
-    // The witness of the requirement stands in this extension and is disfavoured. In the type
+    // The witness of the requirement stands in this extension and is disfavored. In the type
     // itself, or preferred, it would keep the compiler from inferring the main actor for a caller's
     // closure.
     @_disfavoredOverload

@@ -1,7 +1,7 @@
 internal import CPlatform
 
 extension CriticalSection: SynchronousContext {
-    // Disfavoured: a plain `execute { }` is the generic one, whose body may change its captures.
+    // Disfavored: a plain `execute { }` is the generic one, whose body may change its captures.
     @_disfavoredOverload
     public func execute(_ work: @escaping Work) { execute { () throws(Never) -> Void in work() } }
 

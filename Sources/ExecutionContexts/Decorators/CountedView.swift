@@ -63,7 +63,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
     /// for jobs that the view has accepted.
     func enqueue(_ work: consuming @escaping Work) {
         room.withLock { $0.enterAboveCapacity() }
-        let guarded = CompletionGuard(Waiting(Submitted(work: consume work), of: self))
+        let guarded = CompletionGuard(WaitingJob(Submitted(work: consume work), of: self))
         base.enqueue { guarded.run() }
     }
 
@@ -74,7 +74,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
 extension CountedView {
     private func send(_ job: consuming Submitted) {
         let isPlain = job.refused == nil
-        let guarded = CompletionGuard(Waiting(consume job, of: self))
+        let guarded = CompletionGuard(WaitingJob(consume job, of: self))
         if isPlain { return base.execute { guarded.run() } }
         base.execute({ guarded.run() }, refused: { guarded.refuse($0) })
     }
@@ -157,7 +157,7 @@ extension CountedView {
     /// A job that waits on the base.
     ///
     /// It leaves the room when it starts, when it is refused, or when the base drops it.
-    private struct Waiting: GuardedJob {
+    private struct WaitingJob: GuardedJob {
         var job: Submitted?
         let view: CountedView
 
@@ -190,7 +190,7 @@ extension CountedView: BarrierContext where Base: BarrierContext {
     func executeBarrier(_ work: consuming @escaping Work) {
         guard room.withLock({ $0.enter() }) else { full.stop() }
         let guarded = CompletionGuard(
-            Waiting(Submitted(work: consume work, isBarrier: true), of: self))
+            WaitingJob(Submitted(work: consume work, isBarrier: true), of: self))
         base.executeBarrier { guarded.run() }
     }
 }

@@ -38,7 +38,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     func decorate(_ work: @escaping Work) -> Work { Self.counted(work, counting()) }
 
     private static func counted(
-        _ work: @escaping Work, _ entry: CompletionGuard<Waiting>
+        _ work: @escaping Work, _ entry: CompletionGuard<WaitingJob>
     ) -> Work {
         {
             entry.run()
@@ -59,14 +59,14 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     }
 
     /// Counts a job as waiting until its guard is run, which is when the job starts.
-    private func counting() -> CompletionGuard<Waiting> {
+    private func counting() -> CompletionGuard<WaitingJob> {
         SimulationHooks.point()
         waiting.add(1, ordering: .acquiringAndReleasing)
-        return CompletionGuard(Waiting(view: self))
+        return CompletionGuard(WaitingJob(view: self))
     }
 
     /// A counted job. Its guard has no scheduling point; the change of the count has one.
-    private struct Waiting: GuardedJob {
+    private struct WaitingJob: GuardedJob {
         let view: InlineIfCurrent
 
         func run() {

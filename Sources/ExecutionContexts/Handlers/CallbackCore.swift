@@ -70,14 +70,14 @@ class CallbackCore: @unchecked Sendable {
     }
 
     // Captures of the closure, as of the handler, may hold the last reference to another callback.
-    deinit { Trampoline.free(onFault.take()) }
+    deinit { BoundedNesting.free(onFault.take()) }
 
     /// Called by `deinit` of the subclass, which gives its handler away.
     final func wasReleased<Handler: Sendable>(with handler: consuming Handler?) {
         guard transition(from: .waiting, to: .over) else { return }
         let fault = CallbackFault(.neverCalled, context: context.name, origin: location.description)
-        Trampoline.free(consume handler)
-        if let onFault { Trampoline.call([{ onFault(fault) }]) }
+        BoundedNesting.free(consume handler)
+        if let onFault { BoundedNesting.call([{ onFault(fault) }]) }
     }
 
     fileprivate final func beginRun() -> Bool { transition(from: .called, to: .over) }

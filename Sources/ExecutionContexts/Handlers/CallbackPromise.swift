@@ -22,7 +22,7 @@ final class CallbackPromise: @unchecked Sendable {
     // No caller is left. Captures of the closure may hold the last reference to another promise.
     deinit {
         state?.abandon()
-        Trampoline.free(onFault.take())
+        BoundedNesting.free(onFault.take())
     }
 
     /// Returns the future state to the first caller, and reports any other call.

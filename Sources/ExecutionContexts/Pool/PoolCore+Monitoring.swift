@@ -54,9 +54,11 @@ extension PoolCore {
             let worker = worker(index)
             guard unsafe worker.record.isActive else { continue }
             if unsafe worker.record.isCounted {
-                if isWaitedFor, isStalled(worker, accounting.looks) { accounting.replace(worker) }
+                if isWaitedFor, isStalled(worker, accounting.looks) {
+                    accounting.markStalled(worker)
+                }
             } else if asksStalled, goesOn(worker) {
-                accounting.count(worker)
+                accounting.markRunning(worker)
             }
             if unsafe worker.record.isCounted { hasProgress = true } else { stalled += 1 }
         }
@@ -125,7 +127,7 @@ extension PoolCore {
         worker.isToReport.store(false, ordering: .relaxed)
         accounting.withLock { accounting in
             if unsafe worker.record.waits == 0 && !worker.record.isReturning {
-                accounting.count(worker)
+                accounting.markRunning(worker)
             }
             publish(&accounting)
         }

@@ -7,7 +7,7 @@ extension PoolCore {
     func beginWait(_ worker: PoolWorker) {
         accounting.withLock { accounting in
             unsafe worker.record.waits += 1
-            accounting.discount(worker)
+            accounting.markNotRunning(worker)
             publish(&accounting)
         }
         // Store-load handshake: either a submitter sees the free permit, or this thread sees the

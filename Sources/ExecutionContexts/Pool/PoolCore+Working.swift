@@ -185,7 +185,7 @@ extension PoolCore {
     private func goIdle(_ worker: PoolWorker) -> Bool {
         worker.beginTimedPark()
         accounting.withLock { accounting in
-            accounting.end(worker)
+            accounting.moveToIdleSet(worker)
             publish(&accounting)
         }
         searching.subtract(1, ordering: .relaxed)
@@ -218,7 +218,7 @@ extension PoolCore {
         overflow.append(contentsOf: worker.ring)
         let leaves = accounting.withLock { accounting in
             guard accounting.vacancies < 0 else { return false }
-            accounting.end(worker)
+            accounting.moveToIdleSet(worker)
             publish(&accounting)
             return true
         }

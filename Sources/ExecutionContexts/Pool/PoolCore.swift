@@ -181,7 +181,7 @@ internal import Synchronization
     /// Returns a worker to the idle set for which there is no thread. The monitor tries again.
     private func dismiss(_ worker: PoolWorker) {
         accounting.withLock { accounting in
-            accounting.end(worker)
+            accounting.moveToIdleSet(worker)
             publish(&accounting)
         }
         // Sequentially consistent: in one order with a submitter's job and its read of `searching`.

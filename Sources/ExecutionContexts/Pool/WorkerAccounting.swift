@@ -41,7 +41,7 @@
     mutating func admitReturning() {
         while running < width, let worker = returning.popFirst() {
             unsafe worker.record.isReturning = false
-            count(worker)
+            markRunning(worker)
             worker.givePermit()
         }
     }
@@ -51,18 +51,18 @@
         unsafe worker.record.isActive = true
         active += 1
         if running >= width { substitutes += 1 }
-        count(worker)
+        markRunning(worker)
     }
 
-    /// Discounts a worker that the monitor has found stalled.
-    mutating func replace(_ worker: PoolWorker) {
+    /// Counts a worker as not running, since the monitor has found it stalled.
+    mutating func markStalled(_ worker: PoolWorker) {
         substitutes += 1
-        discount(worker)
+        markNotRunning(worker)
     }
 
-    /// Adds a worker to the idle set.
-    mutating func end(_ worker: PoolWorker) {
-        discount(worker)
+    /// Adds a worker that has no job to the idle set.
+    mutating func moveToIdleSet(_ worker: PoolWorker) {
+        markNotRunning(worker)
         unsafe worker.record.isActive = false
         // A started worker does not have its thread at once. Until then it must not look asleep in
         // a job.
@@ -82,13 +82,13 @@
         return true
     }
 
-    mutating func count(_ worker: PoolWorker) {
+    mutating func markRunning(_ worker: PoolWorker) {
         guard unsafe !worker.record.isCounted else { return }
         unsafe worker.record.isCounted = true
         running += 1
     }
 
-    mutating func discount(_ worker: PoolWorker) {
+    mutating func markNotRunning(_ worker: PoolWorker) {
         guard unsafe worker.record.isCounted else { return }
         unsafe worker.record.isCounted = false
         running -= 1
@@ -97,7 +97,7 @@
     /// Counts a worker that has ended a wait, whether or not there is a permit.
     mutating func resume(_ worker: PoolWorker) {
         if running >= width { substitutes += 1 }
-        count(worker)
+        markRunning(worker)
     }
 
     /// Takes the callbacks of `drained()` if no worker is active.

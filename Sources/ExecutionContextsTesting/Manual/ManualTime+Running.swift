@@ -185,7 +185,7 @@ extension ManualTime {
     /// 3. If the caller itself drives it, and waits inside a job of another queue, the jobs of this
     ///    queue run inside that job.
     func drive(_ queue: ManualReadyQueue, until end: AwaitedEnd) {
-        while !end.isOver {
+        while !end.isFreed {
             let caller = SimulationHooks.caller
             let isNested = state.withLock { state -> Bool? in
                 guard let driver = state.driver else {
@@ -197,11 +197,11 @@ extension ManualTime {
                 return true
             }
             if let isNested {
-                while !end.isOver, runOne(queue) {}
+                while !end.isFreed, runOne(queue) {}
                 isNested ? state.withLock { $0.endNested() } : endDriving()
             }
             let mustWait = state.withLock { state in
-                if end.isOver
+                if end.isFreed
                     || queue.count > 0 && (state.driver == nil || state.driver?.thread == caller)
                 {
                     return false

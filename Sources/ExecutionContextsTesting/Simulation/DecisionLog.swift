@@ -32,7 +32,7 @@ struct Difference {
         self.second = second
     }
 
-    var sentence: String {
+    var message: String {
         guard let step = first.decisions.firstDifference(from: second.decisions) else {
             return "Every step was the same, and what was found was not."
         }

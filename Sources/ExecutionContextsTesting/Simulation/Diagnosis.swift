@@ -11,23 +11,23 @@ struct Diagnosis {
             if let cycle = stuck.lazy.compactMap(cycle).first {
                 let names = cycle.map { "'\($0.name)'" }.joined(separator: ", ")
                 return Finding(
-                    kind: .deadlock, sentence: "\(names) wait for each other for ever: \(waits).")
+                    kind: .deadlock, message: "\(names) wait for each other for ever: \(waits).")
             }
             return Finding(
                 kind: .lostWakeUp,
-                sentence:
+                message:
                     "\(waits); and no thread is left that could wake \(stuck.count == 1 ? "it" : "them")."
             )
         }
         if let queue = scheduler.queues.first(where: \.hasJobs) {
             return Finding(
                 kind: .leftover,
-                sentence: "Work is left on '\(queue.name)' that nothing will ever start.")
+                message: "Work is left on '\(queue.name)' that nothing will ever start.")
         }
         if let delay = scheduler.clock.first {
             return Finding(
                 kind: .leftover,
-                sentence:
+                message:
                     "\(delay) is still set when time has reached its horizon. Cancel what is not needed, or "
                     + "raise 'horizon'.")
         }
@@ -35,7 +35,7 @@ struct Diagnosis {
             let names = scheduler.tasks.map { "'\($0)'" }.joined(separator: ", ")
             return Finding(
                 kind: .lostWakeUp,
-                sentence:
+                message:
                     "The task \(names) has not ended, and no thread is left that could resume it. It waits for a "
                     + "continuation that is never resumed, or for what the simulation does not control: a Task { } of its own, an actor with "
                     + "its own executor, a sleep of Task (law 33).")

@@ -70,8 +70,8 @@ final class HostThreads: @unchecked Sendable {
     }
 
     /// Records that a thread outside of the simulation has used a simulated object.
-    func report(foreign sentence: String) {
-        foreignUses.withLock { $0.append(sentence) }
+    func report(foreign message: String) {
+        foreignUses.withLock { $0.append(message) }
         didReportForeignUse.happen()
     }
 

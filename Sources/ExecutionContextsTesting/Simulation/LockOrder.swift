@@ -61,7 +61,7 @@ extension SimulationScheduler {
         )
         inversion = Finding(
             kind: .lockOrder,
-            sentence:
+            message:
                 "'\(thread.name)' takes '\(lock)' while it holds '\(other)', and '\(threads[found.other].name)' "
                 + "takes them the other way round. Two threads that do so at a time wait for each other for ever: take locks "
                 + "in one order everywhere.")

@@ -101,7 +101,7 @@ final class Search: Sendable {
                     + "Let what it waits for be done by threads and contexts of the simulation.")
         }
         if let foreign = hosts.takeForeignUse() {
-            finding = Finding(kind: .foreign, sentence: foreign)
+            finding = Finding(kind: .foreign, message: foreign)
         }
         let outcome = Outcome(
             finding: finding, inversion: scheduler.inversion,
@@ -213,11 +213,11 @@ final class Search: Sendable {
         return SimulationFailure(
             kind: .nondeterminism, simulation: settings.name,
             happened:
-                "One schedule went two ways when it was run twice: \(ends). \(Difference(first, second).sentence) "
+                "One schedule went two ways when it was run twice: \(ends). \(Difference(first, second).message) "
                 + "Something outlives a schedule, as a static variable does, or depends on more than the schedule: a real "
                 + "clock, a random number, the order of a set. Make it anew in the body, or make it the same each time "
                 + "(law 33)."
-                + (first.finding.map { " What was found: \($0.sentence)" } ?? ""),
+                + (first.finding.map { " What was found: \($0.message)" } ?? ""),
             schedule: number, switches: first.schedule.switches.count, token: nil, story: [])
     }
 
@@ -230,7 +230,7 @@ final class Search: Sendable {
         // a lost wake-up.
         if kind == .lostWakeUp, let foreign = hosts.awaitForeignUse() {
             var outcome = outcome
-            outcome.finding = Finding(kind: .foreign, sentence: foreign)
+            outcome.finding = Finding(kind: .foreign, message: foreign)
             return failure(outcome, number, schedule: nil)
         }
         let again = run(ReplayingChooser(outcome.schedule), tracing: true)
@@ -258,7 +258,7 @@ final class Search: Sendable {
     {
         SimulationFailure(
             kind: outcome.finding!.kind, simulation: settings.name,
-            happened: outcome.finding!.sentence,
+            happened: outcome.finding!.message,
             schedule: number, switches: schedule?.switches.count ?? outcome.schedule.switches.count,
             token: schedule?.token(for: settings.identity), story: outcome.story)
     }

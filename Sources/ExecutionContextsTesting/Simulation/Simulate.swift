@@ -78,9 +78,9 @@ public func search(
         name: name, schedules: schedules, strategy: strategy, time: time, seed: seed, steps: steps,
         horizon: Moment(nanoseconds: 0).advanced(by: horizon).nanoseconds, patience: patience,
         ignoring: ignoring)
-    func misuse(_ sentence: String) -> SimulationReport {
+    func misuse(_ message: String) -> SimulationReport {
         let failure = SimulationFailure(
-            kind: .misuse, simulation: name, happened: sentence, schedule: 0, switches: 0,
+            kind: .misuse, simulation: name, happened: message, schedule: 0, switches: 0,
             token: nil,
             story: [])
         return SimulationReport(schedules: 0, isComplete: false, failure: failure)

@@ -24,7 +24,7 @@ extension SimulationScheduler {
     func endOrContinue(after thread: SimulatedThread) -> SimulatedThread? {
         if phase == .unwinding || phase == .settingUp && failure != nil { return nil }
         if let stuck = Diagnosis(self).finding {
-            fail(stuck.kind, stuck.sentence)
+            fail(stuck.kind, stuck.message)
             return nil
         }
         guard phase == .running, failure == nil, !lastConditions.isEmpty else { return nil }

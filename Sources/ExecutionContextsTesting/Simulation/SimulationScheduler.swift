@@ -237,9 +237,9 @@ final class SimulationScheduler: @unchecked Sendable {
 
     // MARK: The end
 
-    func fail(_ kind: SimulationFailure.Kind, _ sentence: String) {
+    func fail(_ kind: SimulationFailure.Kind, _ message: String) {
         guard failure == nil, !settings.ignoring.contains(kind) else { return }
-        failure = Finding(kind: kind, sentence: sentence)
+        failure = Finding(kind: kind, message: message)
         if phase != .settingUp { phase = .unwinding }
     }
 
@@ -261,5 +261,5 @@ final class SimulationScheduler: @unchecked Sendable {
 /// A failure found in one schedule.
 struct Finding: Hashable, Sendable {
     var kind: SimulationFailure.Kind
-    var sentence: String
+    var message: String
 }

@@ -1,4 +1,4 @@
-// The overloads of Callback+Async, with a second parameter for `start`. The compiler tells them
+// The overloads of Async+FromCallback, with a second parameter for `start`. The compiler tells them
 // apart by the number of the closure's parameters, which it looks at first.
 
 extension Async {

@@ -11,7 +11,7 @@ public import CPlatform
 /// thread (law 25). So a few levels nest, as with `.immediate`, and deeper calls are deferred and
 /// run one after the other, on the same thread.
 @usableFromInline
-enum Trampoline {
+enum BoundedNesting {
     @usableFromInline static let deepest: UInt32 = 32
 
     /// Notifies the subscribers of `state`, the first callback first.

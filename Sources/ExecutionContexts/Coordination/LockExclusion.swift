@@ -6,7 +6,7 @@ internal import Synchronization
 /// It is a view of the write context: it queues the writes and drains them there. A requested drain
 /// keeps it alive, so releasing the coordinator drops no write (law 19).
 @safe
-final class LockExclusion: DrainedView, ReadWriteExclusion, @unchecked Sendable {
+final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
     // Unchecked: the word is atomic, the state machine has a lock, the batch belongs to the thread
     // that is inside exclusively.
     let name: String

@@ -4,7 +4,7 @@
 /// oldest job. A new job inherits the drain of the job that it replaces, so dropped jobs leave
 /// nothing on the base. That is why a barrier context has no such view: a drain requested before a
 /// barrier would carry a newer job past it.
-final class DroppingView<Base: ExecutionContext>: DrainedView, ContextDecorator, RefusingContext,
+final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator, RefusingContext,
     @unchecked Sendable  // See below.
 {
     // Unchecked only because the superclass is: each property here is a Sendable constant.

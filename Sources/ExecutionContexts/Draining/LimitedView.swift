@@ -4,7 +4,7 @@
 /// from the front, so that no job waits behind a blocked one. A worker that starts a job requests
 /// another worker if the next job can start. So there are as many workers as there are jobs to run,
 /// and never more than the width.
-class LimitedView<Base: ExecutionContext>: DrainedView, BarrierContext, ForecastingContext, Limiter,
+class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingContext, Limiter,
     @unchecked Sendable  // See below.
 {
     // Unchecked for the superclass only: everything here is a sendable constant.

@@ -12,7 +12,7 @@
 /// A waiter may acquire ownership before the drain comes, so a pool without a free thread delays no
 /// waiter. A drain that finds the view owned, or no jobs, does nothing.
 @safe
-final class SerialView<Base: ExecutionContext>: DrainedView, ActorBackingContext,
+final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     SynchronousBarrierContext,
     ForecastingContext, @unchecked Sendable  // See below.
 {

@@ -1,11 +1,12 @@
 internal import CPlatform
 internal import Dispatch
 
-/// A view that queues its jobs itself and drains the queue when its base gives it a thread.
+/// What queues jobs itself, and drains the queue when its base gives it a thread: a view, or a
+/// coordinator.
 ///
 /// A class, and not generic: a closure that captures one object only needs no allocation, and a
 /// view requests a drain often.
-class DrainedView: @unchecked Sendable {
+class Drainer: @unchecked Sendable {
     // Unchecked because the class is inherited from; its own state is constant, and each view says
     // how it guards the rest.
 
@@ -17,10 +18,10 @@ class DrainedView: @unchecked Sendable {
     }
 
     /// Runs queued jobs until the budget is spent.
-    func drain() { fatalError("A drained view must override drain().") }
+    func drain() { fatalError("A subclass of Drainer must override drain().") }
 
     /// Called when the base has dropped a drain: the jobs that waited for it are abandoned.
-    func drainWasDropped() { fatalError("A drained view must override drainWasDropped().") }
+    func drainWasDropped() { fatalError("A subclass of Drainer must override drainWasDropped().") }
 
     final var identity: Frame.Owner { unsafe Frame.owner(self) }
 
@@ -66,7 +67,7 @@ protocol ReliableContext: ExecutionContext {}
 
 /// One drain, as the base gets it. A base that frees it unused has dropped the drain.
 private struct Drain: GuardedJob {
-    let view: DrainedView
+    let view: Drainer
 
     func run() { view.drain() }
 

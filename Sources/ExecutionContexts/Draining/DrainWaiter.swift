@@ -32,7 +32,7 @@ final class DrainWaiter: @unchecked Sendable {
     }
 }
 
-/// The waiters of one view, in order: linked, so that none is added with an allocation under a lock.
+/// The waiters of one view, in order. Linked, so that adding one allocates nothing under the lock.
 struct DrainWaiters: ~Copyable {
     private(set) var first: DrainWaiter?
     private(set) var last: DrainWaiter?

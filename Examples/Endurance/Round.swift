@@ -99,7 +99,7 @@ struct SeededRNG {
     init(seed: UInt64) { state = seed &* 0xD1B5_4A32_D192_ED03 }
 
     /// Returns a number from zero to below `bound`.
-    mutating func roll(_ bound: Int) -> Int {
+    mutating func next(below bound: Int) -> Int {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

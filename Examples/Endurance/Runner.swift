@@ -70,7 +70,7 @@ final class Runner: Sendable {
         var rng = SeededRNG(seed: seed)
         let areas = Area.allCases.filter { limits.only.contains($0) }
         while !isOver.load(ordering: .relaxed) {
-            let area = areas[rng.roll(areas.count)]
+            let area = areas[rng.next(below: areas.count)]
             current.withLock { $0[driver] = CurrentRound(area: area) }
             let count = area.round(&rng)
             current.withLock { $0[driver].area = nil }

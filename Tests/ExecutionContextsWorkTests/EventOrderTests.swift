@@ -166,7 +166,7 @@ struct EventOrderTests {
 
         /// Runs one of the queued jobs; false if there is none.
         func step(_ rng: inout SeededRNG) -> Bool {
-            let draw = (rng.roll(1 << 20), rng.roll(6))
+            let draw = (rng.next(below: 1 << 20), rng.next(below: 6))
             let job = jobs.withValue { $0.isEmpty ? nil : $0.remove(at: draw.0 % $0.count) }
             guard let job else { return false }
             if !drops || draw.1 > 0 { job() }
@@ -186,15 +186,15 @@ struct EventOrderTests {
             work.subscribe(on: hostile) { listener.receive($0) }
         }
         context.runReady()
-        let leaver = rng.roll(6)
+        let leaver = rng.next(below: 6)
         for number in 1...60 {
-            if rng.roll(2) == 0 {
+            if rng.next(below: 2) == 0 {
                 flight.value!.report(WorkProgress(completed: Int64(number)))
             } else {
                 flight.value!.yield(number)
             }
-            if rng.roll(3) > 0 { context.runReady() }
-            for _ in 0..<rng.roll(3) { _ = hostile.step(&rng) }
+            if rng.next(below: 3) > 0 { context.runReady() }
+            for _ in 0..<rng.next(below: 3) { _ = hostile.step(&rng) }
             if number == 30, subscriptions.indices.contains(leaver) {
                 subscriptions[leaver].cancel()
             }

@@ -38,13 +38,13 @@ struct PrioritizedQueueModelTests {
     func `Law 32: a queue behaves like a list of jobs`(_ seed: UInt64) {
         var rng = SeededRNG(seed: seed)
         let manual = ManualContext()
-        var model = Model(limit: rng.roll(4))
+        var model = Model(limit: rng.next(below: 4))
         let queue = PrioritizedQueue(on: manual, limit: model.limit)
         let ran = Box<[Int]>([])
         var works: [QueuedWork<Void>] = []
-        func anyPriority() -> WorkPriority { WorkPriority(rawValue: rng.roll(5))! }
+        func anyPriority() -> WorkPriority { WorkPriority(rawValue: rng.next(below: 5))! }
         for _ in 0..<1500 {
-            switch rng.roll(11) {
+            switch rng.next(below: 11) {
             case 0...2:
                 let (number, priority) = (works.count, anyPriority())
                 works.append(
@@ -52,7 +52,7 @@ struct PrioritizedQueueModelTests {
                 model.waiting.append(.init(number: number, priority: priority))
                 model.start()
             case 4 where !works.isEmpty:
-                let (number, priority) = (rng.roll(works.count), anyPriority())
+                let (number, priority) = (rng.next(below: works.count), anyPriority())
                 works[number].priority = priority
                 if let index = model.waiting.firstIndex(where: { $0.number == number }),
                     model.waiting[index].priority != priority
@@ -64,15 +64,15 @@ struct PrioritizedQueueModelTests {
                     model.waiting.insert(.init(number: number, priority: priority), at: position)
                 }
             case 5 where !works.isEmpty:
-                let number = max(works.count - 1 - rng.roll(20), 0)
+                let number = max(works.count - 1 - rng.next(below: 20), 0)
                 let expected = model.cancel(number)
                 #expect(works[number].cancel() == expected)
             case 6:
-                model.limit = rng.roll(5)
+                model.limit = rng.next(below: 5)
                 queue.limit = model.limit
                 model.start()
             case 7:
-                model.isSuspended = rng.roll(3) == 0
+                model.isSuspended = rng.next(below: 3) == 0
                 if model.isSuspended { queue.suspend() } else { queue.resume() }
                 model.start()
             default:
@@ -109,17 +109,19 @@ struct PrioritizedQueueModelTests {
                 var own: [QueuedWork<Int>] = []
                 for index in 0..<each {
                     let number = thread * each + index
-                    let priority = WorkPriority(rawValue: rng.roll(5))!
+                    let priority = WorkPriority(rawValue: rng.next(below: 5))!
                     own.append(
                         queue.submit(priority: priority) {
                             counters.visit(atMost: 8)
                             return number
                         })
-                    switch rng.roll(10) {
-                    case 0: own[rng.roll(own.count)].cancel()
-                    case 1: own[rng.roll(own.count)].priority = WorkPriority(rawValue: rng.roll(5))!
-                    case 2: queue.limit = rng.roll(9)
-                    case 3 where rng.roll(10) == 0: queue.suspend()
+                    switch rng.next(below: 10) {
+                    case 0: own[rng.next(below: own.count)].cancel()
+                    case 1:
+                        own[rng.next(below: own.count)].priority = WorkPriority(
+                            rawValue: rng.next(below: 5))!
+                    case 2: queue.limit = rng.next(below: 9)
+                    case 3 where rng.next(below: 10) == 0: queue.suspend()
                     case 4: queue.resume()
                     default: break
                     }

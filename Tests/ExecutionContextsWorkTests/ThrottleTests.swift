@@ -48,8 +48,8 @@ struct ThrottleTests {
             starts.withValue { $0.append((value, manual.now.nanoseconds)) }
         }
         for index in 0..<500 {
-            manual.advance(by: .milliseconds(rng.roll(200)))
-            if rng.roll(20) == 0 { manual.stall(for: .milliseconds(rng.roll(600))) }
+            manual.advance(by: .milliseconds(rng.next(below: 200)))
+            if rng.next(below: 20) == 0 { manual.stall(for: .milliseconds(rng.next(below: 600))) }
             throttled(index)
         }
         try manual.runUntilIdle()

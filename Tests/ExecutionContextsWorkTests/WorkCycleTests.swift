@@ -19,7 +19,7 @@ struct WorkCycleTests {
     @Test(arguments: 1...60)
     func `Law 32: a work item fails where it would need itself, and nowhere else`(seed: UInt64) {
         var rng = SeededRNG(seed: seed << 32)
-        let count = 4 + rng.roll(60)
+        let count = 4 + rng.next(below: 60)
         let graph = WorkGraph(on: context)
         let (works, flights) = works(on: graph)
         let ends = Box<[Int: String]>([:])
@@ -44,9 +44,9 @@ struct WorkCycleTests {
             return false
         }
         for _ in 0..<count * 6 {
-            let (from, to) = (rng.roll(count), rng.roll(count))
+            let (from, to) = (rng.next(below: count), rng.next(below: count))
             guard ends.value[from] == nil, ends.value[to] == nil else { continue }
-            if rng.roll(8) == 0, let some = needs[from]?.indices.randomElement() {
+            if rng.next(below: 8) == 0, let some = needs[from]?.indices.randomElement() {
                 needs[from]!.remove(at: some).need.cancel()
                 context.runReady()
                 continue

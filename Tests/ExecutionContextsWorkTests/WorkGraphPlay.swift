@@ -31,11 +31,13 @@ struct WorkGraphPlay {
         return next
     }
 
-    private mutating func anyPriority() -> WorkPriority { WorkPriority(rawValue: rng.roll(5))! }
+    private mutating func anyPriority() -> WorkPriority {
+        WorkPriority(rawValue: rng.next(below: 5))!
+    }
 
     /// Performs one random action on both, and returns its description.
     mutating func step() -> String {
-        let what = act(on: rng.roll(Self.keys))
+        let what = act(on: rng.next(below: Self.keys))
         context.runReady()
         // Forgets the flights of ended work. Work that began anew has stored its new flight.
         flights.withValue { flights in
@@ -46,7 +48,7 @@ struct WorkGraphPlay {
 
     private mutating func act(on key: Int) -> String {
         let flight = flights.value[key]
-        switch rng.roll(13) {
+        switch rng.next(below: 13) {
         case 0...2:
             let (id, priority) = (number(), anyPriority())
             subscriptions[id] = works[key].subscribe(priority: priority) { [received] event in
@@ -59,7 +61,7 @@ struct WorkGraphPlay {
         case 3:
             // With a time limit of its own, in the context's time.
             let id = number()
-            let limit = Duration.seconds(1 + rng.roll(5))
+            let limit = Duration.seconds(1 + rng.next(below: 5))
             values[id] = works[key].value(priority: .low).timeout(after: limit, on: context)
             values[id]!.onComplete { [received] outcome in
                 received.withValue { $0[id, default: ""] += Self.text(outcome) }
@@ -78,9 +80,9 @@ struct WorkGraphPlay {
             model.set(priority, of: id)
             return "\(id) is \(priority)"
         case 7, 8:
-            let (other, id) = (rng.roll(Self.keys), number())
+            let (other, id) = (rng.next(below: Self.keys), number())
             guard let flight else { return "nothing" }
-            let follows = rng.roll(2) == 0
+            let follows = rng.next(below: 2) == 0
             if follows {
                 flight.follow(works[other])
             } else {
@@ -104,7 +106,7 @@ struct WorkGraphPlay {
         case 11:
             guard let flight else { return "nothing" }
             let id = number()
-            if rng.roll(3) == 0 {
+            if rng.next(below: 3) == 0 {
                 flights.withValue { $0[key] = nil }
                 // Something else may keep the flight, such as an `Async` that it follows.
                 if model.isKept(key) {
@@ -118,7 +120,7 @@ struct WorkGraphPlay {
             }
             return "\(key) ends"
         default:
-            let time = Duration.seconds(rng.roll(3))
+            let time = Duration.seconds(rng.next(below: 3))
             context.advance(by: time)
             model.advance(by: time)
             return "\(time) pass"
@@ -177,6 +179,6 @@ struct WorkGraphPlay {
 extension Array {
     /// An element that the RNG draws; nil if there is none.
     fileprivate func randomElement(_ rng: inout SeededRNG) -> Element? {
-        isEmpty ? nil : self[rng.roll(count)]
+        isEmpty ? nil : self[rng.next(below: count)]
     }
 }

@@ -18,5 +18,5 @@ package struct SeededRNG: RandomNumberGenerator {
     }
 
     /// A number from zero to below `bound`.
-    package mutating func roll(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+    package mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

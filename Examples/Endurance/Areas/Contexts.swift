@@ -7,7 +7,7 @@ enum Contexts {
     private static let barrierQueue = BarrierQueueContext(label: "endurance")
 
     static func any(_ rng: inout SeededRNG) -> (context: any ExecutionContext, isSerial: Bool) {
-        switch rng.roll(7) {
+        switch rng.next(below: 7) {
         case 0: (GlobalContext(), false)
         case 1: (PoolContext(), false)
         case 2: (PoolContext(.high), false)
@@ -20,11 +20,11 @@ enum Contexts {
 
     static func round(_ rng: inout SeededRNG) -> Int {
         let (context, isSerial) = any(&rng)
-        let count = 50 + rng.roll(1_000)
+        let count = 50 + rng.next(below: 1_000)
         let round = Round("contexts", width: isSerial ? 1 : .max, isOrdered: isSerial)
         for number in 0..<count {
             let (_, run) = round.job(number)
-            if rng.roll(8) == 0 { context.enqueue(run) } else { context.execute(run) }
+            if rng.next(below: 8) == 0 { context.enqueue(run) } else { context.execute(run) }
         }
         round.finish()
         return count
@@ -33,15 +33,15 @@ enum Contexts {
     /// Schedules delays and cancels some: a delay runs, or `cancel` returns that it never will.
     static func delays(_ rng: inout SeededRNG) -> Int {
         let (context, _) = any(&rng)
-        let count = 20 + rng.roll(200)
+        let count = 20 + rng.next(below: 200)
         let round = Round("delays")
         for number in 0..<count {
             let (job, run) = round.job(number)
-            let delay = context.schedule(after: .microseconds(rng.roll(3_000))) {
+            let delay = context.schedule(after: .microseconds(rng.next(below: 3_000))) {
                 _ = job
                 run()
             }
-            if rng.roll(3) == 0, delay.cancel() { round.cancelled(job) }
+            if rng.next(below: 3) == 0, delay.cancel() { round.cancelled(job) }
         }
         round.finish()
         return count

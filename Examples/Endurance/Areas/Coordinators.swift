@@ -21,11 +21,11 @@ enum Coordinators {
 
     static func round(_ rng: inout SeededRNG) -> Int {
         let coordinator =
-            rng.roll(2) == 0
+            rng.next(below: 2) == 0
             ? ReadWriteCoordinator(writesOn: GlobalContext()) : ReadWriteCoordinator()
         let (pair, round) = (Pair(coordinator), Round("coordinators"))
-        let (jobs, each) = (2 + rng.roll(3), 50 + rng.roll(400))
-        let seeds = (0..<jobs).map { _ in UInt64(rng.roll(1 << 40)) }
+        let (jobs, each) = (2 + rng.next(below: 3), 50 + rng.next(below: 400))
+        let seeds = (0..<jobs).map { _ in UInt64(rng.next(below: 1 << 40)) }
         let writes = Lock(0)
         for seed in seeds {
             let (_, run) = round.job()
@@ -33,7 +33,7 @@ enum Coordinators {
                 var rng = SeededRNG(seed: seed)
                 var mine = 0
                 for _ in 0..<each {
-                    switch rng.roll(6) {
+                    switch rng.next(below: 6) {
                     case 0:
                         pair.coordinator.enqueueWrite { pair.add() }
                         mine += 1

@@ -10,21 +10,25 @@ enum Operations {
     static func round(_ rng: inout SeededRNG) -> Int {
         let (context, _) = Contexts.any(&rng)
         let queue = context.operationQueue
-        let count = 5 + rng.roll(60)
+        let count = 5 + rng.next(below: 60)
         let round = Round("operations")
         // Retained until all have finished: on Linux an operation does not retain its dependents.
         var operations: [Operation] = []
         for number in 0..<count {
             let ended = round.expect("the end of operation \(number)")
             let operation: Operation =
-                if rng.roll(2) == 0 { BlockOperation {} } else { LateOperation(after: rng.roll(3)) }
+                if rng.next(below: 2) == 0 { BlockOperation {} } else {
+                    LateOperation(after: rng.next(below: 3))
+                }
             operation.completionBlock = { ended() }
-            if rng.roll(4) == 0, let earlier = operations.last { operation.addDependency(earlier) }
+            if rng.next(below: 4) == 0, let earlier = operations.last {
+                operation.addDependency(earlier)
+            }
             operations.append(operation)
             queue.addOperation(operation)
-            if rng.roll(8) == 0 { operations[rng.roll(operations.count)].cancel() }
+            if rng.next(below: 8) == 0 { operations[rng.next(below: operations.count)].cancel() }
         }
-        if rng.roll(8) == 0 { queue.cancelAllOperations() }
+        if rng.next(below: 8) == 0 { queue.cancelAllOperations() }
         queue.waitUntilAllOperationsAreFinished()
         for operation in operations where !operation.isFinished {
             round.check(false, "the queue reported that all had finished, and one had not")

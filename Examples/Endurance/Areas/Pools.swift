@@ -4,17 +4,17 @@ import ExecutionContexts
 /// submissions.
 enum Pools {
     static func round(_ rng: inout SeededRNG) -> Int {
-        let pool = WorkerPool(name: "endurance", width: 1 + rng.roll(3), limit: 8)
+        let pool = WorkerPool(name: "endurance", width: 1 + rng.next(below: 3), limit: 8)
         let round = Round("pools")
-        let count = 50 + rng.roll(1_000)
+        let count = 50 + rng.next(below: 1_000)
         let pools: [WorkerPool] = [pool, pool.prioritized(.high), pool.prioritized(.low)]
-        let end = rng.roll(3) == 0 ? rng.roll(count) : count
+        let end = rng.next(below: 3) == 0 ? rng.next(below: count) : count
         var shutDown: Async<Void>?
         for number in 0..<count {
             let (job, run) = round.job(number)
-            let blocks = rng.roll(200) == 0
+            let blocks = rng.next(below: 200) == 0
             if number == end { shutDown = pool.shutDown() }
-            let target = pools[rng.roll(3)]
+            let target = pools[rng.next(below: 3)]
             target.execute(
                 {
                     if blocks { WorkerPool.blocking { GlobalContext().submit {}.waitForEnd() } }

@@ -21,9 +21,9 @@ enum Sections {
 
     static func round(_ rng: inout SeededRNG) -> Int {
         let (counter, round) = (Counter(), Round("sections"))
-        let (jobs, each) = (2 + rng.roll(6), 100 + rng.roll(2_000))
+        let (jobs, each) = (2 + rng.next(below: 6), 100 + rng.next(below: 2_000))
         let missed = Lock(0)
-        let kinds = (0..<jobs).map { _ in rng.roll(3) }
+        let kinds = (0..<jobs).map { _ in rng.next(below: 3) }
         for kind in kinds {
             let (_, run) = round.job()
             PoolContext().execute {

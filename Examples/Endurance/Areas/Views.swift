@@ -12,8 +12,8 @@ enum Views {
     static func round(_ rng: inout SeededRNG) -> Int {
         let (base, isSerial) = Contexts.any(&rng)
         var plan = Plan(context: base, width: isSerial ? 1 : .max, isOrdered: isSerial)
-        for _ in 0..<1 + rng.roll(3) { plan = over(plan, &rng) }
-        let count = 50 + rng.roll(800)
+        for _ in 0..<1 + rng.next(below: 3) { plan = over(plan, &rng) }
+        let count = 50 + rng.next(below: 800)
         let round = Round("views", width: plan.width, isOrdered: plan.isOrdered)
         for number in 0..<count {
             let (_, run) = round.job(number)
@@ -25,12 +25,12 @@ enum Views {
 
     private static func over(_ plan: Plan, _ rng: inout SeededRNG) -> Plan {
         var plan = plan
-        switch rng.roll(8) {
+        switch rng.next(below: 8) {
         case 0, 1, 2:
             plan.context = plan.context.serial()
             (plan.width, plan.isOrdered) = (1, true)
         case 3:
-            let width = 1 + rng.roll(4)
+            let width = 1 + rng.next(below: 4)
             plan.context = plan.context.limited(to: width)
             plan.width = min(plan.width, width)
             // A serial base keeps its order. A limited view of one permit starts jobs in order.

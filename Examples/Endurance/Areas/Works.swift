@@ -16,11 +16,11 @@ enum Works {
             flight.process(loads[key], on: .global) { value, _ in value + 1 }
         }
         let round = Round("works")
-        let count = 50 + rng.roll(300)
+        let count = 50 + rng.next(below: 300)
         for _ in 0..<count {
-            let key = rng.roll(10)
+            let key = rng.next(below: 10)
             let notified = round.expect("the end of a work")
-            let (latest, priority) = (Lock<Int64>(0), WorkPriority(rawValue: rng.roll(5))!)
+            let (latest, priority) = (Lock<Int64>(0), WorkPriority(rawValue: rng.next(below: 5))!)
             let subscription = sizes[key].subscribe(priority: priority, on: .global) { event in
                 switch event {
                 case .progress(let progress):
@@ -39,9 +39,9 @@ enum Works {
                     notified()
                 }
             }
-            switch rng.roll(4) {
+            switch rng.next(below: 4) {
             case 0: if subscription.cancel() { notified() }
-            case 1: subscription.priority = WorkPriority(rawValue: rng.roll(5))!
+            case 1: subscription.priority = WorkPriority(rawValue: rng.next(below: 5))!
             default: break
             }
         }
@@ -51,20 +51,20 @@ enum Works {
     }
 
     static func queues(_ rng: inout SeededRNG) -> Int {
-        let limit = 1 + rng.roll(4)
+        let limit = 1 + rng.next(below: 4)
         let queue = PrioritizedQueue(on: .pool, limit: limit)
         let round = Round("queues", width: limit)
-        let count = 50 + rng.roll(500)
+        let count = 50 + rng.next(below: 500)
         for number in 0..<count {
             let (job, run) = round.job(number)
-            let work = queue.submit(priority: WorkPriority(rawValue: rng.roll(5))!) {
+            let work = queue.submit(priority: WorkPriority(rawValue: rng.next(below: 5))!) {
                 _ = job
                 run()
             }
-            switch rng.roll(5) {
+            switch rng.next(below: 5) {
             case 0: if work.cancel() { round.cancelled(job) }
-            case 1: work.priority = WorkPriority(rawValue: rng.roll(5))!
-            case 2 where rng.roll(20) == 0: queue.suspend()
+            case 1: work.priority = WorkPriority(rawValue: rng.next(below: 5))!
+            case 2 where rng.next(below: 20) == 0: queue.suspend()
             case 3: queue.resume()
             default: break
             }
@@ -76,7 +76,7 @@ enum Works {
             let notified = round.expect("the end of a rate-limited job")
             let async = limiter.submit {}
             async.onComplete { _ in notified() }
-            if rng.roll(4) == 0 { async.cancel() }
+            if rng.next(below: 4) == 0 { async.cancel() }
         }
         round.finish()
         return count + 20

@@ -4,12 +4,12 @@ import ExecutionContextsTesting
 // Derives futures, in the library and in the model.
 extension AsyncGraph {
     func combine() {
-        let sources = (0...rng.roll(3)).compactMap { _ in held() }
+        let sources = (0...rng.next(below: 3)).compactMap { _ in held() }
         guard !sources.isEmpty else { return }
         let nodes = sources.map { model.nodes[$0] }
         let asyncs = sources.compactMap { handles[$0] }
         let sentinel = sentinels.make()
-        switch rng.roll(3) {
+        switch rng.next(below: 3) {
         case 0:
             let node = model.joined(nodes) { outcomes, last in
                 guard case .value = last else { return last }
@@ -40,8 +40,8 @@ extension AsyncGraph {
     func wait() {
         guard let number = held(), let source = handles[number] else { return }
         let node = model.nodes[number]
-        let time = rng.roll(15) + 1
-        switch rng.roll(4) {
+        let time = rng.next(below: 15) + 1
+        switch rng.next(below: 4) {
         case 0 where node.outcome == nil:
             add(
                 source.timeout(after: .milliseconds(time), on: context),
@@ -68,7 +68,7 @@ extension AsyncGraph {
         else { return }
         let (node, otherNode) = (model.nodes[number], model.nodes[otherNumber])
         let sentinel = sentinels.make()
-        switch rng.roll(6) {
+        switch rng.next(below: 6) {
         case 0:
             let mapped = source.map { value in
                 _ = sentinel; return try Self.next(value)

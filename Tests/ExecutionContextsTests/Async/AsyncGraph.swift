@@ -76,15 +76,15 @@ final class AsyncGraph {
     private func step() {
         // With so few futures, nesting stays below the limit of the model.
         let mayGrow = handles.count < 13
-        switch rng.roll(mayGrow ? 20 : 10) {
+        switch rng.next(below: mayGrow ? 20 : 10) {
         case 0: finish()
         case 1: if let number = held() { cancel(number) }
-        case 2: advance(by: rng.roll(12))
+        case 2: advance(by: rng.next(below: 12))
         case 3, 4: if let number = held() { observe(number) }
         case 5: if let number = held() { observe(number, whileValid: true) }
         case 6: if !tokens.isEmpty { invalidate() }
         case 7: if let number = held() { release(number) }
-        case 8: if let number = openPromise(), rng.roll(2) == 0 { drop(number) }
+        case 8: if let number = openPromise(), rng.next(below: 2) == 0 { drop(number) }
         case 9: follow()
         case 10, 11, 12: makePromise()
         case 13: combine()
@@ -95,12 +95,12 @@ final class AsyncGraph {
 
     func held() -> Int? {
         let all = handles.indices.filter { handles[$0] != nil }
-        return all.isEmpty ? nil : all[rng.roll(all.count)]
+        return all.isEmpty ? nil : all[rng.next(below: all.count)]
     }
 
     private func openPromise() -> Int? {
         let all = promises.keys.sorted()
-        return all.isEmpty ? nil : all[rng.roll(all.count)]
+        return all.isEmpty ? nil : all[rng.next(below: all.count)]
     }
 
     func add(_ async: Async<Int>, _ node: AsyncModel.Node, _ what: String) {
@@ -113,7 +113,7 @@ final class AsyncGraph {
         let node = model.make(.promise)
         promises[node.number] = promise
         add(promise.async, node, "promise")
-        let victim = rng.roll(2) == 0 ? held() : nil
+        let victim = rng.next(below: 2) == 0 ? held() : nil
         let other = victim.flatMap { $0 == node.number ? nil : handles[$0] }
         let otherNode = other == nil ? nil : victim.map { model.nodes[$0] }
         let name = "handler of \(node.number)"
@@ -131,8 +131,8 @@ final class AsyncGraph {
 
     private func finish() {
         guard let number = openPromise() else { return }
-        let value = rng.roll(20)
-        if rng.roll(2) == 0 {
+        let value = rng.next(below: 20)
+        if rng.next(below: 2) == 0 {
             steps.append("\(number) succeeds with \(value)")
             promises[number]?.succeed(value)
             model.end(model.nodes[number], .value(value))
@@ -200,7 +200,7 @@ final class AsyncGraph {
     }
 
     private func invalidate() {
-        let (token, leave) = tokens.remove(at: rng.roll(tokens.count))
+        let (token, leave) = tokens.remove(at: rng.next(below: tokens.count))
         steps.append("a token is invalidated")
         token.invalidate()
         leave()

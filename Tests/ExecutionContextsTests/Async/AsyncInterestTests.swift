@@ -67,7 +67,7 @@ struct AsyncInterestTests {
         }
         var rng = SeededRNG(seed: 26)
         let callers = (0..<100).map { _ in
-            (startedTask { try await load("wren").get() }, rng.roll(2) == 0)
+            (startedTask { try await load("wren").get() }, rng.next(below: 2) == 0)
         }
         for (task, isCancelled) in callers where isCancelled { task.cancel() }
         for (task, isCancelled) in callers where isCancelled {
@@ -160,7 +160,7 @@ struct AsyncInterestTests {
         for _ in 0..<200 {
             let promise = Promise<Int>()
             let log = Box<[Int]>([])
-            let count = rng.roll(8) + 1
+            let count = rng.next(below: 8) + 1
             for number in 0..<count {
                 let note: @Sendable (Result<Int, any Error>) -> Void = { _ in
                     log.withValue { $0.append(number) }
@@ -168,7 +168,7 @@ struct AsyncInterestTests {
                     promise.async.tap { _ in log.withValue { $0.append(count) } }
                     promise.async.onComplete { _ in log.withValue { $0.append(count + 1) } }
                 }
-                if rng.roll(2) == 0 {
+                if rng.next(below: 2) == 0 {
                     promise.async.tap(note)
                 } else {
                     promise.async.onComplete(note)

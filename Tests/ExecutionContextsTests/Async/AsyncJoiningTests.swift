@@ -21,7 +21,7 @@ struct AsyncJoiningTests {
         var left = Array(0..<count)
         while !left.isEmpty {
             #expect(!all.isCompleted)
-            let index = left.remove(at: rng.roll(left.count))
+            let index = left.remove(at: rng.next(below: left.count))
             promises[index].succeed(index)
         }
         #expect(all.value == Array(0..<count))
@@ -31,8 +31,8 @@ struct AsyncJoiningTests {
     func `All takes completed futures, open futures and one future several times`(_ seed: UInt64) {
         var rng = SeededRNG(seed: seed)
         let promises = promises(8)
-        for index in 0..<8 where rng.roll(2) == 0 { promises[index].succeed(index) }
-        let indices = (0..<20).map { _ in rng.roll(8) }
+        for index in 0..<8 where rng.next(below: 2) == 0 { promises[index].succeed(index) }
+        let indices = (0..<20).map { _ in rng.next(below: 8) }
         let all = Async.all(indices.map { promises[$0].async })
         for index in 0..<8 { promises[index].succeed(index) }
         #expect(all.value == indices)

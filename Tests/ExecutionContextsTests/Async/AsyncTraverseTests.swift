@@ -57,7 +57,7 @@ struct AsyncTraverseTests {
             #expect(!values.isCompleted)
             let underWay = workshop.underWay
             #expect(underWay.count == min(limit, left))
-            let number = underWay[rng.roll(underWay.count)]
+            let number = underWay[rng.next(below: underWay.count)]
             workshop.end(number) { $0.succeed(number * number) }
             left -= 1
         }

@@ -23,18 +23,18 @@ struct AsyncStateTests {
             var state = FutureStateMachine()
             var model = Model()
             // Some machines get many subscribers before the end, some hardly any.
-            let untilEnd = rng.roll(40) + 1
+            let untilEnd = rng.next(below: 40) + 1
             for step in 0..<100 {
-                switch step == untilEnd && model.phase == .pending ? 5 : rng.roll(5) {
+                switch step == untilEnd && model.phase == .pending ? 5 : rng.next(below: 5) {
                 case 0:
                     let isFirst = model.phase == .pending && !model.hasFirst && model.queue.isEmpty
-                    if rng.roll(3) == 0 {
+                    if rng.next(below: 3) == 0 {
                         #expect(state.joinFirst() == isFirst)
                         if isFirst { model.hasFirst = true }
                     }
                 case 1, 2:
                     guard
-                        let subscriber = subscribers.dropFirst(rng.roll(12)).first(where: {
+                        let subscriber = subscribers.dropFirst(rng.next(below: 12)).first(where: {
                             subscriber in
                             !model.queue.contains { $0 === subscriber }
                         })
@@ -47,7 +47,7 @@ struct AsyncStateTests {
                         ? state.join(onlooker: subscriber) : state.join(subscriber)
                     #expect(notifies == mustNotify)
                 case 3:
-                    let subscriber = subscribers[rng.roll(12)]
+                    let subscriber = subscribers[rng.next(below: 12)]
                     let index = model.queue.firstIndex { $0 === subscriber }
                     if let index { model.queue.remove(at: index) }
                     #expect(
@@ -61,7 +61,7 @@ struct AsyncStateTests {
                     #expect(state.next() === next)
                 default:
                     let mustNotify = model.hasFirst || !model.queue.isEmpty
-                    let defers = model.hasFirst && rng.roll(2) == 0
+                    let defers = model.hasFirst && rng.next(below: 2) == 0
                     model.phase = mustNotify ? .notifying : .notified
                     model.hasFirst = false
                     #expect(state.end() == mustNotify)
@@ -79,7 +79,9 @@ struct AsyncStateTests {
                 #expect(state.isUnwanted == model.isUnwanted)
             }
             // All queued subscribers leave, in any order, so that they can join the next machine.
-            for subscriber in model.queue where rng.roll(2) == 0 { _ = state.leave(subscriber) }
+            for subscriber in model.queue where rng.next(below: 2) == 0 {
+                _ = state.leave(subscriber)
+            }
             while let subscriber = state.subscribers.first { _ = state.leave(subscriber) }
         }
     }

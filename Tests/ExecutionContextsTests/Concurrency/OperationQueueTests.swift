@@ -102,7 +102,8 @@ struct OperationQueueTests {
             var barriers = 0
             let ranBarriers = Box(0)
             for index in 0..<60 {
-                let needed = (0..<rng.roll(3)).map { _ in rng.roll(index + 1) }.filter {
+                let needed = (0..<rng.next(below: 3)).map { _ in rng.next(below: index + 1) }.filter
+                {
                     $0 < index
                 }
                 let body: @Sendable () -> Void = { [operations] in
@@ -113,7 +114,7 @@ struct OperationQueueTests {
                     finished.withValue { _ = $0.insert(index) }
                 }
                 let operation: Operation =
-                    rng.roll(3) == 0
+                    rng.next(below: 3) == 0
                     ? OpenOperation { operation in
                         body()
                         DispatchQueue.global().async { operation.finish() }
@@ -122,16 +123,22 @@ struct OperationQueueTests {
                 operations.append(operation)
             }
             var order = Array(operations.indices)
-            for index in order.indices.reversed() { order.swapAt(index, rng.roll(index + 1)) }
+            for index in order.indices.reversed() {
+                order.swapAt(index, rng.next(below: index + 1))
+            }
             for index in order {
                 queue.addOperation(operations[index])
-                if rng.roll(6) == 0 { operations[rng.roll(operations.count)].cancel() }
-                if rng.roll(9) == 0 { queue.maxConcurrentOperationCount = 1 + rng.roll(4) }
+                if rng.next(below: 6) == 0 {
+                    operations[rng.next(below: operations.count)].cancel()
+                }
+                if rng.next(below: 9) == 0 {
+                    queue.maxConcurrentOperationCount = 1 + rng.next(below: 4)
+                }
             }
             queue.waitUntilAllOperationsAreFinished()
             // Barriers are added only when all operations are in the queue. A barrier waits for the
             // queued operations, and these may wait for operations that are not queued yet.
-            for _ in 0..<rng.roll(4) {
+            for _ in 0..<rng.next(below: 4) {
                 barriers += 1
                 queue.addBarrierBlock { ranBarriers.withValue { $0 += 1 } }
                 queue.addOperation {}

@@ -66,9 +66,9 @@ struct GlobalWaitingTests {
             @Sendable func perform(_ depth: Int, _ seed: UInt64) {
                 guard depth > 0 else { return }
                 var rng = SeededRNG(seed: seed)
-                for _ in 0..<(rng.roll(3) + 1) {
-                    let next = UInt64(rng.roll(1_000_000))
-                    let means = Means.allCases[rng.roll(Means.allCases.count)]
+                for _ in 0..<(rng.next(below: 3) + 1) {
+                    let next = UInt64(rng.next(below: 1_000_000))
+                    let means = Means.allCases[rng.next(below: Means.allCases.count)]
                     switch means {
                     case .submitted: try? GlobalContext().submit { perform(depth - 1, next) }.wait()
                     case .view:

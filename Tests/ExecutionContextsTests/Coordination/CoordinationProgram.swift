@@ -59,7 +59,7 @@ final class CoordinationProgram: @unchecked Sendable {
             { WriteContext(context: GlobalContext().serial()) },
             { WriteContext(context: GlobalContext().limited(to: 1, name: "limited")) },
         ]
-        writeContexts = (0..<2).map { _ in kinds[rng.roll(kinds.count)]() }
+        writeContexts = (0..<2).map { _ in kinds[rng.next(below: kinds.count)]() }
         coordinators = writeContexts.map { ReadWriteCoordinator(writesOnAny: $0.context) }
         rooms = coordinators.map { _ in ReadWriteRoom(writers: bodies) }
         sections = [CriticalSection(name: "first"), CriticalSection(name: "second")]
@@ -137,7 +137,7 @@ final class CoordinationProgram: @unchecked Sendable {
         /// Accesses one resource, `first` or a later one, perhaps with other accesses inside.
         private mutating func access(from first: Int) {
             guard first < 4 else { return }
-            let index = first + rng.roll(4 - first)
+            let index = first + rng.next(below: 4 - first)
             if index < 2 { enter(index) } else { use(index - 2) }
         }
 
@@ -148,7 +148,7 @@ final class CoordinationProgram: @unchecked Sendable {
                 program.rooms[0].expect(
                     tally.left == tally.right, "two threads are inside a section")
                 tally.left += 1
-                if rng.roll(2) == 0 { access(from: index + 1) }
+                if rng.next(below: 2) == 0 { access(from: index + 1) }
                 // A thread that is inside enters again.
                 program.sections[index].execute { tally.right += 1 }
             }
@@ -157,12 +157,14 @@ final class CoordinationProgram: @unchecked Sendable {
 
         /// A time limit: half of the limits never expire, and most of the others do.
         private var limit: Duration {
-            mutating get { rng.roll(2) == 0 ? .seconds(Int.max) : .microseconds(rng.roll(100)) }
+            mutating get {
+                rng.next(below: 2) == 0 ? .seconds(Int.max) : .microseconds(rng.next(below: 100))
+            }
         }
 
         private mutating func use(_ index: Int) {
             let (coordinator, room) = (program.coordinators[index], program.rooms[index])
-            switch rng.roll(8) {
+            switch rng.next(below: 8) {
             case 0: enqueueWrite(index)
             case 1: enqueueRead(index)
             case 2: coordinator.read { look(index, expecting: mine[index]) }
@@ -200,7 +202,7 @@ final class CoordinationProgram: @unchecked Sendable {
             let room = program.rooms[index]
             room.expect(
                 room.read(me) == count, "\(me) submitted \(count) writes and sees \(room.read(me))")
-            switch rng.roll(4) {
+            switch rng.next(below: 4) {
             case 0: access(from: index + 3)
             case 1: enqueueRead(index)
             case 2: enqueueWrite(index)

@@ -36,11 +36,12 @@ struct ReadWriteMixTests {
         func nest(
             _ me: Int, _ mine: [Int], _ rng: inout SeededRNG, from least: Int = 0, outer: [Int] = []
         ) {
-            let isNew = outer.isEmpty || rng.roll(3) == 0
-            let index = isNew ? least + rng.roll(count - least) : outer[rng.roll(outer.count)]
+            let isNew = outer.isEmpty || rng.next(below: 3) == 0
+            let index =
+                isNew ? least + rng.next(below: count - least) : outer[rng.next(below: outer.count)]
             coordinators[index].read {
                 checkRead(index, me, mine)
-                if outer.count < 12, index + 1 < count || rng.roll(4) > 0 {
+                if outer.count < 12, index + 1 < count || rng.next(below: 4) > 0 {
                     nest(
                         me, mine, &rng, from: min(max(least, index), count - 1),
                         outer: outer + [index])
@@ -50,9 +51,9 @@ struct ReadWriteMixTests {
 
         /// Performs one operation; `mine` counts the writes of the caller.
         func step(_ me: Int, _ mine: inout [Int], _ rng: inout SeededRNG) {
-            let index = rng.roll(count)
+            let index = rng.next(below: count)
             let (coordinator, room) = (coordinators[index], rooms[index])
-            switch rng.roll(20) {
+            switch rng.next(below: 20) {
             case 0, 1:
                 coordinator.enqueueWrite { room.write(me) }
                 mine[index] += 1
@@ -60,11 +61,11 @@ struct ReadWriteMixTests {
                 coordinator.blockingWrite { room.write(me) }
                 mine[index] += 1
             case 3:
-                let limit = Duration.nanoseconds(rng.roll(30_000))
+                let limit = Duration.nanoseconds(rng.next(below: 30_000))
                 let ran = coordinator.blockingWrite(timeout: limit) { room.write(me) } != nil
                 mine[index] += ran ? 1 : 0
             case 4:
-                coordinator.read(timeout: .nanoseconds(rng.roll(30_000))) {
+                coordinator.read(timeout: .nanoseconds(rng.next(below: 30_000))) {
                     checkRead(index, me, mine)
                 }
             case 5:
@@ -123,9 +124,9 @@ struct ReadWriteMixTests {
                     var rng = SeededRNG(seed: UInt64(me))
                     var mine = Array(repeating: 0, count: rooms.count)
                     for _ in 0..<rounds(debug: 1_500, release: 50_000) {
-                        let index = rng.roll(rooms.count)
+                        let index = rng.next(below: rooms.count)
                         let (coordinator, room) = (rooms.coordinators[index], rooms.rooms[index])
-                        switch rng.roll(8) {
+                        switch rng.next(below: 8) {
                         case 0:
                             try? await coordinator.writeAsync { room.write(me) }
                             mine[index] += 1

@@ -210,8 +210,8 @@ struct ReadWriteScheduleTests {
                     var mine = 0
                     for _ in 0..<4 {
                         let limit =
-                            isTimed ? Duration.microseconds(rng.roll(60)) : .seconds(Int.max)
-                        switch rng.roll(7) {
+                            isTimed ? Duration.microseconds(rng.next(below: 60)) : .seconds(Int.max)
+                        switch rng.next(below: 7) {
                         case 6:
                             let expected = mine
                             coordinator.reading.enqueue {

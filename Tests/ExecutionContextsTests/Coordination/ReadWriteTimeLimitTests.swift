@@ -132,8 +132,9 @@ struct ReadWriteTimeLimitTests {
                         var rng = SeededRNG(seed: UInt64(me))
                         var mine = 0
                         for _ in 0..<each {
-                            let limit = Duration.nanoseconds(rng.roll(4) * rng.roll(20_000))
-                            if rng.roll(2) == 0 {
+                            let limit = Duration.nanoseconds(
+                                rng.next(below: 4) * rng.next(below: 20_000))
+                            if rng.next(below: 2) == 0 {
                                 if coordinator.blockingWrite(timeout: limit, { room.write(me) })
                                     != nil
                                 {
@@ -143,7 +144,7 @@ struct ReadWriteTimeLimitTests {
                             {
                                 room.expect(seen == mine, "wrote \(mine), read \(seen)")
                             }
-                            if rng.roll(50) == 0 {
+                            if rng.next(below: 50) == 0 {
                                 coordinator.enqueueWrite { room.write(me) }
                                 mine += 1
                             }

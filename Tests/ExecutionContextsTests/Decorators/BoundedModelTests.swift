@@ -42,7 +42,7 @@ struct BoundedModelTests {
             queued.append(index)
         }
         for index in 0..<3000 {
-            switch rng.roll(5) {
+            switch rng.next(below: 5) {
             case 0, 1:
                 submissions.insert(index)
                 view.submit { ran.withValue { $0.append(index) } }
@@ -62,7 +62,7 @@ struct BoundedModelTests {
                     refusals += 1
                     #expect(policy != .dropOldest && queued.count >= capacity)
                 }
-            case 3 where rng.roll(4) == 0:
+            case 3 where rng.next(below: 4) == 0:
                 // Enqueued jobs enter above the capacity, as due delays do.
                 view.enqueue { ran.withValue { $0.append(index) } }
                 queued.append(index)

@@ -66,11 +66,11 @@ struct BoundedOrderTests {
     ) {
         let base = Moody(manner, seed: seed)
         var rng = SeededRNG(seed: seed)
-        let view = base.bounded(1 + rng.roll(3), overflow: .wait)
+        let view = base.bounded(1 + rng.next(below: 3), overflow: .wait)
         let ledger = OrderLedger()
         func submit(depth: Int) {
             let number = ledger.submit()
-            let nested = depth > 0 ? (0..<rng.roll(4)).map { _ in rng.roll(2) } : []
+            let nested = depth > 0 ? (0..<rng.next(below: 4)).map { _ in rng.next(below: 2) } : []
             let farewell = Farewell { ledger.free(number) }
             view.submit {
                 withExtendedLifetime(farewell) {}
@@ -84,7 +84,7 @@ struct BoundedOrderTests {
             if more > 0 {
                 base.execute { for _ in 0..<more { view.submit { ledger.count() } } }
             }
-            if rng.roll(3) == 0 { base.runSome(1 + rng.roll(4)) }
+            if rng.next(below: 3) == 0 { base.runSome(1 + rng.next(below: 4)) }
         }
         base.runAll()
         ledger.expectAll()
@@ -173,19 +173,20 @@ final class Moody: SerialContext {
     func execute(_ work: @escaping Work) {
         let isDropped = state.withValue { state in
             (manner == .dropping || manner == .refusing) && state.running != nil
-                && state.rng.roll(3) != 0
+                && state.rng.next(below: 3) != 0
         }
         if isDropped { return }
         let isInline = state.withValue { state in
             state.running != nil && state.queue.isEmpty
-                && (manner == .inline || manner == .sometimesInline && state.rng.roll(2) == 0)
+                && (manner == .inline
+                    || manner == .sometimesInline && state.rng.next(below: 2) == 0)
         }
         isInline ? work() : enqueue(work)
     }
 
     func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
         let isRefused = state.withValue { state in
-            manner == .refusing && state.running != nil && state.rng.roll(3) != 0
+            manner == .refusing && state.running != nil && state.rng.next(below: 3) != 0
         }
         isRefused ? refused(Refusal(.full(capacity: 0), by: "moody")) : execute(work)
     }

@@ -55,13 +55,16 @@ struct InlineViewTests {
     func `Laws 6, 8: an inline job has what each view adds to it`(_ seed: UInt64) {
         var rng = SeededRNG(seed: seed)
         let stack = Stack()
-        let base: any ExecutionContext = rng.roll(2) == 0 ? ManualContext() : ImmediateContext()
+        let base: any ExecutionContext =
+            rng.next(below: 2) == 0 ? ManualContext() : ImmediateContext()
         var context = base
-        let layers = (0...rng.roll(5)).map { _ in Layer.allCases[rng.roll(Layer.allCases.count)] }
+        let layers = (0...rng.next(below: 5)).map { _ in
+            Layer.allCases[rng.next(below: Layer.allCases.count)]
+        }
         for layer in layers { context = layer.put(stack, on: context) }
         let view: any ExecutionContext = context.inlineIfCurrent()
-        let way = Way.allCases[rng.roll(Way.allCases.count)]
-        let isValid = rng.roll(3) > 0
+        let way = Way.allCases[rng.next(below: Way.allCases.count)]
+        let isValid = rng.next(below: 3) > 0
         let (ran, refused) = (Box(0), Box(0))
         let job: Work = {
             ran.withValue { $0 += 1 }

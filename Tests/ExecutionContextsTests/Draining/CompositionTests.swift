@@ -37,11 +37,13 @@ struct CompositionTests {
                 GlobalContext().limited(to: 1), SerialQueueContext(label: "base").serial(),
                 ActorContext(Host()),
             ]
-            let base = bases[rng.roll(bases.count)]
+            let base = bases[rng.next(below: bases.count)]
             var context = base
             // All layers but the one that runs jobs inline.
             let layers = Layer.allCases.filter { $0 != .inlineIfCurrent }
-            for _ in 0..<rng.roll(4) { context = layers[rng.roll(layers.count)].apply(to: context) }
+            for _ in 0..<rng.next(below: 4) {
+                context = layers[rng.next(below: layers.count)].apply(to: context)
+            }
             let view = context.serial()
             base.execute { view.sync {} }
             await withCheckedContinuation { continuation in
@@ -106,22 +108,22 @@ struct Composition: Sendable {
     init(_ rng: inout SeededRNG) {
         let manual = ManualContext()
         let bases: [(String, any ExecutionContext)] = [
-            ("inline", HostileBase(.inline, seed: UInt64(rng.roll(1000)))),
-            ("moody", HostileBase(.moody, seed: UInt64(rng.roll(1000)))),
-            ("delaying", HostileBase(.delaying, seed: UInt64(rng.roll(1000)))),
-            ("dropping", HostileBase(.dropping, seed: UInt64(rng.roll(1000)))),
+            ("inline", HostileBase(.inline, seed: UInt64(rng.next(below: 1000)))),
+            ("moody", HostileBase(.moody, seed: UInt64(rng.next(below: 1000)))),
+            ("delaying", HostileBase(.delaying, seed: UInt64(rng.next(below: 1000)))),
+            ("dropping", HostileBase(.dropping, seed: UInt64(rng.next(below: 1000)))),
             ("queue", SerialQueueContext(label: "base")),
             ("barrier queue", BarrierQueueContext(label: "base")),
             ("thread", RunLoopThreadContext(name: "base")), ("global", GlobalContext()),
             ("narrow pool", WorkerPool(width: 1)), ("one thread", BlockingContext(limit: 1)),
             ("actor", ActorContext(Host())), ("manual", manual),
         ]
-        let base = bases[rng.roll(bases.count)]
+        let base = bases[rng.next(below: bases.count)]
         self.manual = base.0 == "manual" ? manual : nil
         dropsJobs = base.0 == "dropping"
         var (name, context) = base
-        for _ in 0..<(1 + rng.roll(4)) {
-            let layer = Layer.allCases[rng.roll(Layer.allCases.count)]
+        for _ in 0..<(1 + rng.next(below: 4)) {
+            let layer = Layer.allCases[rng.next(below: Layer.allCases.count)]
             context = layer.apply(to: context)
             name += ", \(layer)"
         }
@@ -142,7 +144,7 @@ final class HostileBase: ExecutionContext {
     }
 
     func execute(_ work: @escaping Work) {
-        let roll = rng.withValue { $0.roll(6) }
+        let roll = rng.withValue { $0.next(below: 6) }
         switch manner {
         case .inline: work()
         case .moody where roll < 3: work()
@@ -152,7 +154,7 @@ final class HostileBase: ExecutionContext {
     }
 
     func enqueue(_ work: @escaping Work) {
-        let roll = rng.withValue { $0.roll(6) }
+        let roll = rng.withValue { $0.next(below: 6) }
         switch manner {
         case .delaying where roll < 3:
             GlobalContext().schedule(after: .microseconds(roll * 300), work)

@@ -57,7 +57,7 @@ struct DrainOwnershipTests {
             onThreads(2) { thread in
                 var rng = SeededRNG(seed: 7 &+ UInt64(thread))
                 for _ in 0..<12 {
-                    for _ in 0..<(1 + rng.roll(700)) {
+                    for _ in 0..<(1 + rng.next(below: 700)) {
                         if answers {
                             context.execute(occupancy.job(), refused: { _ in })
                         } else {

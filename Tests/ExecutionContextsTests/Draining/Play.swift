@@ -28,7 +28,7 @@ final class Play: Sendable {
     func act(_ thread: Int, _ index: Int, _ rng: inout SeededRNG) {
         let context = composition.context
         let mayWait = !composition.dropsJobs
-        switch rng.roll(12) {
+        switch rng.next(below: 12) {
         case 0 where mayWait:
             if let context = context as? any SynchronousContext {
                 return context.sync { visit(thread, index) }

@@ -16,10 +16,10 @@ struct SubmitterTests {
                 Handover(), HandoverInOrder(), RecordingContext(HandoverInOrder()),
                 TaskExecutorContext(HandoverExecutor()),
             ]
-            var context = bases[rng.roll(bases.count)]
+            var context = bases[rng.next(below: bases.count)]
             var name = "\(type(of: context))"
-            for _ in 0..<rng.roll(4) {
-                let layer = Layer.allCases[rng.roll(Layer.allCases.count)]
+            for _ in 0..<rng.next(below: 4) {
+                let layer = Layer.allCases[rng.next(below: Layer.allCases.count)]
                 context = layer.apply(to: context)
                 name += ", \(layer)"
             }

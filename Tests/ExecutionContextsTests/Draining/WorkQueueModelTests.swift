@@ -15,9 +15,9 @@ struct WorkQueueModelTests {
             var batchModel: [Int] = []
             var next = 0
             for _ in 0..<400 {
-                switch rng.roll(8) {
+                switch rng.next(below: 8) {
                 case 0..<4:
-                    for _ in 0..<rng.roll(rng.roll(4) == 0 ? 700 : 20) {
+                    for _ in 0..<rng.next(below: rng.next(below: 4) == 0 ? 700 : 20) {
                         let capture = Capture(alive)
                         queue.append { [index = next] in
                             _ = capture
@@ -27,7 +27,7 @@ struct WorkQueueModelTests {
                         next += 1
                     }
                 case 4..<6:
-                    for _ in 0..<rng.roll(40) {
+                    for _ in 0..<rng.next(below: 40) {
                         let work = queue.popFirst()
                         #expect((work == nil) == model.isEmpty)
                         work?()

@@ -31,7 +31,7 @@ private final class RandomPools: Sendable {
         let computing = ConcurrencyCount()
 
         init(_ rng: inout SeededRNG) {
-            width = rng.roll(3) + 1
+            width = rng.next(below: 3) + 1
             // Enough threads for all jobs that may wait at a time.
             pool = WorkerPool(width: width, limit: 256)
         }
@@ -46,9 +46,9 @@ private final class RandomPools: Sendable {
 
     init(seed: UInt64) {
         var rng = SeededRNG(seed: seed)
-        subjects = (0..<(rng.roll(3) + 1)).map { _ in Subject(&rng) }
-        waitsByOwnMeans = rng.roll(2) == 0
-        shutsDown = rng.roll(3) == 0
+        subjects = (0..<(rng.next(below: 3) + 1)).map { _ in Subject(&rng) }
+        waitsByOwnMeans = rng.next(below: 2) == 0
+        shutsDown = rng.next(below: 3) == 0
         self.seed = seed
     }
 
@@ -56,7 +56,7 @@ private final class RandomPools: Sendable {
         var rng = SeededRNG(seed: seed &+ 1_000)
         for number in 0..<12 {
             let subject = subjects[number % subjects.count]
-            _ = submit(depth: 3, seed: UInt64(rng.roll(1_000_000)), to: subject, &rng)
+            _ = submit(depth: 3, seed: UInt64(rng.next(below: 1_000_000)), to: subject, &rng)
             if shutsDown, number == 8 { subjects[0].pool.shutDown() }
         }
         // The jobs of one pool may submit jobs to a pool that was already drained.
@@ -89,12 +89,12 @@ private final class RandomPools: Sendable {
             perform(depth: depth, seed: seed, on: subject)
             promise.succeed(())
         }
-        let priority = WorkPriority.allCases[rng.roll(5)]
+        let priority = WorkPriority.allCases[rng.next(below: 5)]
         let pool = subject.pool.prioritized(priority)
         // Counted before the job can run, because a job that has ended counts as accepted.
         subject.accepted.add(1, ordering: .relaxed)
-        if rng.roll(8) == 0 {
-            pool.schedule(after: .microseconds(rng.roll(2_000))) { job() }
+        if rng.next(below: 8) == 0 {
+            pool.schedule(after: .microseconds(rng.next(below: 2_000))) { job() }
             return promise.async
         }
         do throws(Refusal) {
@@ -112,13 +112,13 @@ private final class RandomPools: Sendable {
         var rng = SeededRNG(seed: seed)
         subject.computing.visit()
         guard depth > 0 else { return }
-        for _ in 0..<rng.roll(4) {
-            let other = subjects[rng.roll(subjects.count)]
+        for _ in 0..<rng.next(below: 4) {
+            let other = subjects[rng.next(below: subjects.count)]
             guard
                 let child = submit(
-                    depth: depth - 1, seed: UInt64(rng.roll(1_000_000)), to: other, &rng)
+                    depth: depth - 1, seed: UInt64(rng.next(below: 1_000_000)), to: other, &rng)
             else { continue }
-            switch rng.roll(4) {
+            switch rng.next(below: 4) {
             case 0: break
             case 1 where waitsByOwnMeans:
                 let end = DispatchSemaphore(value: 0)

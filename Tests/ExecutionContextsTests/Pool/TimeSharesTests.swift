@@ -46,16 +46,19 @@ struct TimeSharesTests {
     ) {
         var rng = SeededRNG(seed: seed)
         // For each queue, from twenty microseconds to fifteen milliseconds.
-        let lengths = (0..<4).map { _ in [40_000, 200_000, 1_000_000, 10_000_000][rng.roll(4)] }
+        let lengths = (0..<4).map { _ in
+            [40_000, 200_000, 1_000_000, 10_000_000][rng.next(below: 4)]
+        }
         let waiting = TimeShares.Waiting(
-            own: rng.roll(2) == 0, outside: rng.roll(2) == 0, urgent: rng.roll(2) == 0,
-            lowPriority: rng.roll(2) == 0)
+            own: rng.next(below: 2) == 0, outside: rng.next(below: 2) == 0,
+            urgent: rng.next(below: 2) == 0,
+            lowPriority: rng.next(below: 2) == 0)
         guard !waiting.queues.isEmpty else { return }
         var worker = Worker()
         while worker.now < 2_000_000_000 {
             worker.run(waiting) { queue in
                 let length = lengths[Int(queue.rawValue)]
-                return Int64(length / 2 + rng.roll(length))
+                return Int64(length / 2 + rng.next(below: length))
             }
         }
         let longest = waiting.queues.map { lengths[Int($0.rawValue)] * 3 / 2 }.max()!

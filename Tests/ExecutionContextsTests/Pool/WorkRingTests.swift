@@ -120,14 +120,14 @@ struct WorkRingTests {
                 var rng = SeededRNG(seed: 1)
                 var added = 0
                 while added < count {
-                    for _ in 0..<rng.roll(20) where added < count && shared.ring.hasRoom {
+                    for _ in 0..<rng.next(below: 20) where added < count && shared.ring.hasRoom {
                         let (tick, sentinel) = (
                             runs[added], added % 100 == 0 ? sentinels.make() : nil
                         )
                         _ = shared.ring.append { withExtendedLifetime(sentinel) { tick.hit() } }
                         added += 1
                     }
-                    for _ in 0..<rng.roll(10) { shared.ring.take()?() }
+                    for _ in 0..<rng.next(below: 10) { shared.ring.take()?() }
                 }
                 while let work = shared.ring.take() { work() }
                 waitUntil { runs.allSatisfy { $0.count > 0 } }

@@ -88,7 +88,7 @@ public class Subscription: @unchecked Sendable {
     /// True for the one delivery that may report the end.
     final func claimEnd() -> Bool { move(to: .notified) }
 
-    private func move(to new: UInt8) -> Bool {
+    private func move(to new: State) -> Bool {
         SimulationHooks.point()
         // Acquiring and releasing: exactly one of end and leave succeeds, and sees what came before
         // it.

@@ -133,7 +133,7 @@ extension ExecutionContext where Self == MainContext {
     @_disfavoredOverload
     public func execute(_ work: consuming @escaping Work) {
         SimulationHooks.leaves(for: name)
-        submit(consume work)
+        self.submit(consume work)
     }
 
     /// The main queue and actor.

@@ -108,10 +108,11 @@ package struct InlineAdditions: Sendable {
     }
 }
 
+/// A view that adds nothing to a job that runs inline, as a part of another job.
+package protocol PlainView: ContextDecorator {}
+
 extension InlineIfCurrent: PlainView {}
 extension Named: PlainView {}
-// An observer is notified of the job that the inline job is a part of.
-extension Observed: PlainView {}
 // A bounded view counts waiting jobs.
 extension Bounded: PlainView {}
 

@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import Dispatch
 internal import Synchronization
 
 /// The library's own threads, which all pools of the process share.
@@ -160,6 +161,20 @@ private final class OwnThread: @unchecked Sendable {
         // Acquiring: see `assign`.
         while word.load(ordering: .acquiring) == Self.idle, MonotonicClock.nanoseconds < deadline {
             unsafe withUnsafePointer(to: word) { unsafe ec_wait($0, Self.idle, deadline) }
+        }
+    }
+}
+
+extension DispatchQoS.QoSClass {
+    /// The number of this class on Apple's systems, for `LibraryThreads`; zero where none is given.
+    var number: UInt32 {
+        switch self {
+        case .background: 0x09
+        case .utility: 0x11
+        case .default: 0x15
+        case .userInitiated: 0x19
+        case .userInteractive: 0x21
+        default: 0
         }
     }
 }

@@ -107,43 +107,6 @@ internal import Synchronization
     }
 }
 
-/// The only kind of delayed work. It knows the type of its context, and so holds it without a box.
-///
-/// Inlinable, like `schedule`, so that the type is known at the call: the look-up of a generic
-/// class at run time costs as much as the allocation.
-@usableFromInline
-@_fixed_layout
-final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
-    // Unchecked for the reasons given above; the context itself is sendable and never changes.
-    @usableFromInline
-    let context: Context
-
-    @inlinable
-    init(
-        on context: Context, deadline: Moment, isTimedBySystem: Bool, fileID: StaticString,
-        line: UInt, _ body: @escaping Work
-    ) {
-        self.context = context
-        super.init(
-            body, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID, line: line)
-    }
-
-    @inlinable
-    override func fire() {
-        guard isWaiting else { return }
-        submit(DueTurn(self))
-    }
-
-    @inlinable
-    override var contextName: String { context.name }
-
-    @inlinable
-    override func submit(_ due: DueTurn) { context.enqueue { due.run() } }
-
-    @inlinable
-    override func withdraw() { context.time.remove(self) }
-}
-
 /// What the context of a due delay holds. If it is freed unused, the context has dropped the job,
 /// and the body must not live on in a handle that the caller keeps (law 10).
 ///

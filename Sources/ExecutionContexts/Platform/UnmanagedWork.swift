@@ -1,5 +1,8 @@
 package import CPlatform
 
+/// A closure that any thread may run, once.
+public typealias Work = @Sendable () -> Void
+
 /// A closure taken apart into its two words, which are not reference-counted.
 ///
 /// It carries the one reference that it was made with, and adds none, on its way from the submitter

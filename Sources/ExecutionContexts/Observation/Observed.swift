@@ -26,6 +26,9 @@ struct Observed<Base: ExecutionContext>: ContextDecorator {
     }
 }
 
+// An observer is notified of the job that an inline job is a part of.
+extension Observed: PlainView {}
+
 extension Observed: BarrierContext where Base: BarrierContext {}
 extension Observed: SerialContext where Base: SerialContext {}
 extension Observed: ActorBackingContext where Base: ActorBackingContext {}

@@ -84,6 +84,3 @@ extension ExclusiveHold {
         })
     }
 }
-
-/// A view that adds nothing to a job that runs inline, as a part of another job.
-package protocol PlainView: ContextDecorator {}

@@ -1,6 +1,3 @@
-/// A closure that any thread may run, once.
-public typealias Work = @Sendable () -> Void
-
 /// Something that runs work: it takes a closure and runs it later, on some thread.
 ///
 /// Declare a function's parameter as `some ExecutionContext` and a service's stored property as

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 _Thread_local ec_frame *ec_frame_storage = 0;
-_Thread_local void *ec_trampoline_storage = 0;
-_Thread_local uint32_t ec_depth_storage = 0;
-_Thread_local const void *ec_tail_storage = 0;
-_Thread_local void *ec_deferred_storage = 0;
+_Thread_local void *ec_job_queue_storage = 0;
+_Thread_local uint32_t ec_call_depth_storage = 0;
+_Thread_local const void *ec_tail_callee_storage = 0;
+_Thread_local void *ec_deferred_calls_storage = 0;
 _Thread_local void *ec_freeing_storage = 0;
 _Thread_local ec_thread *ec_thread_storage = 0;
 _Thread_local const void *ec_blocking_scope_storage = 0;

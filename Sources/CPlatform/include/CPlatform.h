@@ -15,9 +15,9 @@
 extern "C" {
 #endif
 
-/// One entry of the list of contexts whose jobs the calling thread runs, innermost first.
+/// One entry of the list of what the calling thread is inside of, innermost first.
 typedef struct ec_frame {
-    /// The context: the address of an object that outlives the frame.
+    /// What it is inside of: the address of an object that outlives the frame.
     const void *_Nonnull owner;
     /// The enclosing frame.
     struct ec_frame *_Nullable parent;
@@ -30,20 +30,20 @@ typedef struct ec_frame {
 
 /// The library's record of one thread. Never freed; reused after the thread has ended.
 ///
-/// The record fits in one cache line. Its reader slots follow in a cache line of their own.
+/// The record fits in one cache line. Its slots follow in a cache line of their own.
 typedef struct ec_thread {
     /// A small nonzero number that no other living thread has.
     uint32_t identifier;
     /// The word that the thread parks on.
     uint32_t parked;
-    /// The number of pushed reader slots; the first slot is not among them.
+    /// The number of pushed slots; the first slot is not among them.
     uint32_t pushed_slots;
     /// The capacity of the table of thread-local values. Zero makes the thread free its detached
     /// values first.
     uint32_t local_count;
     /// The table of thread-local values.
     void *_Nullable locals;
-    /// Further blocks of reader slots.
+    /// Further blocks of slots.
     void *_Nullable slot_blocks;
     /// The simulation that the thread runs under.
     void *_Nullable simulation;
@@ -82,10 +82,10 @@ typedef struct ec_caller_task {
 #endif
 
 EC_THREAD_LOCAL ec_frame *_Nullable ec_frame_storage;
-EC_THREAD_LOCAL void *_Nullable ec_trampoline_storage;
-EC_THREAD_LOCAL uint32_t ec_depth_storage;
-EC_THREAD_LOCAL const void *_Nullable ec_tail_storage;
-EC_THREAD_LOCAL void *_Nullable ec_deferred_storage;
+EC_THREAD_LOCAL void *_Nullable ec_job_queue_storage;
+EC_THREAD_LOCAL uint32_t ec_call_depth_storage;
+EC_THREAD_LOCAL const void *_Nullable ec_tail_callee_storage;
+EC_THREAD_LOCAL void *_Nullable ec_deferred_calls_storage;
 EC_THREAD_LOCAL void *_Nullable ec_freeing_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
 EC_THREAD_LOCAL const void *_Nullable ec_blocking_scope_storage;
@@ -96,22 +96,22 @@ EC_THREAD_LOCAL const ec_caller_task *_Nullable ec_caller_task_storage;
 static inline ec_frame *_Nullable ec_frame_top(void) { return ec_frame_storage; }
 static inline void ec_frame_set_top(ec_frame *_Nullable frame) { ec_frame_storage = frame; }
 
-/// The queue of the trampoline that runs on the calling thread.
-static inline void *_Nullable ec_trampoline(void) { return ec_trampoline_storage; }
-static inline void ec_set_trampoline(void *_Nullable queue) { ec_trampoline_storage = queue; }
+/// The queue of jobs that the calling thread runs one after the other, or null.
+static inline void *_Nullable ec_job_queue(void) { return ec_job_queue_storage; }
+static inline void ec_set_job_queue(void *_Nullable queue) { ec_job_queue_storage = queue; }
 
-/// The number of callbacks that are nested on the calling thread.
-static inline uint32_t ec_depth(void) { return ec_depth_storage; }
-static inline void ec_set_depth(uint32_t depth) { ec_depth_storage = depth; }
-/// The object that the calling thread notifies, if that object may leave its own callbacks to the
-/// caller's loop.
+/// The number of counted calls that are nested on the calling thread.
+static inline uint32_t ec_call_depth(void) { return ec_call_depth_storage; }
+static inline void ec_set_call_depth(uint32_t depth) { ec_call_depth_storage = depth; }
+/// The object that the calling thread calls, if that object may leave its own calls to the caller's
+/// loop.
 ///
 /// The object clears the word to do so.
-static inline const void *_Nullable ec_tail(void) { return ec_tail_storage; }
-static inline void ec_set_tail(const void *_Nullable tail) { ec_tail_storage = tail; }
-/// The callbacks that the calling thread has deferred.
-static inline void *_Nullable ec_deferred(void) { return ec_deferred_storage; }
-static inline void ec_set_deferred(void *_Nullable deferred) { ec_deferred_storage = deferred; }
+static inline const void *_Nullable ec_tail_callee(void) { return ec_tail_callee_storage; }
+static inline void ec_set_tail_callee(const void *_Nullable callee) { ec_tail_callee_storage = callee; }
+/// The calls that the calling thread has deferred.
+static inline void *_Nullable ec_deferred_calls(void) { return ec_deferred_calls_storage; }
+static inline void ec_set_deferred_calls(void *_Nullable calls) { ec_deferred_calls_storage = calls; }
 
 /// The frees that the calling thread has deferred; null while the thread frees nothing.
 static inline void *_Nullable ec_freeing(void) { return ec_freeing_storage; }

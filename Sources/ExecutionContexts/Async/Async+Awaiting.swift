@@ -33,7 +33,7 @@ extension FutureState {
     @usableFromInline
     nonisolated(nonsending) final func waitInTask(cancelsIfLast: Bool) async throws {
         let waiting = WaitingTask(cancelsIfLast: cancelsIfLast)
-        try await withEscalation { priority in
+        try await withEscalationHandler { priority in
             self.escalateTasks(to: priority)
         } of: {
             try await withCancellationHandler {

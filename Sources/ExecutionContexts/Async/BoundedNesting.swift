@@ -56,17 +56,17 @@ enum BoundedNesting {
     /// Enters the next level; false at the deepest level.
     @inlinable @inline(__always)
     static func descend() -> Bool {
-        let depth = ec_depth()
+        let depth = ec_call_depth()
         guard depth < deepest else { return false }
-        ec_set_depth(depth + 1)
+        ec_set_call_depth(depth + 1)
         return true
     }
 
     /// Leaves a level; from the deepest one, first runs what was deferred there.
     @inlinable @inline(__always)
     static func ascend() {
-        let depth = ec_depth()
+        let depth = ec_call_depth()
         if depth == deepest { DeferredNotifications.run() }
-        ec_set_depth(depth - 1)
+        ec_set_call_depth(depth - 1)
     }
 }

@@ -48,7 +48,7 @@ internal import CPlatform
             } else if let other = unsafe deferred.pointee.others.popFirst() {
                 perform(other)
             } else {
-                ec_set_deferred(nil)
+                ec_set_deferred_calls(nil)
                 unsafe deferred.deinitialize(count: 1)
                 unsafe deferred.deallocate()
             }
@@ -64,14 +64,14 @@ internal import CPlatform
     }
 
     private static var current: Pointer? {
-        unsafe ec_deferred()?.assumingMemoryBound(to: DeferredNotifications.self)
+        unsafe ec_deferred_calls()?.assumingMemoryBound(to: DeferredNotifications.self)
     }
 
     private static var mine: Pointer {
         if let deferred = unsafe current { return unsafe deferred }
         let deferred = Pointer.allocate(capacity: 1)
         unsafe deferred.initialize(to: DeferredNotifications())
-        unsafe ec_set_deferred(deferred)
+        unsafe ec_set_deferred_calls(deferred)
         return unsafe deferred
     }
 }

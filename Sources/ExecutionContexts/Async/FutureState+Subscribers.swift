@@ -77,12 +77,12 @@ extension FutureState {
 
     /// Notifies the subscribers in order; called by the thread that entered the phase `notifying`.
     final func notifyAll(_ first: consuming Callback.Body?) {
-        let outer = unsafe ec_tail()
+        let outer = unsafe ec_tail_callee()
         callFirst(consume first)
         var tail = notifyQueue()
         // A chain is notified link by link in this loop, and does not nest.
         while let state = tail { tail = state.notifyQueue() }
-        unsafe ec_set_tail(outer)
+        unsafe ec_set_tail_callee(outer)
     }
 
     /// Calls the first callback.
@@ -102,9 +102,9 @@ extension FutureState {
             while let subscriber = next() {
                 // It was not the last: its own queue goes before the subscribers that came later.
                 if let state = tail.take() { BoundedNesting.notify(by: state) }
-                unsafe ec_set_tail(subscriber.address)
+                unsafe ec_set_tail_callee(subscriber.address)
                 subscriber.notify(by: self)
-                if unsafe ec_tail() == nil {
+                if unsafe ec_tail_callee() == nil {
                     tail = unsafe unsafeDowncast(subscriber, to: FutureState.self)
                 }
             }
@@ -114,8 +114,8 @@ extension FutureState {
 
     /// Leaves notification to the loop on this thread that notifies this; false if there is none.
     final func becomesTail() -> Bool {
-        guard unsafe ec_tail() == address else { return false }
-        ec_set_tail(nil)
+        guard unsafe ec_tail_callee() == address else { return false }
+        ec_set_tail_callee(nil)
         return true
     }
 

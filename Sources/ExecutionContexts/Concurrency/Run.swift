@@ -18,7 +18,7 @@ extension ExecutionContext {
         guard let escalating = self as? any EscalatingContext else {
             return try await submission.run(on: self)
         }
-        return try await withEscalation({ escalating.raise(to: $0) }) {
+        return try await withEscalationHandler({ escalating.raise(to: $0) }) {
             try await submission.run(on: self)
         }
     }

@@ -77,7 +77,7 @@ private final class ActorJobs<Isolation: Actor>: ExecutionContext {
     init(actor: Isolation) { self.actor = actor }
 
     func execute(_ work: @escaping Work) {
-        SimulationHooks.leaves(for: "\(Isolation.self)")
+        SimulationHooks.willSubmitOutside(to: "\(Isolation.self)")
         let priority = Task.currentPriority
         // Making the task only enqueues it: no code of the user's runs under the lock (law 9).
         lastJob.withLock { lastJob in

@@ -14,12 +14,12 @@ public final class BarrierQueueContext: SynchronousBarrierContext, ForecastingCo
     public var queue: DispatchQueue { entry.queue }
 
     public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         entry.submit(consume work)
     }
 
     public func executeBarrier(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         entry.submitBarrier(consume work)
     }
 

@@ -29,7 +29,7 @@ public final class BlockingContext: ExecutionContext, ForecastingContext, Limite
     }
 
     public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         let work = UnmanagedWork(consume work)
         let threads: Int? = state.withLock { state in
             state.queue.append(work.assembled())
@@ -78,7 +78,7 @@ public final class BlockingContext: ExecutionContext, ForecastingContext, Limite
     @Sendable private func drain() {
         unsafe Frame.enterJobs(of: Frame.owner(self)) {
             while let work = next() {
-                Batch.run(work)
+                AutoreleasePool.run(work)
                 Frame.endJob()
             }
         }

@@ -10,12 +10,12 @@ struct ForeignQueueContext: SynchronousBarrierContext, ForecastingContext {
     var queue: DispatchQueue { entry.queue }
 
     func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         entry.submit(consume work)
     }
 
     func executeBarrier(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         entry.submitBarrier(consume work)
     }
 
@@ -32,7 +32,7 @@ struct ForeignQueueContext: SynchronousBarrierContext, ForecastingContext {
     }
 
     func hold() -> ExclusiveHold {
-        !entry.mark.holding.isMine && hasToItself() ? .nothing : entry.hold()
+        !entry.mark.exclusiveOwner.isMine && hasToItself() ? .nothing : entry.hold()
     }
 
     var isCurrent: Bool? { entry.isCurrent }

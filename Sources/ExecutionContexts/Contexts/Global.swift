@@ -35,7 +35,7 @@ public import Dispatch
     @inline(never)
     private func executeSimulated(_ work: UnmanagedWork) {
         let work = work.assembled()
-        if unsafe SimulationHooks.submit(work, for: globalQueue.identity) { return }
+        if unsafe SimulationHooks.submit(work, for: globalQueue.identity, named: name) { return }
         globalQueue.execute(work)
         globalQueue.makeRoomIfNeeded()
     }

@@ -134,7 +134,7 @@ final class GlobalQueue: LimitedView<RootQueue>, @unchecked Sendable {
 
     override func beginWait() { unsafe queue?._withUnsafeGuaranteedRef { $0.beginWait() } }
 
-    override func endWait(_ return: Return) {
+    override func endWait(_ resumption: Resumption) {
         unsafe queue?._withUnsafeGuaranteedRef { $0.endWait() }
     }
 

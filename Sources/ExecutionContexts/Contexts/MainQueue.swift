@@ -13,7 +13,7 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Forec
 
     /// Runs a closure of the main actor on the main queue.
     public func execute(_ work: consuming @escaping @MainActor @Sendable () -> Void) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         submit(Self.plain(consume work))
     }
 
@@ -43,23 +43,23 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Forec
     /// Gives the caller exclusive access to the main queue. The main thread waits meanwhile: make
     /// it short.
     public func hold() -> ExclusiveHold {
-        if !Self.mark.holding.holdAgain() {
+        if !Self.mark.exclusiveOwner.holdAgain() {
             if isOnMain { return .nothing }
             // The main queue cannot be suspended.
             let occupation = Occupation.begin(in: self)
-            Self.mark.holding.begin()
+            Self.mark.exclusiveOwner.begin()
             Self.occupation.withLock { $0 = occupation }
         }
         return ExclusiveHold(releasing: {
             // The last release ends the occupation, whichever hold was made first.
-            if Self.mark.holding.end() { Self.occupation.withLock { $0.take() }?.end() }
+            if Self.mark.exclusiveOwner.end() { Self.occupation.withLock { $0.take() }?.end() }
         })
     }
 
     /// Yes on the main queue, on the main thread, which owns it, and for its holder; otherwise not
     /// known.
     public var isCurrent: Bool? {
-        Self.mark.holding.isMine || isOnMain ? true : nil
+        Self.mark.exclusiveOwner.isMine || isOnMain ? true : nil
     }
 
     /// Whether the caller is known to be on the main queue or the main thread.
@@ -132,7 +132,7 @@ extension ExecutionContext where Self == MainContext {
     // closure.
     @_disfavoredOverload
     public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         self.submit(consume work)
     }
 

@@ -17,7 +17,7 @@ public struct QueueContext: ExecutionContext, ForecastingContext {
     }
 
     public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         let job = unsafe QueueJob(consume work, of: mark.running)
         queue.async { job.run() }
     }

@@ -28,7 +28,7 @@ extension WaitForecast {
             case .own: break
             }
             // The holder of a queue has suspended it, and with it the queues that target it.
-            if unsafe mark.holding.isMine || Frame.isCurrent(mark.exclusive)
+            if unsafe mark.exclusiveOwner.isMine || Frame.isCurrent(mark.exclusive)
                 || mark.isSerial && mark.isOccupied
             {
                 return obstacle = queue.label
@@ -60,13 +60,13 @@ struct QueueEntry: Sendable {
     }
 
     /// Yes on this queue, on queues that target it, and for its holder; otherwise not known.
-    var isCurrent: Bool? { mark.isOccupied || mark.holding.isMine ? true : nil }
+    var isCurrent: Bool? { mark.isOccupied || mark.exclusiveOwner.isMine ? true : nil }
 
     /// Whether the caller is known to have exclusive access to the queue.
-    var isExclusive: Bool { unsafe mark.holding.isMine || Frame.isCurrent(mark.exclusive) }
+    var isExclusive: Bool { unsafe mark.exclusiveOwner.isMine || Frame.isCurrent(mark.exclusive) }
 
     /// Whether the caller is known to be inside `read`, and so not to have exclusive access.
-    var isReading: Bool { unsafe !isExclusive && Frame.isCurrent(mark.reading) }
+    var isReading: Bool { unsafe !isExclusive && Frame.isCurrent(mark.shared) }
 
     /// Waits for `body` to run, concurrently with other work; inside the queue's work it runs at
     /// once.
@@ -78,11 +78,11 @@ struct QueueEntry: Sendable {
         return try BlockingScope.calling {
             queue.sync {
                 if caller.isHere {
-                    return Result { () throws(Failure) in try unsafe Frame.enter(mark.reading, body)
+                    return Result { () throws(Failure) in try unsafe Frame.enter(mark.shared, body)
                     }
                 }
                 return caller.result { () throws(Failure) in
-                    try unsafe Frame.enter(mark.reading, body)
+                    try unsafe Frame.enter(mark.shared, body)
                 }
             }
         }.get()
@@ -104,12 +104,12 @@ struct QueueEntry: Sendable {
 
     /// Waits until the caller has exclusive access. The hold occupies no thread of the queue.
     func hold() -> ExclusiveHold {
-        if !mark.holding.holdAgain() {
+        if !mark.exclusiveOwner.holdAgain() {
             if unsafe Frame.isCurrent(mark.exclusive) { return .nothing }
             BlockingScope.calling { queue.sync(flags: .barrier) { queue.suspend() } }
-            mark.holding.begin()
+            mark.exclusiveOwner.begin()
         }
-        return ExclusiveHold(releasing: { if mark.holding.end() { queue.resume() } })
+        return ExclusiveHold(releasing: { if mark.exclusiveOwner.end() { queue.resume() } })
     }
 
     /// Submits `work` to the queue, marked as one of its jobs.

@@ -19,7 +19,7 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
     public var queue: DispatchQueue { entry.queue }
 
     public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         entry.submit(consume work)
     }
 
@@ -38,7 +38,7 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
     public func hold() -> ExclusiveHold {
         // All of the queue's own work is exclusive.
         if entry.mark.isOccupied { return .nothing }
-        if entry.mark.target != nil && !entry.mark.holding.isMine { checkTargets() }
+        if entry.mark.target != nil && !entry.mark.exclusiveOwner.isMine { checkTargets() }
         return entry.hold()
     }
 

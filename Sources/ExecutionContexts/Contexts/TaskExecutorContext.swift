@@ -10,7 +10,7 @@ public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
     public init(_ executor: Executor) { self.executor = executor }
 
     public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         let work = MovedWork(consume work)
         // The closure never suspends, so the executor runs it as one job.
         Task.detached(executorPreference: executor, priority: Task.currentPriority) { work.run() }

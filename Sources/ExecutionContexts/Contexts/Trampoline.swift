@@ -11,7 +11,7 @@ public struct TrampolineContext: ExecutionContext {
     public init() {}
 
     public func execute(_ work: consuming @escaping Work) {
-        if let running = unsafe ec_trampoline() {
+        if let running = unsafe ec_job_queue() {
             unsafe running.assumingMemoryBound(to: WorkQueue.self).pointee.append(work)
         } else {
             Self.run(work)
@@ -24,7 +24,7 @@ public struct TrampolineContext: ExecutionContext {
     }
 
     /// Yes inside a job of a trampoline on this thread, no elsewhere.
-    public var isCurrent: Bool? { unsafe ec_trampoline() != nil }
+    public var isCurrent: Bool? { unsafe ec_job_queue() != nil }
 
     public var name: String { "trampoline" }
 
@@ -38,8 +38,8 @@ public struct TrampolineContext: ExecutionContext {
         // The queue lives in this stack frame, and the thread-local pointer is cleared before it
         // ends.
         unsafe withUnsafeMutablePointer(to: &queue) { queue in
-            unsafe ec_set_trampoline(queue)
-            defer { ec_set_trampoline(nil) }
+            unsafe ec_set_job_queue(queue)
+            defer { ec_set_job_queue(nil) }
             while let next = unsafe queue.pointee.popFirst() { next() }
         }
     }

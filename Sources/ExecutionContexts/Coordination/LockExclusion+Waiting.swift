@@ -7,13 +7,15 @@ internal import CPlatform
 /// 3. Park. A thread that leaves wakes one waiter, which repeats from step 2.
 extension LockExclusion {
     /// Waits and enters; false if `deadline` came first.
-    func wait(_ thread: ThreadRecord, _ request: Waiter.WaitRequest, until deadline: Int64) -> Bool
+    func wait(_ thread: ThreadRecord, _ request: WaitDetails.Request, until deadline: Int64) -> Bool
     {
         // A caller that gives up at once does not spin either.
         if unsafe deadline != .min && spin(thread, request) { return true }
-        var waiter = unsafe Waiter(thread, request, helps: mayHelp(until: deadline))
-        waiter.helpsWithDropped = unsafe deadline == Parker.never && !Threads.own.pointee.is_main
-        waiter.position = .max
+        var details = unsafe WaitDetails(request, for: thread)
+        details.helps = mayHelp(until: deadline)
+        details.helpsWithDropped = unsafe deadline == Parker.never && !Threads.own.pointee.is_main
+        details.position = .max
+        var waiter = unsafe Waiter(thread, details)
         return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
     }
 
@@ -26,11 +28,12 @@ extension LockExclusion {
             case .enter: return true
             case .giveUp: return false
             case .help: if unsafe help(waiter) { return true }
-            case .forecast: unsafe waiter.pointee.foresee(WaitForecast.of(writeContext).isUnclear)
+            case .forecast:
+                unsafe waiter.pointee.details.foresee(WaitForecast.of(writeContext).isUnclear)
             case .awaitDrain where awaitDrain(): continue
             case .awaitDrain: unsafe waiter.pointee.parker.park(until: deadline)
             case .park(let end):
-                unsafe SimulationHooks.waits(
+                unsafe SimulationHooks.willPark(
                     for: admission.word, admission.exclusiveThread, writeContext.name)
                 unsafe waiter.pointee.parker.park(until: end)
             }
@@ -58,7 +61,7 @@ extension LockExclusion {
     }
 
     /// Spins for a moment: most reads and writes are short, and parking takes long.
-    private func spin(_ thread: ThreadRecord, _ request: Waiter.WaitRequest) -> Bool {
+    private func spin(_ thread: ThreadRecord, _ request: WaitDetails.Request) -> Bool {
         if unsafe thread.pointee.simulation != nil { return false }
         for _ in 0..<100 {
             // Spinning does not take the cache line from the thread that is inside.

@@ -45,7 +45,7 @@ extension ReadWriteStateMachine {
             unsafe wake(firstHelper, &effects)
         }
         if effects.unparks.isEmpty, let first = unsafe overtaken {
-            unsafe first.pointee.isTiming = true
+            unsafe first.pointee.details.isTiming = true
             effects.unparks.append(unsafe first.pointee.parker)
         }
         publish()
@@ -62,9 +62,9 @@ extension ReadWriteStateMachine {
         var next = unsafe waitQueue.first
         while let waiter = unsafe next {
             unsafe next = waitQueue.next(after: waiter)
-            let isEnqueued = unsafe waiter.pointee.isEnqueuedRead
+            let isEnqueued = unsafe waiter.pointee.details.isEnqueuedRead
             guard
-                unsafe isDue(waiter) && waiter.pointee.request == .shared
+                unsafe isDue(waiter) && waiter.pointee.details.request == .shared
                     && (isEnqueued || hasWrites)
             else {
                 // Behind an enqueued read that waits for writes no waiter is ready.
@@ -102,7 +102,8 @@ extension ReadWriteStateMachine {
     /// The first waiter, if only threads inside keep it out and it does not look at the clock yet.
     private var overtaken: WaiterPointer? {
         guard let first = unsafe waitQueue.first,
-            unsafe !first.pointee.isTiming && !first.pointee.isEnqueuedRead && isDue(first)
+            unsafe !first.pointee.details.isTiming && !first.pointee.details.isEnqueuedRead
+                && isDue(first)
         else { return nil }
         return unsafe first
     }
@@ -110,20 +111,21 @@ extension ReadWriteStateMachine {
     /// The first waiter that may run writes itself, or drive the write context.
     private var firstHelper: WaiterPointer? {
         guard waitQueue.count > waitingReads else { return nil }
-        return unsafe waitQueue.first { unsafe mayHelp($0) || $0.pointee.drives }
+        return unsafe waitQueue.first { unsafe mayHelp($0) || $0.pointee.details.drives }
     }
 
     /// The first waiting thread that can enter, while no thread is inside exclusively.
     private func firstReady(besideReaders: Bool) -> WaiterPointer? {
         func canEnter(_ waiter: WaiterPointer) -> Bool {
-            unsafe (waiter.pointee.request == .shared || !besideReaders) && isDue(waiter)
+            unsafe (waiter.pointee.details.request == .shared || !besideReaders) && isDue(waiter)
         }
         // No waiter passes a first one that starves. `admitReaders` admits enqueued reads, and
         // behind one that waits for writes no waiter is ready.
         let first = unsafe waitQueue.first {
-            unsafe isFirstStarving || $0.pointee.isEnqueuedRead || canEnter($0)
+            unsafe isFirstStarving || $0.pointee.details.isEnqueuedRead || canEnter($0)
         }
-        guard let first = unsafe first, unsafe !first.pointee.isEnqueuedRead && canEnter(first)
+        guard let first = unsafe first,
+            unsafe !first.pointee.details.isEnqueuedRead && canEnter(first)
         else { return nil }
         return unsafe first
     }
@@ -131,15 +133,15 @@ extension ReadWriteStateMachine {
     /// Whether an enqueued read that can be admitted is queued before `waiter`.
     func hasReadyRead(before waiter: WaiterPointer) -> Bool {
         guard waitingReads > 0 else { return false }
-        let first = unsafe waitQueue.first { unsafe $0 == waiter || $0.pointee.isEnqueuedRead }
+        let first = unsafe waitQueue.first {
+            unsafe $0 == waiter || $0.pointee.details.isEnqueuedRead
+        }
         guard let first = unsafe first, unsafe first != waiter else { return false }
         return unsafe isDue(first)
     }
 }
 
-extension Waiter { var isEnqueuedRead: Bool { job != nil } }
-
-extension WaiterQueue {
+extension WaiterQueue<WaitDetails> {
     func first(where matches: (WaiterPointer) -> Bool)
         -> WaiterPointer?
     {

@@ -27,7 +27,9 @@ extension ReadWriteStateMachine {
         _ waiter: WaiterPointer, until deadline: Int64, _ effects: inout Effects
     ) -> WaitStep {
         if unsafe waiter.pointee.isAdmitted { return .enter }
-        if unsafe waiter.pointee.position == .max { unsafe waiter.pointee.position = submitted }
+        if unsafe waiter.pointee.details.position == .max {
+            unsafe waiter.pointee.details.position = submitted
+        }
         if deadline == Parker.never, unsafe needsForecast(waiter) { return .forecast }
         let wasWoken = unsafe waiter.pointee.isWoken
         if wasWoken {
@@ -40,11 +42,11 @@ extension ReadWriteStateMachine {
             if let step = unsafe tryToEnter(waiter, &effects) { return step }
             let now = unsafe SimulationHooks.now(waiter.pointee.thread)
             if deadline == .min || now >= deadline {
-                if unsafe waiter.pointee.isQueued { unsafe remove(waiter) }
+                if unsafe waiter.pointee.details.isQueued { unsafe remove(waiter) }
                 effects = admitNext()
                 return .giveUp
             }
-            if unsafe waiter.pointee.isQueued {
+            if unsafe waiter.pointee.details.isQueued {
                 let end = unsafe starvationDeadline(waiter, now: now)
                 // No other waiter was woken while this wake-up was pending, so this thread wakes
                 // the next one.
@@ -52,7 +54,7 @@ extension ReadWriteStateMachine {
                 return unsafe awaitsDrain(waiter) ? .awaitDrain : .park(until: min(deadline, end))
             }
             unsafe waitQueue.append(waiter)
-            unsafe waiter.pointee.isQueued = true
+            unsafe waiter.pointee.details.isQueued = true
             publish()
         }
     }
@@ -76,7 +78,7 @@ extension ReadWriteStateMachine {
         }
         if unsafe isFirstStarving && waitQueue.first != waiter { return nil }
         let isInside =
-            unsafe waiter.pointee.request == .shared
+            unsafe waiter.pointee.details.request == .shared
             ? admission.admitReader()
             : !hasReadyRead(before: waiter) && admission.tryExclude(thread)
         guard isInside else { return nil }
@@ -86,9 +88,9 @@ extension ReadWriteStateMachine {
 
     /// A waiter that is inside leaves the queue.
     mutating func leaveQueue(_ waiter: WaiterPointer, _ effects: inout Effects) {
-        if unsafe waiter.pointee.isQueued { unsafe remove(waiter) }
+        if unsafe waiter.pointee.details.isQueued { unsafe remove(waiter) }
         // Other waiters may enter beside a reader. Behind a writer they wait on.
-        if unsafe waiter.pointee.request == .shared {
+        if unsafe waiter.pointee.details.request == .shared {
             effects = admitNext()
         } else {
             publish()
@@ -104,7 +106,7 @@ extension ReadWriteStateMachine {
         _ waiter: WaiterPointer, now: Int64
     ) -> Int64 {
         guard unsafe waitQueue.first == waiter && isDue(waiter) else { return Parker.never }
-        unsafe waiter.pointee.isTiming = true
+        unsafe waiter.pointee.details.isTiming = true
         let end = unsafe waiter.pointee.since + 1_000_000
         if now < end { return end }
         isFirstStarving = true
@@ -116,17 +118,19 @@ extension ReadWriteStateMachine {
     private func awaitsDrain(_ waiter: WaiterPointer) -> Bool {
         // The hint suffices: a thread that is inside exclusively admits waiters when it leaves,
         // under the lock.
-        unsafe waiter.pointee.drives && !isDue(waiter) && isDrainRequested
+        unsafe waiter.pointee.details.drives && !isDue(waiter) && isDrainRequested
             && !admission.hint.isExclusive
     }
 
     func mayHelp(_ waiter: WaiterPointer) -> Bool {
-        unsafe waiter.pointee.helps || hasDroppedDrain && waiter.pointee.helpsWithDropped
+        unsafe waiter.pointee.details.helps
+            || hasDroppedDrain && waiter.pointee.details.helpsWithDropped
     }
 
     /// Whether a waiter, not yet queued, needs to know if the write context can run the writes
     /// before it.
     private func needsForecast(_ waiter: WaiterPointer) -> Bool {
-        unsafe !waiter.pointee.hasForeseen && !waiter.pointee.helps && !isDue(waiter)
+        unsafe !waiter.pointee.details.hasForeseen && !waiter.pointee.details.helps
+            && !isDue(waiter)
     }
 }

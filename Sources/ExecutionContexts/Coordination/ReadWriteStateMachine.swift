@@ -32,7 +32,7 @@
     private(set) var completed: UInt64 = 0
 
     /// Threads and enqueued reads, in the order of arrival.
-    var waitQueue = WaiterQueue()
+    var waitQueue = WaiterQueue<WaitDetails>()
     /// How many of the waiters are enqueued reads.
     private(set) var waitingReads: UInt32 = 0
     /// Enqueued reads that were admitted, and so counted in the word, and that have no thread yet.
@@ -73,14 +73,14 @@
     /// How many writes may have run before the first waiting writer or enqueued read enters.
     private var limit: UInt64 {
         let first = unsafe waitQueue.first {
-            unsafe $0.pointee.request == .exclusive || $0.pointee.isEnqueuedRead
+            unsafe $0.pointee.details.request == .exclusive || $0.pointee.details.isEnqueuedRead
         }
-        return unsafe first?.pointee.position ?? submitted
+        return unsafe first?.pointee.details.position ?? submitted
     }
 
     /// Whether the writes before a waiter have run.
     func isDue(_ waiter: WaiterPointer) -> Bool {
-        unsafe waiter.pointee.position <= completed
+        unsafe waiter.pointee.details.position <= completed
     }
 
     /// Copies the flags of the wait queue into the word.
@@ -112,9 +112,10 @@
     mutating func enqueueRead(_ read: consuming @escaping Work, by thread: ThreadRecord) -> Effects
     {
         let waiter = WaiterPointer.allocate(capacity: 1)
-        unsafe waiter.initialize(to: Waiter(thread, .shared))
-        unsafe waiter.pointee.job = consume read
-        unsafe waiter.pointee.position = submitted
+        var details = unsafe WaitDetails(.shared, for: thread)
+        details.job = consume read
+        details.position = submitted
+        unsafe waiter.initialize(to: Waiter(thread, details))
         unsafe waitQueue.append(waiter)
         waitingReads += 1
         return admitNext()
@@ -154,7 +155,7 @@
         _ waiter: WaiterPointer, ran: UInt64, _ effects: inout Effects
     ) -> Bool {
         completed += ran
-        let isReader = unsafe waiter.pointee.request == .shared
+        let isReader = unsafe waiter.pointee.details.request == .shared
         guard unsafe isDue(waiter) && (isReader || !hasReadyRead(before: waiter)) else {
             // A waiting writer stands between, or, before a writer, an enqueued read that is ready.
             effects = leaveExclusive()
@@ -181,7 +182,7 @@
     mutating func removeRead(_ waiter: WaiterPointer) -> Work? {
         unsafe remove(waiter)
         waitingReads -= 1
-        let read = unsafe waiter.pointee.job.take()
+        let read = unsafe waiter.pointee.details.job.take()
         unsafe waiter.deinitialize(count: 1)
         unsafe waiter.deallocate()
         return read
@@ -209,6 +210,3 @@
         return read
     }
 }
-
-/// A waiter in place: on the stack of its thread, or in the block of an enqueued read.
-typealias WaiterPointer = UnsafeMutablePointer<Waiter>

@@ -54,12 +54,12 @@ package final class AwaitedEnd: Sendable {
     /// Traps if that job can never run while the caller waits (law 27).
     func wait(
         for context: some ExecutionContext, named name: String,
-        then return: BlockingScope.Return = .whenThereIsRoom
+        then resumption: BlockingScope.Resumption = .whenThereIsRoom
     ) {
         // An inline base has already run it.
         if isFreed { return }
         // A simulation reports by itself that no thread can make progress, and how that came about.
-        if SimulationHooks.current != nil { return wait(then: `return`) }
+        if SimulationHooks.current != nil { return wait(then: resumption) }
         let forecast = WaitForecast.of(context)
         forecast.trapIfObstructed(name)
         if let driver = forecast.driver { return driver.drive(until: self) }
@@ -74,12 +74,12 @@ package final class AwaitedEnd: Sendable {
         {
             probe(name)
         }
-        wait(then: `return`)
+        wait(then: resumption)
     }
 
     /// Waits for the end.
-    func wait(then return: BlockingScope.Return) {
-        while !isFreed { semaphore.wait(then: `return`) }
+    func wait(then resumption: BlockingScope.Resumption) {
+        while !isFreed { semaphore.wait(then: resumption) }
     }
 
     /// How long the caller waits before it calls the probe, in nanoseconds.

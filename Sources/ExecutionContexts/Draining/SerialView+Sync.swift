@@ -17,12 +17,12 @@ extension SerialView {
 
     /// Gives the caller exclusive access; neither the base nor one of its threads waits meanwhile.
     func hold() -> ExclusiveHold {
-        if !holding.holdAgain() {
+        if !exclusiveOwner.holdAgain() {
             if unsafe Frame.isCurrent(identity) { return .nothing }
             enter()
-            holding.begin()
+            exclusiveOwner.begin()
         }
-        return ExclusiveHold(releasing: { if self.holding.end() { self.leave() } })
+        return ExclusiveHold(releasing: { if self.exclusiveOwner.end() { self.leave() } })
     }
 
     private func syncOnBase<Value, Failure: Error>(

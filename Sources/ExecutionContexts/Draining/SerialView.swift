@@ -29,7 +29,7 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     let batch: UnsafeMutablePointer<WorkQueue>
     /// The threads that wait for drain ownership; accessed under the mailbox's lock.
     var waitQueue = DrainWaiters()
-    let holding = ExclusiveOwner()
+    let exclusiveOwner = ExclusiveOwner()
 
     init(base: Base, name: String) {
         self.base = base
@@ -55,7 +55,7 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     }
 
     /// True in this view's jobs and for its holder, else false; law 4 has the one exception.
-    var isCurrent: Bool? { unsafe Frame.isCurrent(identity) || holding.isMine }
+    var isCurrent: Bool? { unsafe Frame.isCurrent(identity) || exclusiveOwner.isMine }
 
     var time: any TimeSource { base.time }
 

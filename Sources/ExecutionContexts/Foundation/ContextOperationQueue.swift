@@ -60,7 +60,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
             !operation.isExecuting && !operation.isFinished,
             "An operation that is executing or has finished was added to the queue of '\(target.name)' (law 1). "
                 + "Make a new operation for each run.")
-        SimulationHooks.leaves(for: target.name)
+        SimulationHooks.willSubmitOutside(to: target.name)
         if runsInPlace {
             let barrier = members.withLock { $0.add(operation) }
             if let barrier {

@@ -18,7 +18,7 @@ public struct OperationQueueContext: ExecutionContext, ForecastingContext {
     public init(_ queue: OperationQueue) { self.queue = queue }
 
     public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         let job = unsafe QueueJob(consume work, of: Frame.owner(queue))
         queue.addOperation { [queue] in withExtendedLifetime(queue) { job.run() } }
     }

@@ -19,7 +19,7 @@ public final class RunLoopThreadContext: ActorBackingContext, ForecastingContext
     deinit { loop.finish() }
 
     public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         loop.perform(consume work)
     }
 
@@ -118,7 +118,7 @@ extension ExecutionContext where Self == RunLoopThreadContext {
         isDraining = true
         unsafe Frame.enterJobs(of: Frame.owner(self)) {
             for _ in 0..<state.withLock({ $0.queue.count }) {
-                if let work = state.withLock({ $0.queue.popFirst() }) { Batch.run(work) }
+                if let work = state.withLock({ $0.queue.popFirst() }) { AutoreleasePool.run(work) }
                 Frame.endJob()
             }
         }

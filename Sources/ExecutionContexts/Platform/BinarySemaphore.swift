@@ -21,12 +21,12 @@ enum BinarySemaphore: Sendable {
         }
     }
 
-    /// Waits for a signal; `return` says how a pool's thread continues afterwards.
-    func wait(then return: BlockingScope.Return = .whenThereIsRoom) {
+    /// Waits for a signal; `resumption` says how the thread continues afterwards.
+    func wait(then resumption: BlockingScope.Resumption = .whenThereIsRoom) {
         switch self {
         case .real(let semaphore):
             ec_refuse_wait_in_fork()
-            BlockingScope.waiting(then: `return`) { semaphore.wait() }
+            BlockingScope.waiting(then: resumption) { semaphore.wait() }
         case .simulated(let state): _ = state.wait(until: Parker.never)
         }
     }

@@ -1,7 +1,6 @@
 internal import CPlatform
 
-/// Notifies the context that owns a thread when the thread blocks, so that another thread can take
-/// over.
+/// Notifies the owner of a thread when the thread blocks, so that another thread can take over.
 ///
 /// A class, because the thread stores its address. The look-up must be short: the library's own
 /// waits make it.
@@ -9,12 +8,12 @@ internal import CPlatform
     // Unchecked because the class can be inherited from, and because of a pointer that is compared
     // and never dereferenced.
 
-    /// The address of the context that owns the threads, if it matters.
+    /// The address of the owner of the threads, if it matters.
     final let owner: UnsafeRawPointer?
 
     /// How a thread continues after a wait.
-    enum Return {
-        /// When the context has room for the thread: it holds nothing that other threads wait for,
+    enum Resumption {
+        /// When the owner has room for the thread: it holds nothing that other threads wait for,
         /// as far as the library knows.
         case whenThereIsRoom
         /// At once: the thread has, or is about to have, a lock that other threads may wait for.
@@ -27,7 +26,7 @@ internal import CPlatform
     func beginWait() {}
 
     /// Called after the wake-up. May sleep once more, until there is room for the thread.
-    func endWait(_ return: Return) {}
+    func endWait(_ resumption: Resumption) {}
 
     /// Called before a call that may or may not block.
     func beginCall() {}
@@ -43,11 +42,11 @@ internal import CPlatform
 
     /// Runs `body`, which may put the calling thread to sleep.
     static func waiting<Value, Failure: Error>(
-        then return: Return = .atOnce, _ body: () throws(Failure) -> Value
+        then resumption: Resumption = .atOnce, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         guard let current else { return try body() }
         current.beginWait()
-        defer { current.endWait(`return`) }
+        defer { current.endWait(resumption) }
         return try body()
     }
 

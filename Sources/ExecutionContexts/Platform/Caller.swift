@@ -4,15 +4,15 @@ internal import Dispatch
 /// The identity of a caller, which a wait carries to the thread that runs what the caller waits
 /// for.
 ///
-/// A thread may be inside a view's job, a queue's block, a section, a read, a write or a hold. Each
-/// of these asks one of three things. A thread that runs a `sync` for another thread gives that
+/// A thread may be inside jobs, blocks of dispatch queues, locks and holds. Each of these asks one
+/// of three things. A thread that runs a `sync` for another thread gives that
 /// thread's answers.
 ///
-/// | asked                                   | by                                        |
-/// |-----------------------------------------|-------------------------------------------|
-/// | the frames on the thread's stack        | views, queues, pools, accesses            |
-/// | the thread's record (`Threads.current`) | sections, coordinators, holds of a thread |
-/// | the current task                        | holds of a task                           |
+/// | asked                                   | by                          |
+/// |-----------------------------------------|-----------------------------|
+/// | the frames on the thread's stack        | the owners of the frames    |
+/// | the thread's record (`Threads.current`) | locks, holds of a thread    |
+/// | the current task                        | holds of a task             |
 ///
 /// What belongs to the thread itself stays its own (`Threads.own`): its thread-local values, the
 /// word that it parks on, its simulation.
@@ -59,7 +59,7 @@ internal import Dispatch
 
     /// Runs `body`, for which the caller waits, as a part of the caller's job.
     package func run(_ body: () -> Void) {
-        // The base runs its jobs on the caller, whose frames, record and task are already here.
+        // The caller's frames, record and task are already here.
         if isHere { return body() }
         let here = unsafe Threads.own
         let before = unsafe (caller: ec_caller(), callerTask: ec_caller_task_current())
@@ -97,8 +97,7 @@ internal import Dispatch
         }
     }
 
-    /// Runs the jobs of a context in a task that the context made for them: they are not parts of
-    /// that task.
+    /// Runs jobs in a task that was made for them: they are not parts of that task.
     static func outsideOfTask(_ body: () -> Void) {
         let before = unsafe ec_caller_task_current()
         var callerTask = unsafe ec_caller_task(task: nil, own_task: ownTask)
@@ -111,7 +110,7 @@ internal import Dispatch
 }
 
 extension Caller {
-    /// Runs `body` as one job of `owner`; for contexts outside of this library's sources.
+    /// Runs `body` as one job of `owner`; for owners outside of this library's sources.
     package static func runJob<Value, Failure: Error>(
         of owner: AnyObject, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {

@@ -1,18 +1,18 @@
 internal import CPlatform
 internal import Synchronization
 
-/// The exclusive owner of a context, and how often it holds the context.
+/// The exclusive owner of an object, and how often it holds the object.
 ///
-/// | caller                                            | owner                                    |
-/// |---------------------------------------------------|------------------------------------------|
-/// | in a task                                         | the task                                 |
-/// | in a job of a context of this library, not a task | the job                                  |
-/// | elsewhere                                         | the thread                               |
+/// | caller                                             | owner      |
+/// |----------------------------------------------------|------------|
+/// | in a task                                          | the task   |
+/// | in a job that this library runs, and not in a task | the job    |
+/// | elsewhere                                          | the thread |
 ///
 /// A task is the owner because an access that spans an `await` ends on another thread, and the
 /// thread that it began on runs other jobs meanwhile. A job is the owner because its thread runs
 /// other jobs after it. A hold that outlives its owner belongs to no caller: a number is not used
-/// again, and a task that owns a context is retained, so that no other task gets its address.
+/// again, and a task that owns an object is retained, so that no other task gets its address.
 struct ExclusiveOwner: ~Copyable, Sendable {
     private let holder = Atomic<UInt>(0)
     /// The nesting depth, below the number of the hold. The number distinguishes a hold from a
@@ -29,19 +29,19 @@ struct ExclusiveOwner: ~Copyable, Sendable {
         return holder != 0 && Holder(word: holder).isCaller
     }
 
-    /// Makes the caller the owner of a context that has none.
+    /// Makes the caller the owner of an object that has none.
     func begin() {
         // Releasing: a thread that reads this number also sees that the last owner has gone.
         let before = depth.load(ordering: .relaxed)
         depth.store((before / Self.number + 1) * Self.number + 1, ordering: .releasing)
-        // Relaxed, below: the caller has the context to itself, and other threads learn nothing
+        // Relaxed, below: the caller has the object to itself, and other threads learn nothing
         // from the word.
         let caller = Holder.caller
         caller.retain()
         holder.store(caller.word, ordering: .relaxed)
     }
 
-    /// Holds the context once more if the caller is the owner; false for any other caller.
+    /// Holds the object once more if the caller is the owner; false for any other caller.
     ///
     /// Another thread may end the hold at the same time. A hold that has ended does not begin
     /// again.
@@ -58,7 +58,7 @@ struct ExclusiveOwner: ~Copyable, Sendable {
         return false
     }
 
-    /// Ends one hold; true if it was the last, so that the context continues.
+    /// Ends one hold; true if it was the last, so that other callers may enter.
     func end() -> Bool {
         guard let holder = withdraw() else { return false }
         holder.release()

@@ -1,13 +1,13 @@
 import CPlatform
 internal import Synchronization
 
-/// Records that the calling thread runs a job of a context, for as long as a closure runs.
+/// Records that the calling thread runs a job of an owner, for as long as a closure runs.
 ///
-/// The frames of a thread form a list on its stack, so nested contexts see each other and a frame
-/// costs a few instructions. A frame exists exactly while its job runs. So a view says yes in
+/// The frames of a thread form a list on its stack, so nested owners see each other and a frame
+/// costs a few instructions. A frame exists exactly while its job runs. So its owner says yes in
 /// `isCurrent`, and never falsely (law 4).
 enum Frame {
-    /// Identifies the context of a frame; the object outlives the frame.
+    /// The address of the object to which a frame belongs; the object outlives the frame.
     typealias Owner = UnsafeRawPointer
 
     static func owner(_ object: AnyObject) -> Owner {
@@ -93,8 +93,8 @@ enum Frame {
 
     /// Whether a job of `owner` runs on this thread.
     ///
-    /// A view's frame with a note requests another drain from its base, and runs no job. A job that
-    /// the base runs meanwhile on this thread is not the view's.
+    /// A frame with a note runs no job of its owner. A job of another owner that runs inside of it
+    /// on this thread is not the owner's.
     static func isCurrent(_ owner: Owner) -> Bool {
         var next = unsafe ec_frame_top()
         while let frame = unsafe next {

@@ -2,7 +2,7 @@ internal import CPlatform
 internal import Dispatch
 internal import Synchronization
 
-/// The library's own threads, which all pools of the process share.
+/// The library's own threads, which the whole process shares.
 ///
 /// A thread runs one body at a time. It then stays idle for a tenth of a second, for the next body,
 /// and ends. The system's queues do not serve here: all code of the process shares their 255
@@ -141,7 +141,7 @@ private final class OwnThread: @unchecked Sendable {
     private func runAssignment() {
         guard let assignment = assignment.take() else { return }
         unsafe assignment.name.withCString { unsafe ec_thread_configure($0, assignment.quality) }
-        Batch.run(assignment.body)
+        AutoreleasePool.run(assignment.body)
     }
 
     /// Waits for the next body; false if none has come in time.

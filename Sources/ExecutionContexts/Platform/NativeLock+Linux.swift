@@ -13,8 +13,7 @@ internal import Synchronization
 ///
 /// Not `Synchronization.Mutex`: on the present Linux toolchain its futexes are invisible to the
 /// thread sanitizer, which then reports races in correct code. Not `pthread_mutex_t`: it is ten
-/// times as large, and its two calls took half of the time of 1,000 serial views one after the
-/// other.
+/// times as large, and its waiters go to sleep too soon.
 enum NativeLock {
     typealias Storage = Atomic<UInt32>
     static let layout = (

@@ -21,7 +21,7 @@ struct OwnedLock: ~Copyable {
     private let queue = Guarded(WaitQueue())
 
     private struct WaitQueue: ~Copyable {
-        var waiting = WaiterQueue()
+        var waiting = WaiterQueue<Void>()
         /// Whether a waiter was woken and has not run yet: no other needs to be woken.
         var isWakePending = false
 
@@ -35,7 +35,7 @@ struct OwnedLock: ~Copyable {
             return unsafe first.pointee.parker
         }
 
-        mutating func remove(_ waiter: UnsafeMutablePointer<Waiter>) {
+        mutating func remove(_ waiter: UnsafeMutablePointer<Waiter<Void>>) {
             if unsafe waiter.pointee.isWoken { isWakePending = false }
             unsafe waiting.remove(waiter)
         }
@@ -102,17 +102,17 @@ struct OwnedLock: ~Copyable {
     borrowing func wait(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
         if deadline == .min { return false }
         if unsafe deadline != .max || thread.pointee.simulation != nil {
-            var waiter = unsafe Waiter(thread, .exclusive)
+            var waiter = unsafe Waiter(thread, ())
             return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
         }
-        // Notifies the pool that its worker blocks, as every wait of the library does.
+        // Notifies the thread's owner that it blocks, as every wait of the library does.
         BlockingScope.waiting { unsafe os_unfair_lock_lock(native) }
         // Relaxed, as above.
         unsafe owner.pointee.store(thread.pointee.identifier, ordering: .relaxed)
         return true
     }
 
-    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64)
+    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter<Void>>, until deadline: Int64)
         -> Bool
     {
         let thread = unsafe waiter.pointee.thread

@@ -25,7 +25,7 @@ struct OwnedLock: ~Copyable {
     private let queue = Guarded(WaitQueue())
 
     private struct WaitQueue: ~Copyable {
-        var waiting = WaiterQueue()
+        var waiting = WaiterQueue<Void>()
         /// Whether a waiter was woken and has not run yet: no other needs to be woken.
         var isWakePending = false
         /// Whether the next release hands the lock over.
@@ -45,7 +45,7 @@ struct OwnedLock: ~Copyable {
             return unsafe first.pointee.parker
         }
 
-        mutating func remove(_ waiter: UnsafeMutablePointer<Waiter>) {
+        mutating func remove(_ waiter: UnsafeMutablePointer<Waiter<Void>>) {
             if unsafe waiter.pointee.isWoken { isWakePending = false }
             // A waiter further back that gives up changes nothing for the first one.
             if unsafe waiter == waiting.first { isFirstStarving = false }
@@ -53,7 +53,7 @@ struct OwnedLock: ~Copyable {
         }
 
         /// Decides how a woken waiter that was overtaken waits on; it parks again.
-        mutating func reconsider(_ waiter: UnsafeMutablePointer<Waiter>, now: Int64) {
+        mutating func reconsider(_ waiter: UnsafeMutablePointer<Waiter<Void>>, now: Int64) {
             unsafe waiter.pointee.isWoken = false
             isWakePending = false
             // One waiter at a time, and not every one that waits long: a hand-over costs a switch
@@ -132,15 +132,15 @@ struct OwnedLock: ~Copyable {
     borrowing func wait(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
         if deadline == .min { return false }
         if unsafe spin(thread) { return true }
-        var waiter = unsafe Waiter(thread, .exclusive)
+        var waiter = unsafe Waiter(thread, ())
         return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
     }
 
-    /// Spins for a moment: most sections are short, and going to sleep takes long.
+    /// Spins for a moment: most holds are short, and going to sleep takes long.
     ///
     /// It looks seldom, so that the owner keeps the cache line and may take the lock again a few
     /// times. If two threads take the lock alternately, the cache line travels between their
-    /// processors each time, which costs more than the section.
+    /// processors each time, which costs more than the hold.
     private borrowing func spin(_ thread: ThreadRecord) -> Bool {
         if unsafe thread.pointee.simulation != nil { return false }
         for _ in 0..<8 {
@@ -153,7 +153,7 @@ struct OwnedLock: ~Copyable {
         return false
     }
 
-    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter>, until deadline: Int64)
+    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter<Void>>, until deadline: Int64)
         -> Bool
     {
         let thread = unsafe waiter.pointee.thread

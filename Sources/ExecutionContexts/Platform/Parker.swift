@@ -30,8 +30,8 @@ internal import Synchronization
     /// Parks until the thread is unparked or the monotonic clock shows `deadline`; for the thread
     /// itself.
     ///
-    /// `return` says how a pool's thread continues afterwards.
-    func park(until deadline: Int64, then return: BlockingScope.Return = .atOnce) {
+    /// `resumption` says how the thread continues afterwards.
+    func park(until deadline: Int64, then resumption: BlockingScope.Resumption = .atOnce) {
         if let simulation = unsafe SimulationHooks.simulation(of: thread) {
             _ = simulation.park(until: deadline)
             return
@@ -41,7 +41,7 @@ internal import Synchronization
             expected: Self.empty, desired: Self.asleep, successOrdering: .acquiring,
             failureOrdering: .acquiring
         ).exchanged {
-            BlockingScope.waiting(then: `return`) {
+            BlockingScope.waiting(then: resumption) {
                 repeat {
                     unsafe ec_wait(word, Self.asleep, deadline)
                 } while unsafe word.pointee.load(ordering: .acquiring) == Self.asleep

@@ -9,7 +9,7 @@ internal import Dispatch
 /// by a nested `sync` to another queue, so the answer is then nil, never no (law 4).
 final class QueueMark: Sendable {
     private let key = DispatchSpecificKey<Void>()
-    let holding = ExclusiveOwner()
+    let exclusiveOwner = ExclusiveOwner()
     let kind: Kind
     /// Whether the library has made the queue, and made it serial; false if it is unknown.
     let isSerial: Bool
@@ -51,8 +51,9 @@ final class QueueMark: Sendable {
 
     /// The frame owner of callers that have the queue to themselves.
     var exclusive: Frame.Owner { unsafe Frame.owner(self) }
-    /// The frame owner of readers by `sync`: an address that no other owner has, as the next one.
-    var reading: Frame.Owner { unsafe Frame.owner(self) + 1 }
+    /// The frame owner of callers that share the queue by `sync`: an address that no other owner
+    /// has, as the next one.
+    var shared: Frame.Owner { unsafe Frame.owner(self) + 1 }
     /// The frame owner of jobs of the queue, whether or not they have it to themselves.
     var running: Frame.Owner { unsafe Frame.owner(self) + 2 }
 

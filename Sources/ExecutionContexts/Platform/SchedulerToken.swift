@@ -38,11 +38,3 @@ package enum HiddenFromSanitizer {
         ec_tsan_ignore_resume(depth)
     }
 }
-
-/// The processor that the threads of one simulation share: passing the scheduler token then wakes
-/// no other one.
-package enum Processor {
-    /// Pins the calling thread to one processor, where the system permits it; the same number gives
-    /// the same one.
-    package static func pin(_ number: Int) { ec_pin(UInt32(truncatingIfNeeded: number)) }
-}

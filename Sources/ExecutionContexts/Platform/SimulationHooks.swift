@@ -30,11 +30,10 @@ package protocol Simulation: AnyObject {
     /// The object with this word is new, and has this name.
     func didMake(_ word: UnsafeRawPointer, _ name: String)
 
-    /// The calling thread is about to park until it may enter the object with this word.
+    /// The calling thread is about to park, and threads that have `word` in a slot may unpark it.
     ///
-    /// `owner` holds the number of the thread that is inside exclusively, and `context` runs the
-    /// jobs that come first.
-    func willWait(_ word: UnsafeRawPointer, _ owner: UnsafeRawPointer, _ context: String)
+    /// So may the thread whose number `owner` holds, and a job of what has the name `runner`.
+    func willPark(for word: UnsafeRawPointer, _ owner: UnsafeRawPointer, _ runner: String)
 
     /// Parks the calling thread until it is woken, or `deadline` passes; true if it was woken.
     func park(until deadline: Int64) -> Bool
@@ -42,15 +41,15 @@ package protocol Simulation: AnyObject {
     /// Wakes the thread with this number, or makes its next `park` return at once.
     func unpark(_ thread: UInt32)
 
-    /// Runs `work` on a new thread, which no pool has to spare.
+    /// Runs `work` on a new thread of the system.
     func runOnNewThread(_ work: @escaping @Sendable () -> Void)
 
-    /// Runs `work` as a job of the context that stands for the system's threads.
+    /// Runs `work` on one of the simulated threads that stand for the system's.
     func submit(_ work: @escaping @Sendable () -> Void)
 
-    /// The calling thread has given a job to the context with this name, which runs it outside of
+    /// The calling thread is about to submit a job to what has this name, which runs it outside of
     /// the schedule.
-    func didLeave(for name: String)
+    func willSubmitOutside(to name: String)
 
     /// Runs `body` without a scheduling point in it, except where it has to wait.
     func undivided(_ body: () -> Void)
@@ -210,23 +209,23 @@ package enum SimulationHooks {
     }
 
     /// Says what the calling thread is about to park for; only a simulation uses it.
-    static func waits(
-        for word: UnsafeRawPointer, _ owner: UnsafeRawPointer, _ context: @autoclosure () -> String
+    static func willPark(
+        for word: UnsafeRawPointer, _ owner: UnsafeRawPointer, _ runner: @autoclosure () -> String
     ) {
         if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 {
-            unsafe current?.willWait(word, owner, context())
+            unsafe current?.willPark(for: word, owner, runner())
         }
     }
 
-    /// Whether the thread with this number announces that it reads; for a scheduler, while no other
-    /// thread runs.
-    package static func isReading(_ address: UInt, thread: UInt32) -> Bool {
+    /// Whether a slot of the thread with this number has the address; for a scheduler, while no
+    /// other thread runs.
+    package static func hasSlot(_ address: UInt, thread: UInt32) -> Bool {
         unsafe Threads.contains { record in
-            unsafe record.pointee.identifier == thread && ReaderSlots.holds(record, address)
+            unsafe record.pointee.identifier == thread && ThreadSlots.holds(record, address)
         }
     }
 
-    /// How many threads have a record, which is how many a search for readers visits.
+    /// How many threads have a record, which is how many a search of their slots visits.
     package static var threadCount: Int { Threads.count }
 
     /// The word on which the calling thread would park outside of a simulation.

@@ -1,7 +1,7 @@
 public import CPlatform
 internal import Synchronization
 
-/// The library's record of a thread: its number, the word it parks on, what it reads, its values.
+/// The library's record of a thread: its number, the word it parks on, its slots, its values.
 ///
 /// Numbers are the library's own and small: the system's are stale in a forked child. Records are
 /// never freed, because a waker may come late. The next thread that needs one gets the record of a
@@ -69,7 +69,7 @@ enum Threads {
                 unsafe free.pointee.next_free = nil
                 unsafe thread = free
             } else {
-                unsafe thread = ReaderSlots.allocateRecord()
+                unsafe thread = ThreadSlots.allocateRecord()
                 unsafe thread.initialize(to: ec_thread())
                 made += 1
                 unsafe thread.pointee.identifier = made
@@ -87,7 +87,7 @@ enum Threads {
                 unsafe living[Int(index)] = last
                 unsafe last.pointee.index = index
             }
-            unsafe ReaderSlots.freeBlocks(of: thread)
+            unsafe ThreadSlots.freeBlocks(of: thread)
             unsafe thread.pointee.next_free = firstFree
             unsafe firstFree = thread
         }

@@ -24,7 +24,7 @@
     @inline(never)
     private func executeSimulated(_ work: UnmanagedWork, isAccepted: Bool = false) {
         let work = work.assembled()
-        if unsafe SimulationHooks.submit(work, for: Frame.owner(core)) { return }
+        if unsafe SimulationHooks.submit(work, for: Frame.owner(core), named: name) { return }
         _ = core.submit(UnmanagedWork(consume work), priority, isAccepted: isAccepted)
     }
 

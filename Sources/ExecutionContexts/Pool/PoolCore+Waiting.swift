@@ -23,11 +23,11 @@ extension PoolCore {
     ///
     /// With `atOnce` the worker continues at once. If no permit is free it runs beyond the width,
     /// until some worker has ended a job.
-    func endWait(_ worker: PoolWorker, _ return: BlockingScope.Return) {
+    func endWait(_ worker: PoolWorker, _ resumption: BlockingScope.Resumption) {
         let mustWait = accounting.withLock { accounting in
             unsafe worker.record.waits -= 1
             guard unsafe worker.record.waits == 0 && worker.record.isActive else { return false }
-            if `return` == .whenThereIsRoom && !accounting.hasFreePermit {
+            if resumption == .whenThereIsRoom && !accounting.hasFreePermit {
                 accounting.appendReturning(worker)
                 publish(&accounting)
                 return true

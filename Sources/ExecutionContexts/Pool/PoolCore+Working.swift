@@ -48,7 +48,7 @@ extension PoolCore {
     @inline(__always)
     private func run(_ work: Work, _ worker: PoolWorker) {
         worker.beginJob()
-        Batch.run(work)
+        AutoreleasePool.run(work)
         Frame.endJob()
     }
 

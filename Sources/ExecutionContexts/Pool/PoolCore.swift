@@ -113,7 +113,7 @@ internal import Synchronization
             case .low, .lowest: lowPriority.append(work, isAccepted: isAccepted)
             }
         guard didAdd else { return false }
-        SimulationHooks.leaves(for: name)
+        SimulationHooks.willSubmitOutside(to: name)
         // Store-load handshake: either this thread sees that no worker searches, or a worker that
         // has stopped searching sees this job.
         atomicMemoryFence(ordering: .sequentiallyConsistent)

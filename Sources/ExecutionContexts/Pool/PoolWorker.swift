@@ -186,7 +186,7 @@ internal import Synchronization
 
     override func beginWait() { core.beginWait(self) }
 
-    override func endWait(_ return: BlockingScope.Return) { core.endWait(self, `return`) }
+    override func endWait(_ resumption: BlockingScope.Resumption) { core.endWait(self, resumption) }
 
     // The monitor finds out whether the call sleeps. Most calls do not, and a permit given up for
     // one costs more than the call.

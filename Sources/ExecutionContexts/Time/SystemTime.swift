@@ -28,7 +28,7 @@ public final class SystemTime: TimeSource {
     public var now: Moment { Moment(nanoseconds: MonotonicClock.nanoseconds) }
 
     public func add(_ delay: DelayedWork, tolerance: Duration) {
-        SimulationHooks.leaves(for: "the system's time")
+        SimulationHooks.willSubmitOutside(to: "the system's time")
         let grain = Self.grain(tolerance)
         state.withLock { state in
             if grain > 0 {

@@ -21,7 +21,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     init(processor: Int) {
         let started = Signal()
         let systemThread = Thread { [self] in
-            Processor.pin(processor)
+            Processors.pin(processor)
             identifier = SimulationHooks.thread
             unsafe sleeping = Word(SimulationHooks.parkedWord)
             SimulationHooks.simulating(self) {
@@ -113,7 +113,9 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         HiddenFromSanitizer.end()
     }
 
-    func willWait(_ state: UnsafeRawPointer, _ writer: UnsafeRawPointer, _ writeContext: String) {
+    func willPark(
+        for state: UnsafeRawPointer, _ writer: UnsafeRawPointer, _ writeContext: String
+    ) {
         HiddenFromSanitizer.begin()
         unsafe thread?.awaited = .coordinator(
             Word(state), writer: Word(writer), writeContext: writeContext)
@@ -147,9 +149,9 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         HiddenFromSanitizer.end()
     }
 
-    func didLeave(for name: String) {
+    func willSubmitOutside(to name: String) {
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { scheduler.didLeave(for: name, thread) }
+        if let thread, let scheduler { scheduler.willSubmitOutside(to: name, thread) }
         HiddenFromSanitizer.end()
     }
 

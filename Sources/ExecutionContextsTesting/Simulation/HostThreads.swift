@@ -21,7 +21,7 @@ final class HostThreads: @unchecked Sendable {
     init() { processor = Self.started.add(1, ordering: .relaxed).oldValue }
 
     /// Pins the calling thread to the processor of the host threads.
-    func pin() { Processor.pin(processor) }
+    func pin() { Processors.pin(processor) }
 
     /// The host of the simulated thread with this number: always the same, so that schedules are
     /// reproducible.

@@ -27,7 +27,7 @@ struct Word: Hashable {
     init(_ pointer: UnsafeRawPointer) { address = UInt(bitPattern: pointer) }
 
     /// Whether the thread with this number reads, if this is the word of a coordinator.
-    func isRead(by thread: UInt32) -> Bool { SimulationHooks.isReading(address, thread: thread) }
+    func isRead(by thread: UInt32) -> Bool { SimulationHooks.hasSlot(address, thread: thread) }
 
     /// The number of the thread that holds the lock, or zero, if this is the owner's word of a
     /// lock.

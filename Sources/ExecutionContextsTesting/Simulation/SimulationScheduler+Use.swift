@@ -39,7 +39,7 @@ extension SimulationScheduler {
 
     /// Reports a job that leaves the simulation, so that the schedule does not determine when it
     /// runs.
-    func didLeave(for name: String, _ thread: SimulatedThread) {
+    func willSubmitOutside(to name: String, _ thread: SimulatedThread) {
         fail(
             .foreign,
             "'\(thread.name)' gave work to '\(name)', which runs it outside of the simulation. Take a context of the simulation's "

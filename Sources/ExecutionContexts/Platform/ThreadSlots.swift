@@ -1,14 +1,13 @@
 internal import CPlatform
 public import Synchronization
 
-/// What each thread reads, for other threads to see and for the thread itself.
+/// Words of a thread that other threads may search.
 ///
 /// Each thread owns a stack of words, its slots. The address of an object in a slot announces that
-/// the thread reads the object. An announcement touches nothing that another thread writes. With
-/// the lowest bit set, a word informs only the thread itself that it reads there, because that read
-/// is counted in another way.
+/// the thread uses the object. An announcement touches nothing that another thread writes. With the
+/// lowest bit set, a word informs only the thread itself, and a search does not find it.
 @usableFromInline
-enum ReaderSlots {
+enum ThreadSlots {
     @usableFromInline typealias Slot = UnsafeMutablePointer<Atomic<UInt>>
 
     /// The slots of a record itself: a cache line.
@@ -30,7 +29,7 @@ enum ReaderSlots {
         return unsafe memory.bindMemory(to: ec_thread.self, capacity: 1)
     }
 
-    /// The slot of an outermost read: it is free while it is zero, and nothing else is counted.
+    /// The slot of an outermost use: it is free while it is zero, and nothing else is counted.
     @inlinable @inline(__always)
     static func first(_ thread: ThreadRecord) -> Slot {
         let slots = unsafe UnsafeMutableRawPointer(thread) + 64
@@ -50,7 +49,7 @@ enum ReaderSlots {
 
     static func pop(_ thread: ThreadRecord) { unsafe thread.pointee.pushed_slots -= 1 }
 
-    /// Whether the calling thread reads the object with this address, in either way.
+    /// Whether a slot of the thread has this address, with or without the lowest bit.
     static func holds(_ thread: ThreadRecord, _ address: UInt) -> Bool {
         for index in unsafe 0...thread.pointee.pushed_slots {
             // Relaxed: the thread's own words.
@@ -60,13 +59,13 @@ enum ReaderSlots {
         return false
     }
 
-    /// Whether any thread announces that it reads the object with this address.
+    /// Whether any thread announces that it uses the object with this address.
     ///
     /// The caller has passed `ec_barrier` since an announcement was last possible.
     static func isAnnounced(_ word: UInt) -> Bool {
         unsafe Threads.contains { thread in
             for index in 0..<inlineCount {
-                // Sequentially consistent: what a reader did before it withdrew its announcement
+                // Sequentially consistent: what a thread did before it withdrew its announcement
                 // has happened, and in portable mode the load must not pass the caller's own write.
                 if unsafe inlineSlot(thread, index).pointee.load(ordering: .sequentiallyConsistent)
                     == word

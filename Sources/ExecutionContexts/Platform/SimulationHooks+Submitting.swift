@@ -1,15 +1,17 @@
 internal import CPlatform
 
-// What a simulated thread hands to code that is not simulated.
+// The jobs that a thread submits, to its simulation or outside of it.
 extension SimulationHooks {
     /// Runs `work` in the calling thread's simulation, with frames of `owner`; false outside of a
     /// simulation.
     ///
-    /// For a context that runs its jobs on any thread: the simulation replaces it.
+    /// For jobs that any thread may run: the simulation replaces the owner, whose name is `name`.
     @inline(__always)
-    static func submit(_ work: @escaping Work, for owner: Frame.Owner) -> Bool {
+    static func submit(
+        _ work: @escaping Work, for owner: Frame.Owner, named name: @autoclosure () -> String
+    ) -> Bool {
         guard isAnywhere else { return false }
-        refuseInFork("a pool")
+        refuseInFork(name())
         guard let simulation = current else { return false }
         // Unsafe in name only: it is compared, and never dereferenced.
         nonisolated(unsafe) let owner = unsafe owner
@@ -17,13 +19,14 @@ extension SimulationHooks {
         return true
     }
 
-    /// Reports that a job goes to a context that no simulation can replace; only a simulation uses
-    /// it.
+    /// Reports that a job goes to what has this name, and that no simulation can replace it.
+    ///
+    /// Traps in a forked child.
     @inline(__always)
-    static func leaves(for name: @autoclosure () -> String) {
+    static func willSubmitOutside(to name: @autoclosure () -> String) {
         guard isAnywhere else { return }
         refuseInFork(name())
-        current?.didLeave(for: name())
+        current?.willSubmitOutside(to: name())
     }
 
     /// Whether any thread is simulated, so that a look for the caller's simulation is worth it;

@@ -2,7 +2,7 @@
 ///
 /// Not synchronized: its owner guards it. `popFirst` moves the element out, so the caller owns what
 /// the element holds. For jobs there is `WorkQueue`, which needs half of the memory.
-@usableFromInline
+@frozen @usableFromInline
 package struct FIFO<Element>: ~Copyable {
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var start = 0

@@ -88,16 +88,16 @@ private enum State: UInt8, AtomicRepresentable { case idle, waiting, cancelled }
         unsafe self.continuation = continuation
         source.join(self)
         // Cancelled before it was queued: the cancelling thread could not remove it.
-        if !move(to: .waiting) { leave(source) }
+        if !move(to: .waiting) { unsubscribe(from: source) }
     }
 
     func cancel(on source: FutureState) {
-        if !move(to: .cancelled) { leave(source) }
+        if !move(to: .cancelled) { unsubscribe(from: source) }
     }
 
     /// Leaves the queue and resumes the task with an error, unless it has been notified.
-    private func leave(_ source: FutureState) {
-        guard source.leave(self, cancelsIfLast: cancelsIfLast) else { return }
+    private func unsubscribe(from source: FutureState) {
+        guard source.unsubscribe(self, cancelsIfLast: cancelsIfLast) else { return }
         unsafe continuation.take()?.resume(throwing: CancellationError())
     }
 

@@ -47,7 +47,7 @@ extension FutureState {
     @usableFromInline
     final func block(_ timeout: Duration?, file: StaticString, line: UInt) throws {
         // What this thread has deferred may be what would complete this.
-        DeferredNotifications.run()
+        DeferredCalls.run()
         guard isPending else { return }
         let deadline = TimeLimit.after(timeout)
         if deadline != .min {
@@ -84,10 +84,10 @@ extension FutureState {
         let waiting = WaitingThread()
         join(waiting)
         // If this completed meanwhile, this thread may have deferred its own notification.
-        DeferredNotifications.run()
+        DeferredCalls.run()
         if waiting.park(until: deadline) { return true }
         // Not cancelled: the caller still has the `Async`, and may wait again.
-        if leave(waiting, cancelsIfLast: false) { return false }
+        if unsubscribe(waiting, cancelsIfLast: false) { return false }
         return waiting.park(until: Parker.never)
     }
 

@@ -78,6 +78,6 @@ extension Async {
 
     @usableFromInline
     func join(_ hop: ContextHop?, while token: InvalidationToken, _ body: @escaping Callback.Body) {
-        TokenCallback(hop, for: state, while: token, body).wait(for: state)
+        TokenCallback(hop, for: state, while: token, body).subscribe(to: state)
     }
 }

@@ -3,7 +3,7 @@ extension Async {
     /// Returns an `Async` with the same outcome; cancelling it does not cancel this one.
     public func shielded() -> Async {
         let shielded = Shielded()
-        shielded.wait(for: state, FutureState.copy(Value.self))
+        shielded.subscribe(to: state, FutureState.copy(Value.self))
         return Async(state: shielded)
     }
 
@@ -25,7 +25,7 @@ extension Async {
     /// cancels it, for all callers (law 26).
     public func shared() -> Async {
         let shared = Shared()
-        shared.wait(for: state, FutureState.copy(Value.self))
+        shared.subscribe(to: state, FutureState.copy(Value.self))
         return Async(state: shared)
     }
 
@@ -64,7 +64,7 @@ extension Async {
 /// wanted.
 private final class Shielded: FutureState, @unchecked Sendable {
     // Unchecked: it has no state of its own.
-    override func cancel() -> Bool { end(throwing: CancellationError()) }
+    override func cancel() -> Bool { complete(throwing: CancellationError()) }
 
     override var label: String { "a shielded value" }
 }

@@ -10,7 +10,7 @@ extension Async {
         return Async<[Value]>(
             state: Combinator(.all, of: states) { _, combinator in
                 guard let states = Combinator.sources(of: combinator) else { return }
-                combinator.end(with: states.map { $0.load() as Value })
+                combinator.complete(with: states.map { $0.load() as Value })
             })
     }
 
@@ -46,7 +46,7 @@ extension Async {
         Async<(Value, Other)>(
             state: Combinator(.all, of: [state, other.state]) { _, combinator in
                 guard let states = Combinator.sources(of: combinator) else { return }
-                combinator.end(with: (states[0].load() as Value, states[1].load() as Other))
+                combinator.complete(with: (states[0].load() as Value, states[1].load() as Other))
             })
     }
 
@@ -59,7 +59,7 @@ extension Async {
         Async<(Value, Second, Third)>(
             state: Combinator(.all, of: [state, second.state, third.state]) { _, combinator in
                 guard let states = Combinator.sources(of: combinator) else { return }
-                combinator.end(
+                combinator.complete(
                     with: (
                         states[0].load() as Value, states[1].load() as Second,
                         states[2].load() as Third

@@ -60,13 +60,15 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
             if let error = source.error {
                 fail(number, error, for: Timed.of(state))
             } else {
-                state.end(like: source, Value.self)
+                state.complete(like: source, Value.self)
             }
         }
     }
 
     private func fail(_ number: Int, _ error: any Error, for state: Timed) {
-        guard number < limit, isWorthwhile(error) else { return _ = state.end(throwing: error) }
+        guard number < limit, isWorthwhile(error) else {
+            return _ = state.complete(throwing: error)
+        }
         let delay = backoff.delay(number)
         guard delay > .zero else { return start(number + 1, for: state) }
         state.wake(after: delay, on: context, from: location) { make(number + 1, for: state) }

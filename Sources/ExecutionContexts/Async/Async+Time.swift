@@ -10,9 +10,9 @@ extension Async {
         line: UInt = #line
     ) -> Async {
         let delayed = Timed("delay", on: ContextHop.to(context))
-        delayed.wait(for: state) { source, delayed in
+        delayed.subscribe(to: state) { source, delayed in
             Timed.of(delayed).wake(after: delay, on: context, from: (fileID, line)) {
-                delayed.end(like: source, Value.self)
+                delayed.complete(like: source, Value.self)
             }
         }
         return Async(state: delayed)
@@ -47,7 +47,7 @@ extension Async {
             return Async(error: AsyncError.timedOut(after: limit))
         }
         let timed = Timed("timeout")
-        timed.wait(for: state, FutureState.copy(Value.self))
+        timed.subscribe(to: state, FutureState.copy(Value.self))
         // An infinite limit needs no alarm: the source completes this.
         if context.time.now.advanced(by: limit) < .never {
             timed.wake(after: limit, on: context, from: (fileID, line)) {

@@ -8,7 +8,9 @@ extension Async {
         _ transform: @escaping @Sendable (Value) throws -> NewValue
     ) -> Async<NewValue> {
         derived(.map, on: context) { source, derived in
-            derived.endByValue(of: source) { value in derived.end(with: try transform(value)) }
+            derived.completeByValue(of: source) { value in
+                derived.complete(with: try transform(value))
+            }
         }
     }
 
@@ -20,7 +22,7 @@ extension Async {
         _ transform: @escaping @Sendable (Value) throws -> Async<NewValue>
     ) -> Async<NewValue> {
         derived(.flatMap, on: context) { source, derived in
-            derived.endByValue(of: source) { value in derived.follow(try transform(value)) }
+            derived.completeByValue(of: source) { value in derived.follow(try transform(value)) }
         }
     }
 
@@ -32,7 +34,9 @@ extension Async {
         _ transform: @escaping @Sendable (any Error) -> any Error
     ) -> Async {
         derived(.mapError, on: context) { source, derived in
-            derived.endByError(of: source, Value.self) { derived.end(throwing: transform($0)) }
+            derived.completeByError(of: source, Value.self) {
+                derived.complete(throwing: transform($0))
+            }
         }
     }
 
@@ -45,7 +49,9 @@ extension Async {
         _ transform: @escaping @Sendable (any Error) throws -> Value
     ) -> Async {
         derived(.recover, on: context) { source, derived in
-            derived.endByError(of: source, Value.self) { derived.end(with: try transform($0)) }
+            derived.completeByError(of: source, Value.self) {
+                derived.complete(with: try transform($0))
+            }
         }
     }
 
@@ -57,7 +63,7 @@ extension Async {
         _ transform: @escaping @Sendable (any Error) throws -> Async
     ) -> Async {
         derived(.flatRecover, on: context) { source, derived in
-            derived.endByError(of: source, Value.self) { derived.follow(try transform($0)) }
+            derived.completeByError(of: source, Value.self) { derived.follow(try transform($0)) }
         }
     }
 
@@ -76,18 +82,18 @@ extension Async {
 extension FutureState {
     /// Completes it by `body`, which gets the value of `source`; passes an error on.
     @inlinable @inline(__always)
-    final func endByValue<Value>(of source: FutureState, _ body: (Value) throws -> Void) {
-        if let error = source.error { return _ = end(throwing: error) }
-        do { try body(source.load()) } catch { end(throwing: error) }
+    final func completeByValue<Value>(of source: FutureState, _ body: (Value) throws -> Void) {
+        if let error = source.error { return _ = complete(throwing: error) }
+        do { try body(source.load()) } catch { complete(throwing: error) }
     }
 
     /// Completes it by `body`, which gets the error of `source`; passes a value on.
     @inlinable @inline(__always)
-    final func endByError<Value>(
+    final func completeByError<Value>(
         of source: FutureState, _ type: Value.Type, _ body: (any Error) throws -> Void
     ) {
-        guard let error = source.error else { return end(like: source, type) }
-        do { try body(error) } catch { end(throwing: error) }
+        guard let error = source.error else { return complete(like: source, type) }
+        do { try body(error) } catch { complete(throwing: error) }
     }
 
     /// Completes it like another future, once that has completed.
@@ -97,6 +103,6 @@ extension FutureState {
     /// The propagation that completes a state like its source, whose value is of this type.
     @inlinable @inline(__always)
     static func copy<Value>(_ type: Value.Type) -> Propagation {
-        { source, state in state.end(like: source, Value.self) }
+        { source, state in state.complete(like: source, Value.self) }
     }
 }

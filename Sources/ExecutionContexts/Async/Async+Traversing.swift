@@ -19,7 +19,7 @@ extension Async {
             "A traversal allows \(limit) at a time, so it can never start. Allow at least 1.")
         let traversal = Traversal(atMost: limit, on: ContextHop.to(context))
         unsafe traversal.propagation = { _, traversal in
-            traversal.end(with: Traversal.of(traversal).collected.map { $0.load() as Value })
+            traversal.complete(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }
         let iterator = ElementIterator(elements, body)
         let start = Start(traversal, context) { try iterator.next()?.state }

@@ -40,7 +40,7 @@ public struct Async<Value: Sendable>: Sendable {
     @inlinable
     public init(_ outcome: Outcome) {
         state = FutureState()
-        state.end(with: outcome)
+        state.complete(with: outcome)
     }
 
     /// The outcome; nil while it is pending.
@@ -53,12 +53,15 @@ public struct Async<Value: Sendable>: Sendable {
 
     /// Completes it with `CancellationError`, unless it has completed; true if this call did it.
     ///
-    /// Its subscribers are notified. Its source is cancelled in turn if that has no other
-    /// interested subscriber: a callback, another derived `Async`, or a waiting task or thread (law
-    /// 26). So cancelling the last end of a chain reaches the promise or the submission at its
-    /// head, and cancelling one of two branches does not. What ``shared()`` returns is cancelled by
-    /// its own `cancel()` only. A submission whose body has started is not cancelled: its body runs
-    /// to its end and completes it.
+    /// Its subscribers are notified. Then (law 26):
+    ///
+    /// - Its source is cancelled in turn if that has no other interested subscriber: a callback,
+    ///   another derived `Async`, or a waiting task or thread.
+    /// - So cancelling the last end of a chain reaches the promise or the submission at its head.
+    /// - Cancelling one of two branches does not reach it.
+    /// - What ``shared()`` returns is cancelled by its own `cancel()` only.
+    /// - A submission whose body has started is not cancelled: its body runs to its end and
+    ///   completes it.
     @discardableResult
     public func cancel() -> Bool { state.cancel() }
 }

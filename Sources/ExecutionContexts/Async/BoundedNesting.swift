@@ -19,7 +19,7 @@ enum BoundedNesting {
     static func notify(by state: FutureState, _ first: consuming Callback.Body? = nil) {
         guard descend() else {
             if let first { state.putBack(first) }
-            return DeferredNotifications.append(toNotify: state)
+            return DeferredCalls.append(toNotify: state)
         }
         state.notifyAll(consume first)
         ascend()
@@ -27,28 +27,28 @@ enum BoundedNesting {
 
     /// Cancels `state`, which has no interested subscriber left.
     static func cancel(_ state: FutureState) {
-        guard descend() else { return DeferredNotifications.append(toCancel: state) }
+        guard descend() else { return DeferredCalls.append(toCancel: state) }
         _ = state.cancel()
         ascend()
     }
 
     /// Makes `state`, which has notified its subscribers, release what it holds until completion.
-    static func finish(_ state: FutureState) {
-        guard descend() else { return DeferredNotifications.append(toFinish: state) }
-        state.didEnd()
+    static func release(by state: FutureState) {
+        guard descend() else { return DeferredCalls.append(toRelease: state) }
+        state.didComplete()
         ascend()
     }
 
     /// Calls handlers of the user, and frees them.
     static func call(_ handlers: consuming [Work]) {
-        guard descend() else { return DeferredNotifications.append(toCall: handlers) }
+        guard descend() else { return DeferredCalls.append(toCall: handlers) }
         for handler in consume handlers { handler() }
         ascend()
     }
 
     /// Frees a value that may own objects of the user; consumes it.
     static func free<Thing>(_ thing: consuming Thing) {
-        guard descend() else { return DeferredNotifications.append(toFree: thing) }
+        guard descend() else { return DeferredCalls.append(toFree: thing) }
         _ = consume thing
         ascend()
     }
@@ -66,7 +66,7 @@ enum BoundedNesting {
     @inlinable @inline(__always)
     static func ascend() {
         let depth = ec_call_depth()
-        if depth == deepest { DeferredNotifications.run() }
+        if depth == deepest { DeferredCalls.run() }
         ec_set_call_depth(depth - 1)
     }
 }

@@ -54,7 +54,7 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
     }
 
     private func arrive() {
-        // Relaxed: a context that runs a job twice received all of this before either run.
+        // Relaxed: `execute` has already ordered these writes before both runs.
         guard !hasArrived.exchange(true, ordering: .relaxed), let source = unsafe source.take()
         else { return }
         call(source)

@@ -38,14 +38,14 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         missing = Atomic(sources.count)
         self.sources = Guarded(
             Sources(ended: goal == .all ? Array(repeating: nil, count: sources.count) : []))
-        super.init(propagation, tag: Self.holdsUntilEnd)
+        super.init(propagation, tag: Self.holdsUntilCompletion)
         let all = sources.enumerated().map { SourceSubscriber(of: self, in: $1, at: $0) }
         self.sources.withLock { $0.subscribers = all }
         for (subscriber, source) in Swift.zip(all, sources) {
             // Once this has completed, it does not wait for the remaining sources.
             guard isPending else { source.cancelIfUnwanted(); continue }
             source.join(subscriber)
-            if !isPending { source.leave(subscriber) }
+            if !isPending { source.unsubscribe(subscriber) }
         }
     }
 
@@ -80,7 +80,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         guard decides, decide() else { return }
         guard goal == .all, let error = source.error else { return propagate(source) }
         freePropagation()
-        end(throwing: error)
+        complete(throwing: error)
     }
 
     /// Whether no source has failed.
@@ -95,16 +95,18 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         return !isDecided.exchange(true, ordering: .acquiringAndReleasing)
     }
 
-    override func didEnd() {
+    override func didComplete() {
         let sources = sources.withLock { sources in
             var taken = Sources(ended: [])
             swap(&sources, &taken)
             return taken
         }
-        // Relaxed: if all sources have completed there is nothing to leave; otherwise leaving is
-        // harmless.
+        // Relaxed: if all sources have completed, no subscriber is queued; otherwise unsubscribing
+        // is harmless.
         if missing.load(ordering: .relaxed) > 0 {
-            for case let subscriber? in sources.subscribers { subscriber.source?.leave(subscriber) }
+            for case let subscriber? in sources.subscribers {
+                subscriber.source?.unsubscribe(subscriber)
+            }
         }
         if decide() { freePropagation() }
     }

@@ -13,8 +13,8 @@ class ContextHop: @unchecked Sendable {
 
     func execute(_ work: consuming @escaping Work) { fatalError("A subclass overrides this.") }
 
-    /// Runs `target.arrive(with: source)` on the context; refuses `target` if the job is refused or
-    /// dropped.
+    /// Runs `target.arrive(with: source)` on the context; calls `target.refuse` if the context
+    /// refuses or drops the job.
     func hop(_ target: FutureState, with source: FutureState) {
         fatalError("A subclass overrides this.")
     }
@@ -50,7 +50,7 @@ final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Send
     }
 }
 
-/// The job of a hop. If the context refuses or drops it, the target is refused.
+/// The job of a hop. If the context refuses or drops it, it calls `refuse` of the target.
 private struct Arrival: GuardedJob {
     // A variable because `isKnownUniquelyReferenced` takes one.
     var target: FutureState

@@ -8,25 +8,25 @@ internal import CPlatform
 /// 3. The rest runs, in order: releases after completion, handlers of cancelled promises, and
 ///    frees.
 @usableFromInline
-@safe struct DeferredNotifications: ~Copyable {
-    private var toNotify = EndedSources()
+@safe struct DeferredCalls: ~Copyable {
+    private var toNotify = CompletedSources()
     private var toCancel: [FutureState] = []
     private var others = FIFO<Other>()
 
     private enum Other {
-        case finish(FutureState)
+        case release(FutureState)
         case call([Work])
         case free(Any)
     }
 
-    private typealias Pointer = UnsafeMutablePointer<DeferredNotifications>
+    private typealias Pointer = UnsafeMutablePointer<DeferredCalls>
 
     static func append(toNotify state: FutureState) { unsafe mine.pointee.toNotify.append(state) }
 
     static func append(toCancel state: FutureState) { unsafe mine.pointee.toCancel.append(state) }
 
-    static func append(toFinish state: FutureState) {
-        unsafe mine.pointee.others.append(.finish(state))
+    static func append(toRelease state: FutureState) {
+        unsafe mine.pointee.others.append(.release(state))
     }
 
     static func append(toCall handlers: [Work]) {
@@ -57,20 +57,20 @@ internal import CPlatform
 
     private static func perform(_ other: consuming Other) {
         switch consume other {
-        case .finish(let state): state.didEnd()
+        case .release(let state): state.didComplete()
         case .call(let handlers): for handler in handlers { handler() }
         case .free: break
         }
     }
 
     private static var current: Pointer? {
-        unsafe ec_deferred_calls()?.assumingMemoryBound(to: DeferredNotifications.self)
+        unsafe ec_deferred_calls()?.assumingMemoryBound(to: DeferredCalls.self)
     }
 
     private static var mine: Pointer {
         if let deferred = unsafe current { return unsafe deferred }
         let deferred = Pointer.allocate(capacity: 1)
-        unsafe deferred.initialize(to: DeferredNotifications())
+        unsafe deferred.initialize(to: DeferredCalls())
         unsafe ec_set_deferred_calls(deferred)
         return unsafe deferred
     }
@@ -80,7 +80,7 @@ internal import CPlatform
 ///
 /// The list owns one reference to each state. A completed state has no source any more, so its
 /// `link` holds the next one, and deferring it allocates nothing.
-@safe private struct EndedSources: ~Copyable {
+@safe private struct CompletedSources: ~Copyable {
     private var first: Unmanaged<FutureState>?
     private var last: Unmanaged<FutureState>?
 

@@ -33,11 +33,11 @@ class Derived: FutureState, @unchecked Sendable {
     ) -> Derived {
         guard let hop else {
             let derived = Derived(kind, propagation)
-            derived.wait(for: source)
+            derived.subscribe(to: source)
             return derived
         }
         let derived = HoppingDerived(kind, hop, propagation)
-        derived.wait(for: source)
+        derived.subscribe(to: source)
         return derived
     }
 
@@ -49,9 +49,9 @@ class Derived: FutureState, @unchecked Sendable {
 /// | hop state | meaning | next |
 /// |---|---|---|
 /// | waiting | the function has not begun | gaveUp, arrived |
-/// | gaveUp | it completed before the function began | |
-/// | arrived | the function has begun, or is not needed | passed |
-/// | passed | the function has returned, or was not needed | |
+/// | gaveUp | the future completed before the function began | |
+/// | arrived | the function has begun, or the outcome skips it | passed |
+/// | passed | the function has returned, or the outcome has skipped it | |
 private final class HoppingDerived: Derived, @unchecked Sendable {
     // Unchecked: the thread that moves `hopState` from waiting owns the propagation. The hop is
     // released at the end, unless a thread may still be notifying this. Threads other than the
@@ -72,7 +72,7 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
 
     init(_ kind: Kind, _ hop: ContextHop, _ propagation: @escaping Propagation) {
         self.hop = hop
-        super.init(kind, propagation, tag: Self.holdsUntilEnd)
+        super.init(kind, propagation, tag: Self.holdsUntilCompletion)
     }
 
     override func sourceCompleted(_ source: FutureState) {
@@ -98,10 +98,10 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
     override func refuse(_ refusal: Refusal) {
         guard leaveWaiting(to: .gaveUp) else { return }
         freePropagation()
-        end(throwing: refusal)
+        complete(throwing: refusal)
     }
 
-    override func didEnd() {
+    override func didComplete() {
         // Acquiring: the notifying thread no longer uses the hop.
         if hopState.load(ordering: .acquiring).hasArrived { hop = nil }
     }

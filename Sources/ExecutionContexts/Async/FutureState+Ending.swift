@@ -19,56 +19,57 @@ extension FutureState {
 
     /// What the completing thread owns, beside the lock: the first callback, if there is one.
     @usableFromInline
-    struct Ending: ~Copyable {
+    struct Completion: ~Copyable {
         var first: Callback.Body?
     }
 
-    /// Locks it if it is pending. The caller then stores the outcome and calls `finish`.
+    /// Locks it if it is pending. The caller then stores the outcome and calls `finishCompletion`.
     @usableFromInline
-    final func beginEnd() -> Ending? {
+    final func beginCompletion() -> Completion? {
         guard lockIfPending() else { return nil }
-        guard unsafe machine.hasFirst else { return Ending(first: nil) }
+        guard unsafe machine.hasFirst else { return Completion(first: nil) }
         unsafe type = nil
-        return unsafe Ending(first: take(Callback.Boxed.self).body)
+        return unsafe Completion(first: take(Callback.Boxed.self).body)
     }
 
     /// Unlocks, notifies all subscribers and forgets the source.
     @usableFromInline
-    final func finish(_ ending: consuming Ending) {
+    final func finishCompletion(_ completion: consuming Completion) {
         unsafe link = nil
-        notify(ending, asTail: true)
+        notify(completion, asTail: true)
     }
 
-    /// Unlocks, notifies all subscribers and leaves the source, which may cancel it (law 26).
-    final func finishLeaving(_ ending: consuming Ending) {
+    /// Unlocks, notifies all subscribers and unsubscribes from the source, which may cancel it
+    /// (law 26).
+    final func finishCompletionAndUnsubscribe(_ completion: consuming Completion) {
         let source = source()
         unsafe link = nil
         let sourceWasFreed = unsafe sourceWasFreed
-        notify(ending)
-        let hasLeft = source?.leave(self) ?? sourceWasFreed
+        notify(completion)
+        let hasLeft = source?.unsubscribe(self) ?? sourceWasFreed
         didGiveUp(beforeNotified: hasLeft)
     }
 
-    fileprivate final func notify(_ ending: consuming Ending, asTail: Bool = false) {
+    fileprivate final func notify(_ completion: consuming Completion, asTail: Bool = false) {
         // Consumed, so that the callback and its captures are freed within the bounds of nesting.
-        let first = ending.first
-        ending.first = nil
-        let mustNotify = unsafe machine.end()
+        let first = completion.first
+        completion.first = nil
+        let mustNotify = unsafe machine.complete()
         show()
         lock.unlock()
         if mustNotify, first != nil || !asTail || !becomesTail() {
             BoundedNesting.notify(by: self, consume first)
         }
-        if unsafe tag & Self.holdsUntilEnd != 0 { BoundedNesting.finish(self) }
+        if unsafe tag & Self.holdsUntilCompletion != 0 { BoundedNesting.release(by: self) }
     }
 
     /// Completes it with an error; false, and no effect, if it had completed already (law 24).
     @usableFromInline
     @discardableResult
-    final func end(throwing error: any Error) -> Bool {
-        guard let ending = beginEnd() else { return false }
+    final func complete(throwing error: any Error) -> Bool {
+        guard let completion = beginCompletion() else { return false }
         fail(error)
-        finish(ending)
+        finishCompletion(completion)
         return true
     }
 
@@ -87,9 +88,9 @@ extension FutureState {
     /// Completes it with an error that is not its source's, and leaves the source; true if it did.
     @discardableResult
     final func giveUp(_ error: any Error) -> Bool {
-        guard let ending = beginEnd() else { return false }
+        guard let completion = beginCompletion() else { return false }
         fail(error)
-        finishLeaving(ending)
+        finishCompletionAndUnsubscribe(completion)
         return true
     }
 
@@ -98,7 +99,7 @@ extension FutureState {
     /// The user's closures and values may own further states, a million of them in a row.
     final func freeContents() {
         guard BoundedNesting.descend() else {
-            return unsafe DeferredNotifications.append(
+            return unsafe DeferredCalls.append(
                 toFree: Contents(
                     queue: machine.takeQueue(), propagation: propagation.take(),
                     outcome: takeOutcome()))

@@ -3,13 +3,13 @@ internal import CPlatform
 /// The source of a future state: the one it was derived from, or the one it follows.
 extension FutureState {
     /// Subscribes to its source; for a state that no other thread refers to yet.
-    final func wait(for source: FutureState, _ propagation: @escaping Propagation) {
+    final func subscribe(to source: FutureState, _ propagation: @escaping Propagation) {
         unsafe self.propagation = propagation
-        wait(for: source)
+        subscribe(to: source)
     }
 
     /// Subscribes to its source; for a state that no other thread refers to yet.
-    final func wait(for source: FutureState) {
+    final func subscribe(to source: FutureState) {
         unsafe link = Unmanaged.passUnretained(source)
         source.join(self)
     }
@@ -26,7 +26,7 @@ extension FutureState {
     /// Completes it like another state, once that has completed. `copy` knows the value type.
     @usableFromInline
     final func follow(_ other: FutureState, _ copy: @escaping Propagation) {
-        guard other !== self else { return _ = end(throwing: AsyncError.waitsForItself) }
+        guard other !== self else { return _ = complete(throwing: AsyncError.waitsForItself) }
         if unsafe isUniquelyReferenced, let follower = onlyFollower() {
             return follower.move(to: other)
         }
@@ -51,7 +51,7 @@ extension FutureState {
 
     /// Subscribes to the state that its former source follows.
     private final func move(to other: FutureState) {
-        guard other !== self else { return _ = end(throwing: AsyncError.waitsForItself) }
+        guard other !== self else { return _ = complete(throwing: AsyncError.waitsForItself) }
         guard lockIfPending() else {
             // It was cancelled while it was in no queue. The cancelling thread could not remove it,
             // so this thread owns the propagation.

@@ -57,9 +57,9 @@ extension FutureState {
     ///
     /// False if the subscriber has been notified or is being notified.
     @discardableResult
-    final func leave(_ subscriber: FutureSubscriber, cancelsIfLast: Bool = true) -> Bool {
+    final func unsubscribe(_ subscriber: FutureSubscriber, cancelsIfLast: Bool = true) -> Bool {
         lock.lock()
-        let departure = unsafe machine.leave(subscriber)
+        let departure = unsafe machine.unsubscribe(subscriber)
         lock.unlock()
         if departure == .leftUnwanted, cancelsIfLast, cancelsWhenUnwanted {
             BoundedNesting.cancel(self)
@@ -96,6 +96,10 @@ extension FutureState {
     }
 
     /// Notifies the queue in order; returns the last state if that must notify its own queue next.
+    ///
+    /// The thread's tail is the subscriber that is being notified. It is set here before each
+    /// notification. A subscriber that completes in its notification clears it in `becomesTail`,
+    /// and leaves its own queue to this loop. `notifyAll` restores the tail of an outer loop.
     fileprivate final func notifyQueue() -> FutureState? {
         var tail: FutureState?
         unsafe Frame.enter(identity) {

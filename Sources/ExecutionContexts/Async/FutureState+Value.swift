@@ -8,20 +8,20 @@ extension FutureState {
     /// Completes it with a value; false, and no effect, if it had completed already (law 24).
     @inlinable
     @discardableResult
-    final func end<Value>(with value: consuming Value) -> Bool {
-        guard let ending = beginEnd() else { return false }
+    final func complete<Value>(with value: consuming Value) -> Bool {
+        guard let completion = beginCompletion() else { return false }
         store(value)
-        finish(ending)
+        finishCompletion(completion)
         return true
     }
 
     /// Completes it with an outcome; false, and no effect, if it had completed already (law 24).
     @inlinable
     @discardableResult
-    final func end<Value>(with outcome: consuming Result<Value, any Error>) -> Bool {
+    final func complete<Value>(with outcome: consuming Result<Value, any Error>) -> Bool {
         switch outcome {
-        case .success(let value): end(with: value)
-        case .failure(let error): end(throwing: error)
+        case .success(let value): complete(with: value)
+        case .failure(let error): complete(throwing: error)
         }
     }
 
@@ -38,9 +38,9 @@ extension FutureState {
 
     /// Completes it like another state of the same type, which has completed.
     @inlinable
-    final func end<Value>(like other: FutureState, _ type: Value.Type) {
+    final func complete<Value>(like other: FutureState, _ type: Value.Type) {
         let outcome: Result<Value, any Error> = other.outcome()
-        end(with: outcome)
+        complete(with: outcome)
     }
 
     /// Whether values of this type are stored inline, in the words themselves.

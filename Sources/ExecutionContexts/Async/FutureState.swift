@@ -83,8 +83,9 @@ internal import Synchronization
 
     // MARK: - Overridden by subclasses
 
-    /// Runs once, after all subscribers were notified, in a state whose tag has `holdsUntilEnd`.
-    func didEnd() {}
+    /// Runs once, after all subscribers were notified, in a state whose tag has
+    /// `holdsUntilCompletion`.
+    func didComplete() {}
 
     override final func notify(by source: FutureState) {
         sourceCompleted(source)
@@ -94,7 +95,8 @@ internal import Synchronization
     /// Reacts to the completion of the source.
     func sourceCompleted(_ source: FutureState) { propagate(source) }
 
-    /// Runs as the job that its context hop has requested.
+    /// Runs the propagation, on the context of the hop; on the notifying thread if the outcome
+    /// skips the function.
     func arrive(with source: FutureState) { fatalError("A state that hops overrides this.") }
 
     /// Handles that the context refused or dropped the job of its context hop.
@@ -140,7 +142,7 @@ internal import Synchronization
     // MARK: - Bits of the tag; a subclass has the lower ones
 
     /// It holds a resource until it has completed.
-    static var holdsUntilEnd: UInt8 { 0x80 }
+    static var holdsUntilCompletion: UInt8 { 0x80 }
 }
 
 /// Storage for two words of any type, at a stable address.

@@ -5,8 +5,8 @@
 ///
 /// | phase | transition | next phase | the caller must |
 /// |---|---|---|---|
-/// | pending | `end()`, no subscriber | notified | do nothing |
-/// | pending | `end()`, a subscriber or first callback | notifying | notify all |
+/// | pending | `complete()`, no subscriber | notified | do nothing |
+/// | pending | `complete()`, a subscriber or first callback | notifying | notify all |
 /// | pending, notifying | `join(_:)` | the same | do nothing |
 /// | notifying | `next()`, a subscriber is queued | notifying | notify that one |
 /// | notifying | `next()`, the queue is empty | notified | do nothing |
@@ -58,7 +58,7 @@ package struct FutureStateMachine: ~Copyable {
         return join(onlooker)
     }
 
-    /// The result of `leave(_:)`.
+    /// The result of `unsubscribe(_:)`.
     package enum Departure {
         /// The subscriber has been notified, or is about to be.
         case tooLate
@@ -67,7 +67,7 @@ package struct FutureStateMachine: ~Copyable {
         case leftUnwanted
     }
 
-    package mutating func leave(_ subscriber: FutureSubscriber) -> Departure {
+    package mutating func unsubscribe(_ subscriber: FutureSubscriber) -> Departure {
         guard queue.remove(subscriber) else { return .tooLate }
         return isUnwanted ? .leftUnwanted : .left
     }
@@ -81,7 +81,7 @@ package struct FutureStateMachine: ~Copyable {
 
     /// Completes it; true if the caller must notify subscribers, the first callback first.
     @inline(__always)
-    package mutating func end() -> Bool {
+    package mutating func complete() -> Bool {
         guard hasFirst || !queue.isEmpty else {
             phase = .notified
             return false

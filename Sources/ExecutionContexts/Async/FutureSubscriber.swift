@@ -175,7 +175,7 @@
         return true
     }
 
-    /// All subscribers, in order.
+    /// A copy of the queue as an array, for descriptions and tests.
     var subscribers: [FutureSubscriber] {
         var subscribers: [FutureSubscriber] = []
         var next = unsafe first

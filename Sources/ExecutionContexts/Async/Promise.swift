@@ -32,17 +32,19 @@ public final class Promise<Value: Sendable>: Sendable {
     /// Completes it with a value; false, and no effect, if it had completed before (law 24).
     @inlinable
     @discardableResult
-    public func succeed(_ value: Value) -> Bool { state.end(with: value) }
+    public func succeed(_ value: Value) -> Bool { state.complete(with: value) }
 
     /// Completes it with an error; false, and no effect, if it had completed before (law 24).
     @inlinable
     @discardableResult
-    public func fail(_ error: any Error) -> Bool { state.end(throwing: error) }
+    public func fail(_ error: any Error) -> Bool { state.complete(throwing: error) }
 
     /// Completes it with an outcome; false, and no effect, if it had completed before (law 24).
     @inlinable
     @discardableResult
-    public func complete(_ outcome: Result<Value, any Error>) -> Bool { state.end(with: outcome) }
+    public func complete(_ outcome: Result<Value, any Error>) -> Bool {
+        state.complete(with: outcome)
+    }
 
     /// Completes it with what `body` returns or throws; false if it had completed before (law 24).
     ///
@@ -50,7 +52,7 @@ public final class Promise<Value: Sendable>: Sendable {
     @inlinable
     @discardableResult
     public func complete(with body: () throws -> Value) -> Bool {
-        state.end(with: Result(catching: body))
+        state.complete(with: Result(catching: body))
     }
 
     /// Completes it like `other`, when that completes; false if it had completed, or follows one
@@ -61,7 +63,7 @@ public final class Promise<Value: Sendable>: Sendable {
     @inlinable
     @discardableResult
     public func follow(_ other: Async<Value>) -> Bool {
-        state.complete(like: other.state, FutureState.copy(Value.self))
+        state.tryFollow(other.state, FutureState.copy(Value.self))
     }
 
     /// Runs `body` once, when the `Async` is cancelled or if it has been; never after another

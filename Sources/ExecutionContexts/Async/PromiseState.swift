@@ -37,25 +37,27 @@
     }
 
     override func cancel() -> Bool {
-        guard let ending = beginEnd() else { return false }
+        guard let completion = beginCompletion() else { return false }
         fail(CancellationError())
         unsafe wasCancelled = true
         let handlers = takeHandlers()?.all ?? []
-        finishLeaving(ending)
+        finishCompletionAndUnsubscribe(completion)
         if !handlers.isEmpty { BoundedNesting.call(consume handlers) }
         return true
     }
 
-    override func didEnd() {
+    override func didComplete() {
         // If it was completed by hand, it leaves the state that it followed.
-        if let followed = takeHandlers()?.followed, followed.isPending { followed.leave(self) }
+        if let followed = takeHandlers()?.followed, followed.isPending {
+            followed.unsubscribe(self)
+        }
     }
 
     /// For a state that is locked and pending.
     private func withHandlers(_ body: (Handlers) -> Void) {
         if unsafe handlers == nil {
             unsafe handlers = Unmanaged.passRetained(Handlers())
-            unsafe tag |= Self.holdsUntilEnd
+            unsafe tag |= Self.holdsUntilCompletion
         }
         unsafe handlers?._withUnsafeGuaranteedRef(body)
     }
@@ -66,12 +68,12 @@
     @usableFromInline
     func abandon() {
         if unsafe follows { return }
-        end(throwing: AsyncError.abandoned(promise: location.description))
+        complete(throwing: AsyncError.abandoned(promise: location.description))
     }
 
     /// Follows another state; false if this one has completed, or follows one already.
     @usableFromInline
-    func complete(like other: FutureState, _ copy: @escaping Propagation) -> Bool {
+    func tryFollow(_ other: FutureState, _ copy: @escaping Propagation) -> Bool {
         guard beginToFollow(other) else {
             other.cancelIfUnwanted()
             return false
@@ -89,7 +91,7 @@
         return true
     }
 
-    /// False: when it completes otherwise, it must leave the state in `followed`.
+    /// False: when it completes otherwise, it must unsubscribe from `followed`.
     override var isMovable: Bool { false }
 
     override var label: String { "promise made at \(location)" }

@@ -12,7 +12,7 @@ class Timed: FutureState, @unchecked Sendable {
     init(_ name: StaticString, on hop: ContextHop? = nil) {
         self.name = name
         requiredHop = hop
-        super.init(tag: Self.holdsUntilEnd)
+        super.init(tag: Self.holdsUntilCompletion)
     }
 
     /// Downcasts the state that a propagation gets. A propagation that captured it would keep it
@@ -75,7 +75,7 @@ class Timed: FutureState, @unchecked Sendable {
         body?()
     }
 
-    override func didEnd() {
+    override func didComplete() {
         requiredHop = nil
         pendingWork = nil
         alarm.take()?.cancel()

@@ -23,11 +23,11 @@ final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
     }
 
     /// Registers with the token and subscribes to the source.
-    func wait(for source: FutureState) {
+    func subscribe(to source: FutureState) {
         guard token.add(self) else { return source.cancelIfUnwanted() }
         source.join(self)
         // The token was invalidated in between, when this was in no queue yet.
-        if !token.isValid { source.leave(self) }
+        if !token.isValid { source.unsubscribe(self) }
     }
 
     override func notify(by source: FutureState) {
@@ -52,7 +52,7 @@ final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
 
     func tokenWasInvalidated() {
         if consumeBody() { BoundedNesting.free(body.take()) }
-        source?.leave(self)
+        source?.unsubscribe(self)
     }
 
     /// The context has dropped the job, so the token need not refer to this any more.

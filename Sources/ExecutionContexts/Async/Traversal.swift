@@ -52,10 +52,10 @@ final class Traversal: Timed, @unchecked Sendable {
                     // This completed while the source was being started, and forgot the earlier
                     // ones.
                     _ = forget()
-                    source.leave(subscriber)
+                    source.unsubscribe(subscriber)
                 }
             } catch {
-                end(throwing: error)
+                complete(throwing: error)
             }
         }
         // Passes itself as the source: the propagation needs only what has been collected.
@@ -101,7 +101,7 @@ final class Traversal: Timed, @unchecked Sendable {
             progress.underWay -= 1
             if !isFailure { progress.ended[index] = source }
         }
-        if let error = source.error { end(throwing: error) } else { again() }
+        if let error = source.error { complete(throwing: error) } else { again() }
     }
 
     /// Drops a subscriber; its source still counts as pending, since it will never notify.
@@ -110,12 +110,12 @@ final class Traversal: Timed, @unchecked Sendable {
         progress.withLock { _ = $0.subscribers.removeValue(forKey: index) }
     }
 
-    override func didEnd() {
+    override func didComplete() {
         let before = forget()
         // Otherwise `propagate` has taken it.
         if !before.isCollected { freePropagation() }
-        for subscriber in before.subscribers.values { subscriber.source?.leave(subscriber) }
-        super.didEnd()
+        for subscriber in before.subscribers.values { subscriber.source?.unsubscribe(subscriber) }
+        super.didComplete()
     }
 
     private func forget() -> Progress {

@@ -55,7 +55,7 @@ extension ExecutionContext {
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
         let state = SubmittedState(Submission(location: (fileID, line), body), on: self)
-        state.submission.send(to: self) { state.end(with: $0) }
+        state.submission.send(to: self) { state.complete(with: $0) }
         return Async(state: state)
     }
 }
@@ -138,7 +138,7 @@ final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable {
 
     init(location: CodeLocation) {
         self.location = location
-        super.init(tag: Self.holdsUntilEnd)
+        super.init(tag: Self.holdsUntilCompletion)
     }
 
     /// Starts the task; called once, by the maker of this object.
@@ -146,7 +146,9 @@ final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable {
         on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async throws -> Value
     ) {
         let task = Task(executorPreference: executor) {
-            do { _ = self.end(with: try await body()) } catch { _ = self.end(throwing: error) }
+            do { _ = self.complete(with: try await body()) } catch {
+                _ = self.complete(throwing: error)
+            }
         }
         guard lockIfPending() else { return }
         self.task = task
@@ -165,7 +167,7 @@ final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable {
         whilePending { task }?.raise(to: priority)
     }
 
-    override func didEnd() { task = nil }
+    override func didComplete() { task = nil }
 
     override var label: String { "an async function at \(location)" }
 }

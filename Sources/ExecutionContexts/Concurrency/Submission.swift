@@ -126,7 +126,7 @@ final class SubmittedState<Value: Sendable, Context: ExecutionContext>: FutureSt
     init(_ submission: Submission<Value>, on context: Context) {
         self.submission = submission
         self.context = context
-        super.init(tag: Self.holdsUntilEnd)
+        super.init(tag: Self.holdsUntilCompletion)
     }
 
     /// A job that has started runs to its end, and then it has not been cancelled.
@@ -136,7 +136,7 @@ final class SubmittedState<Value: Sendable, Context: ExecutionContext>: FutureSt
         (whilePending { context } as? any EscalatingContext)?.raise(to: priority)
     }
 
-    override func didEnd() { context = nil }
+    override func didComplete() { context = nil }
 
     override var obstacle: String? {
         guard let context = whilePending({ context }), context is any SerialContext,

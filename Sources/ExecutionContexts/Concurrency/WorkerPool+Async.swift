@@ -8,7 +8,7 @@ extension WorkerPool {
     /// blocks its thread for this would wait for itself, so it traps (law 27).
     public func drained() -> Async<Void> {
         let state = DrainedState(of: core)
-        core.whenDone { state.end(with: ()) }
+        core.whenDone { state.complete(with: ()) }
         return Async(state: state)
     }
 

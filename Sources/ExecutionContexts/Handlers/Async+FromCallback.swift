@@ -35,7 +35,7 @@ extension Async {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, _ in
-            try start({ outcome in promise.take()?.end(with: outcome) })
+            try start({ outcome in promise.take()?.complete(with: outcome) })
         }
     }
 
@@ -47,7 +47,7 @@ extension Async {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, _ in
-            try start({ outcome in promise.take()?.end(with: outcome.mapError { $0 }) })
+            try start({ outcome in promise.take()?.complete(with: outcome.mapError { $0 }) })
         }
     }
 
@@ -62,7 +62,7 @@ extension Async {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, _ in
-            try start({ value, error in promise.take()?.end(with: value, error) })
+            try start({ value, error in promise.take()?.complete(with: value, error) })
         }
     }
 
@@ -77,7 +77,7 @@ extension Async {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, _ in
-            try start({ value in promise.take()?.end(with: value) })
+            try start({ value in promise.take()?.complete(with: value) })
         }
     }
 }
@@ -93,7 +93,7 @@ extension Async where Value == Void {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, _ in
-            try start({ error in promise.take()?.end(with: (), error) })
+            try start({ error in promise.take()?.complete(with: (), error) })
         }
     }
 
@@ -105,7 +105,7 @@ extension Async where Value == Void {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, _ in
-            try start({ promise.take()?.end(with: ()) })
+            try start({ promise.take()?.complete(with: ()) })
         }
     }
 }

@@ -26,7 +26,7 @@ extension Async {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, onCancel in
-            try start({ outcome in promise.take()?.end(with: outcome) }, onCancel)
+            try start({ outcome in promise.take()?.complete(with: outcome) }, onCancel)
         }
     }
 
@@ -42,7 +42,8 @@ extension Async {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, onCancel in
-            try start({ outcome in promise.take()?.end(with: outcome.mapError { $0 }) }, onCancel)
+            try start(
+                { outcome in promise.take()?.complete(with: outcome.mapError { $0 }) }, onCancel)
         }
     }
 
@@ -58,7 +59,7 @@ extension Async {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, onCancel in
-            try start({ value, error in promise.take()?.end(with: value, error) }, onCancel)
+            try start({ value, error in promise.take()?.complete(with: value, error) }, onCancel)
         }
     }
 
@@ -75,7 +76,7 @@ extension Async {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, onCancel in
-            try start({ value in promise.take()?.end(with: value) }, onCancel)
+            try start({ value in promise.take()?.complete(with: value) }, onCancel)
         }
     }
 }
@@ -93,7 +94,7 @@ extension Async where Value == Void {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, onCancel in
-            try start({ error in promise.take()?.end(with: (), error) }, onCancel)
+            try start({ error in promise.take()?.complete(with: (), error) }, onCancel)
         }
     }
 
@@ -109,7 +110,7 @@ extension Async where Value == Void {
         onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
     ) -> Async {
         Async(fileID, line, onFault) { promise, onCancel in
-            try start({ promise.take()?.end(with: ()) }, onCancel)
+            try start({ promise.take()?.complete(with: ()) }, onCancel)
         }
     }
 }

@@ -119,23 +119,23 @@ private struct HandlerCall: GuardedJob {
 
 /// What a context binds to a job, taken before there is a job: the wrapping task's task-locals.
 private final class BoundValues: Sendable {
-    private final class Slot: @unchecked Sendable {
+    private final class Box: @unchecked Sendable {
         // Unchecked: written by the first caller before the context gets the job, then only read.
         var job: Work?
     }
 
-    private let slot: Slot
+    private let box: Box
     private let bound: Work
 
     init(_ binding: @Sendable (_ work: @escaping Work) -> Work) {
-        let slot = Slot()
-        self.slot = slot
-        bound = binding { slot.job?() }
+        let box = Box()
+        self.box = box
+        bound = binding { box.job?() }
     }
 
     /// Returns `job` with the bound values; to be called once.
     func bind(_ job: @escaping Work) -> Work {
-        slot.job = job
+        box.job = job
         return bound
     }
 }

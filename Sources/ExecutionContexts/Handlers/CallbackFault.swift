@@ -5,7 +5,7 @@ internal import CPlatform
 /// The mistake is seldom in the code that made the handler: a function called it twice or never, or
 /// a context dropped its job. So a fault is reported, and does not trap.
 public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What happened to the handler.
+    /// How the handler was misused, or why it did not run.
     public enum Reason: Hashable, Sendable {
         /// The handler was called again. Only the first call counts.
         case calledAgain

@@ -58,7 +58,7 @@ extension Async {
         do {
             try start(CallbackPromise(state, location, onFault), { state.onCancel($0) })
         } catch {
-            state.end(throwing: error)
+            state.complete(throwing: error)
         }
     }
 }
@@ -67,13 +67,13 @@ extension PromiseState {
     /// Completes the future with an optional value and an optional error; the error takes
     /// precedence.
     @inlinable
-    func end<Value>(with value: Value?, _ error: (any Error)?) {
+    func complete<Value>(with value: Value?, _ error: (any Error)?) {
         if let error {
-            end(throwing: error)
+            complete(throwing: error)
         } else if let value {
-            end(with: value)
+            complete(with: value)
         } else {
-            end(throwing: AsyncError.noOutcome)
+            complete(throwing: AsyncError.noOutcome)
         }
     }
 }

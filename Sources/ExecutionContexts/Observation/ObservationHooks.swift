@@ -31,7 +31,9 @@ extension Async {
     ) -> Async {
         let observed = ObservedFuture(name, time, ended)
         started(observed.value)
-        observed.wait(for: state) { source, observed in observed.end(like: source, Value.self) }
+        observed.subscribe(to: state) { source, observed in
+            observed.complete(like: source, Value.self)
+        }
         return Async(state: observed)
     }
 }
@@ -53,7 +55,7 @@ private final class ObservedFuture: FutureState, @unchecked Sendable {
             origin: time.origin, submitter: ObservedJob.running)
         self.time = time
         self.ended = ended
-        super.init(tag: Self.holdsUntilEnd)
+        super.init(tag: Self.holdsUntilCompletion)
     }
 
     // Reported before the completion, because the callbacks that completion calls may take long.
@@ -63,7 +65,7 @@ private final class ObservedFuture: FutureState, @unchecked Sendable {
     }
 
     /// Reports a cancellation, after which the source does not notify it.
-    override func didEnd() { report() }
+    override func didComplete() { report() }
 
     // Relaxed: a cancelling and a completing thread may race, and either may report the time.
     private func report() {

@@ -51,7 +51,7 @@ struct AsyncStateTests {
                     let index = model.queue.firstIndex { $0 === subscriber }
                     if let index { model.queue.remove(at: index) }
                     #expect(
-                        state.leave(subscriber)
+                        state.unsubscribe(subscriber)
                             == (index == nil ? .tooLate : model.isUnwanted ? .leftUnwanted : .left))
                 case 4:
                     // The notifying thread removes the next subscriber.
@@ -64,7 +64,7 @@ struct AsyncStateTests {
                     let defers = model.hasFirst && rng.next(below: 2) == 0
                     model.phase = mustNotify ? .notifying : .notified
                     model.hasFirst = false
-                    #expect(state.end() == mustNotify)
+                    #expect(state.complete() == mustNotify)
                     if defers {
                         let first = FutureSubscriber()
                         model.queue.insert(first, at: 0)
@@ -80,9 +80,9 @@ struct AsyncStateTests {
             }
             // All queued subscribers leave, in any order, so that they can join the next machine.
             for subscriber in model.queue where rng.next(below: 2) == 0 {
-                _ = state.leave(subscriber)
+                _ = state.unsubscribe(subscriber)
             }
-            while let subscriber = state.subscribers.first { _ = state.leave(subscriber) }
+            while let subscriber = state.subscribers.first { _ = state.unsubscribe(subscriber) }
         }
     }
 
@@ -95,8 +95,8 @@ struct AsyncStateTests {
             let subscribers = [FutureSubscriber(), FutureSubscriber(), FutureSubscriber()]
             (left, notified, abandoned) = (subscribers[0], subscribers[1], subscribers[2])
             for subscriber in subscribers { _ = state.join(subscriber) }
-            _ = state.leave(subscribers[0])
-            _ = state.end()
+            _ = state.unsubscribe(subscribers[0])
+            _ = state.complete()
             _ = state.next()
         }
         #expect(left == nil)

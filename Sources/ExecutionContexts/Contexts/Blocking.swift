@@ -73,7 +73,7 @@ public final class BlockingContext: ExecutionContext, ForecastingContext, Limite
         return state.withLock { $0.waitingJobs.begin(jobs, for: end, reaching: limit) }
     }
 
-    func jobGoesOn(after end: AwaitedEnd) { state.withLock { $0.waitingJobs.end(end) } }
+    func jobResumes(after end: AwaitedEnd) { state.withLock { $0.waitingJobs.end(end) } }
 
     @Sendable private func drain() {
         unsafe Frame.enterJobs(of: Frame.owner(self)) {

@@ -67,7 +67,7 @@ package final class AwaitedEnd: Sendable {
             WaitForecast.trapEndless(
                 name, "the last job that '\(limiter.name)' can run at a time, on which it runs")
         }
-        defer { for limiter in forecast.limiters { limiter.jobGoesOn(after: self) } }
+        defer { for limiter in forecast.limiters { limiter.jobResumes(after: self) } }
         if let probe = forecast.probe,
             !semaphore.wait(until: MonotonicClock.nanoseconds + Self.probeDelay),
             !isFreed

@@ -94,7 +94,7 @@ protocol Limiter: AnyObject, Sendable {
     /// The end needs another job of the limiter. Returns true if all running jobs wait, and no
     /// other can start.
     func jobWaits(for end: AwaitedEnd) -> Bool
-    func jobGoesOn(after end: AwaitedEnd)
+    func jobResumes(after end: AwaitedEnd)
 }
 
 /// The jobs of a limiter that wait for another one of its jobs. Not synchronized: its owner guards

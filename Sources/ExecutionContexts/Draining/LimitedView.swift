@@ -54,7 +54,7 @@ class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingC
         return state.withLock { $0.beginWait(jobs, for: end) }
     }
 
-    final func jobGoesOn(after end: AwaitedEnd) { state.withLock { $0.endWait(end) } }
+    final func jobResumes(after end: AwaitedEnd) { state.withLock { $0.endWait(end) } }
 
     override func drain() { runDrains(on: base) { runJobs() } }
 

@@ -45,8 +45,8 @@ internal import Synchronization
 
     @inline(never)
     private func takeOne(into ring: borrowing WorkRing, sharedBy workers: Int) -> Work? {
-        // Not the result of the closure: a function that passes through a generic one returns in a
-        // thunk.
+        // Not the result of the closure: `withLock` is generic, and wraps a closure that it returns
+        // in a reabstraction thunk.
         var first: Work?
         departures.withLock { queue in
             if queue.isEmpty, !moveArrivals(to: &queue) { return }

@@ -56,7 +56,7 @@
     private static let shared = SimulationHooks.making {
         PoolCore(
             name: "pool", width: min(Processors.count, LibraryThreads.limit),
-            limit: min(max(64, Processors.count), LibraryThreads.limit), quality: 0x15)
+            limit: min(max(64, Processors.count), LibraryThreads.limit), qos: 0x15)
     }
 }
 

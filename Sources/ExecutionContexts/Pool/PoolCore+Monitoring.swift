@@ -8,7 +8,7 @@ extension PoolCore {
         /// No worker has a thread.
         case asleep
         /// No job or worker waits that the monitor could help.
-        case busy
+        case keepsUp
         /// Jobs are queued, or workers wait for a permit.
         case pressed
     }
@@ -21,10 +21,10 @@ extension PoolCore {
         let hasWork = hasWork()
         let pressure = accounting.withLock { accounting -> Pressure in
             guard accounting.active > 0 else { return .asleep }
-            accounting.looks &+= 1
+            accounting.observationCount &+= 1
             countStalled(&accounting, hasWork)
             publish(&accounting)
-            return hasWork || accounting.hasReturning ? .pressed : .busy
+            return hasWork || accounting.hasReturning ? .pressed : .keepsUp
         }
         // Relaxed: a hint to submitters, so that they bring the next look forward.
         isPolledSlowly.store(pressure != .pressed, ordering: .relaxed)
@@ -34,7 +34,7 @@ extension PoolCore {
         for _ in 0..<max(vacancies.load(ordering: .relaxed), 0) where !startWorker() { break }
         accounting.withLock { accounting in
             // For this look only: a worker that slept may continue at any time.
-            accounting.extra = 0
+            accounting.extraPermits = 0
             publish(&accounting)
         }
         return pressure
@@ -48,23 +48,23 @@ extension PoolCore {
         // Workers already found stalled are checked at every fourth look only: there may be
         // hundreds. They are checked even while no job waits, so that a later job does not start
         // beside them.
-        let asksStalled = accounting.looks & 3 == 0
+        let asksStalled = accounting.observationCount & 3 == 0
         guard isWaitedFor || asksStalled else { return }
         for index in 0..<count {
             let worker = worker(index)
             guard unsafe worker.record.isActive else { continue }
             if unsafe worker.record.isCounted {
-                if isWaitedFor, isStalled(worker, accounting.looks) {
+                if isWaitedFor, isStalled(worker, accounting.observationCount) {
                     accounting.markStalled(worker)
                 }
-            } else if asksStalled, goesOn(worker) {
+            } else if asksStalled, hasResumed(worker) {
                 accounting.markRunning(worker)
             }
             if unsafe worker.record.isCounted { hasProgress = true } else { stalled += 1 }
         }
         // Where all workers are stalled, the next ones most likely will be, too: as many again may
         // start at a time.
-        accounting.extra = hasWork && !hasProgress ? max(stalled - width, 0) : 0
+        accounting.extraPermits = hasWork && !hasProgress ? max(stalled - width, 0) : 0
     }
 
     /// Whether a worker has been asleep in one job for the time of three looks, as far as the looks
@@ -73,26 +73,27 @@ extension PoolCore {
     /// A thread that computes may be asleep at a look: in a lock, or until a page of memory
     /// arrives. So a worker counts as stalled only if its thread has hardly used a processor
     /// between the looks.
-    private func isStalled(_ worker: PoolWorker, _ look: UInt32) -> Bool {
-        let before = unsafe worker.record.seen
-        var seen = PoolWorker.Look(of: worker, number: look)
-        let isSame = before.begun == seen.begun && before.look == look &- 1
+    private func isStalled(_ worker: PoolWorker, _ number: UInt32) -> Bool {
+        let before = unsafe worker.record.lastObservation
+        var observation = PoolWorker.Observation(of: worker, number: number)
+        let isSame = before.begun == observation.begun && before.number == number &- 1
         // A first look has nothing to compare, so a worker that is asleep then is checked again.
-        let wasQuiet = isSame ? seen.wasQuiet(since: before) : nil
+        let wasQuiet = isSame ? observation.wasQuiet(since: before) : nil
         if wasQuiet != false {
-            let signs = isSame ? before.signs : 0
+            let score = isSame ? before.sleepScore : 0
             switch unsafe ec_thread_activity(worker.record.thread) {
-            case ec_activity_asleep: seen.signs = signs + 4
-            case ec_activity_awake: seen.signs = 0
+            case ec_activity_asleep: observation.sleepScore = score + PoolWorker.SleepScore.asleep
+            case ec_activity_awake: observation.sleepScore = 0
             // The kernel may take long to bring a page to a thread that computes.
-            case ec_activity_paging: seen.signs = signs + 1
+            case ec_activity_paging: observation.sleepScore = score + PoolWorker.SleepScore.quiet
             // The state is unknown: no file could be opened. A thread that is quiet at twelve looks
             // most likely sleeps.
-            default: seen.signs = wasQuiet == true ? signs + 1 : 0
+            default:
+                observation.sleepScore = wasQuiet == true ? score + PoolWorker.SleepScore.quiet : 0
             }
         }
-        unsafe worker.record.seen = seen
-        guard seen.signs >= 12 else { return false }
+        unsafe worker.record.lastObservation = observation
+        guard observation.sleepScore >= PoolWorker.SleepScore.stalled else { return false }
         // Relaxed: the worker reads it after each job, and then reads the accounting under its
         // lock.
         worker.isToReport.store(true, ordering: .relaxed)
@@ -103,21 +104,21 @@ extension PoolCore {
     /// again. The caller holds the lock of the accounting.
     ///
     /// Among many workers each may get little processor time, so the state of the thread decides. A
-    /// thread that has used no time has not been awake; that check saves the question for its
-    /// state.
-    private func goesOn(_ worker: PoolWorker) -> Bool {
+    /// thread that has used no time has not been awake. This check is cheaper than asking the
+    /// system for the state.
+    private func hasResumed(_ worker: PoolWorker) -> Bool {
         // Relaxed: the monitor writes it under this lock, and the worker clears it when it reports.
         guard unsafe worker.record.waits == 0 && !worker.record.isReturning,
             worker.isToReport.load(ordering: .relaxed)
         else { return false }
-        let before = unsafe worker.record.seen
-        let seen = PoolWorker.Look(of: worker, number: before.look)
-        unsafe worker.record.seen = seen
-        if seen.used >= 0 && seen.used == before.used { return false }
+        let before = unsafe worker.record.lastObservation
+        let observation = PoolWorker.Observation(of: worker, number: before.number)
+        unsafe worker.record.lastObservation = observation
+        if observation.used >= 0 && observation.used == before.used { return false }
         return switch unsafe ec_thread_activity(worker.record.thread) {
         case ec_activity_asleep, ec_activity_paging: false
         case ec_activity_awake: true
-        default: seen.wasQuiet(since: before) == false
+        default: observation.wasQuiet(since: before) == false
         }
     }
 

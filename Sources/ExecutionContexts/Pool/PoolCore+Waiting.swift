@@ -11,7 +11,7 @@ extension PoolCore {
             publish(&accounting)
         }
         // Store-load handshake: either a submitter sees the free permit, or this thread sees the
-        // submitter's job. The jobs in this worker's own ring must not wait for it either.
+        // submitter's job. The jobs in this worker's own ring must not wait until it resumes.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if worker.ring.count > 0 || hasWork() { startWorkerIfNeeded() }
     }
@@ -37,7 +37,7 @@ extension PoolCore {
             return false
         }
         if mustWait {
-            hurryMonitor()
+            wakeMonitorIfNeeded()
             worker.waitForPermit()
         }
     }
@@ -55,5 +55,5 @@ extension PoolCore {
         return waitingJobs.withLock { $0.begin(jobs, for: end, reaching: limit) }
     }
 
-    func jobGoesOn(after end: AwaitedEnd) { waitingJobs.withLock { $0.end(end) } }
+    func jobResumes(after end: AwaitedEnd) { waitingJobs.withLock { $0.end(end) } }
 }

@@ -25,13 +25,13 @@ extension PoolCore {
         accounting.withLock { _ in unsafe worker.record.thread = thread }
     }
 
-    /// Runs jobs until the worker finds none (true), or leaves since the pool is above its width
-    /// (false).
+    /// Runs jobs until the worker finds none (true), or gives its thread back since the pool is
+    /// above its width (false).
     private func runOwn(_ worker: PoolWorker) -> Bool {
         while true {
             // Relaxed, both: read again under the lock of the accounting.
             if worker.isToReport.load(ordering: .relaxed) { report(worker) }
-            if vacancies.load(ordering: .relaxed) < 0, leave(worker) { return false }
+            if vacancies.load(ordering: .relaxed) < 0, giveThreadBack(worker) { return false }
             guard let work = next(worker) else { return true }
             run(work, worker)
         }
@@ -66,7 +66,8 @@ extension PoolCore {
         }
         unsafe worker.loneJobHint = waiting == 1
         if waiting > 1 { startWorkerIfNeeded() }
-        // Not by `??`: a function that passes through a generic one returns in a thunk.
+        // Not by `??`, which is generic: it wraps a closure that it returns in a reabstraction
+        // thunk.
         if let work = nextOwn(worker) { return work }
         return takeShare(worker)
     }
@@ -75,14 +76,14 @@ extension PoolCore {
     /// monitor has moved from behind a long one, if there is any.
     @inline(__always)
     private func nextOwn(_ worker: PoolWorker) -> Work? {
-        if !rescued.isEmpty, unsafe worker.tick % 2 == 0 || worker.ring.count == 0 {
-            unsafe worker.tick &+= 1
+        if !rescued.isEmpty, unsafe worker.jobCounter % 2 == 0 || worker.ring.count == 0 {
+            unsafe worker.jobCounter &+= 1
             if let work = rescued.take(into: worker.ring, sharedBy: .max) { return work }
         }
         if let work = worker.ring.take() {
-            unsafe worker.tick &+= 1
+            unsafe worker.jobCounter &+= 1
             // Without this, the oldest jobs of the overflow would come last, or never.
-            if unsafe worker.tick % 128 == 0, !overflow.isEmpty { bringOldest(worker) }
+            if unsafe worker.jobCounter % 128 == 0, !overflow.isEmpty { bringOldest(worker) }
             return work
         }
         return overflow.take(into: worker.ring)
@@ -136,9 +137,9 @@ extension PoolCore {
 
     /// Searches all queues until a job is found; nil if the worker has gone idle.
     ///
-    /// It looks once before it parks. A thread that spins keeps its processor from the thread that
-    /// it has just woken. It also takes jobs from the injector one by one, where a little later it
-    /// would find many.
+    /// The searcher looks once before it parks. A searcher that spins keeps its processor from the
+    /// thread that it has just woken. The spinning searcher also takes jobs from the injector one
+    /// by one, where a little later it would find many.
     private func search(_ worker: PoolWorker) -> Work? {
         unsafe worker.loneJobHint = false
         unsafe worker.injectedCount = 0
@@ -158,9 +159,9 @@ extension PoolCore {
         if let work = rescued.take(into: worker.ring, sharedBy: .max) { return work }
         if let work = overflow.take(into: worker.ring) { return work }
         let count = count
-        unsafe worker.tick &+= 1
+        unsafe worker.jobCounter &+= 1
         for step in 0..<count {
-            let other = unsafe self.worker((Int(worker.tick) + step) % count)
+            let other = unsafe self.worker((Int(worker.jobCounter) + step) % count)
             let waiting = other === worker ? 0 : other.ring.count
             if waiting == 0 || waiting == 1 && !makesNoProgress(other) { continue }
             if let work = other.ring.steal(into: worker.ring, takesLast: waiting == 1) {
@@ -193,13 +194,13 @@ extension PoolCore {
         // sees the submitted job.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasWork() {
-            let goesOn = accounting.withLock { accounting in
+            let hasResumed = accounting.withLock { accounting in
                 guard accounting.takeBack(worker) else { return false }
                 publish(&accounting)
                 searching.add(1, ordering: .relaxed)
                 return true
             }
-            if goesOn {
+            if hasResumed {
                 worker.endTimedPark()
                 adoptThread(worker)
                 return false
@@ -214,7 +215,7 @@ extension PoolCore {
     /// Gives the thread back (true) while the pool is above its width; the jobs of the ring go to
     /// the overflow.
     @inline(never)
-    private func leave(_ worker: PoolWorker) -> Bool {
+    private func giveThreadBack(_ worker: PoolWorker) -> Bool {
         overflow.append(contentsOf: worker.ring)
         let leaves = accounting.withLock { accounting in
             guard accounting.vacancies < 0 else { return false }

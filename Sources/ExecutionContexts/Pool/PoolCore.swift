@@ -19,7 +19,7 @@ internal import Synchronization
 
     let name: String
     /// The quality of service of the pool's threads, as `LibraryThreads` takes it.
-    let quality: UInt32
+    let qos: UInt32
     /// How many workers may run at a time, and how many there may be at all.
     let (width, limit): (Int, Int)
 
@@ -49,8 +49,8 @@ internal import Synchronization
     /// The jobs that wait for another job of the pool.
     let waitingJobs = Guarded(WaitingJobs())
 
-    init(name: String, width: Int, limit: Int, quality: UInt32) {
-        (self.name, self.width, self.limit, self.quality) = (name, width, limit, quality)
+    init(name: String, width: Int, limit: Int, qos: UInt32) {
+        (self.name, self.width, self.limit, self.qos) = (name, width, limit, qos)
         vacancies = Atomic(width)
         accounting = Guarded(WorkerAccounting(width: width))
         unsafe workers = .allocate(capacity: limit)
@@ -118,13 +118,13 @@ internal import Synchronization
         // has stopped searching sees this job.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         startWorkerIfNeeded()
-        hurryMonitor()
+        wakeMonitorIfNeeded()
         return true
     }
 
     /// Brings the monitor's next look forward, since a job is queued or a worker waits.
     @inline(__always)
-    func hurryMonitor() {
+    func wakeMonitorIfNeeded() {
         // Relaxed, here and below: a hint. Without it the next look comes all the same.
         if isPolledSlowly.load(ordering: .relaxed), vacancies.load(ordering: .relaxed) <= 0 {
             wakeMonitor()
@@ -133,7 +133,7 @@ internal import Synchronization
 
     @inline(never)
     private func wakeMonitor() {
-        if isPolledSlowly.exchange(false, ordering: .relaxed) { PoolMonitor.hurry() }
+        if isPolledSlowly.exchange(false, ordering: .relaxed) { PoolMonitor.wake() }
     }
 
     // MARK: - Starting workers

@@ -19,8 +19,8 @@ enum PoolMonitor {
     private static let word = Atomic<UInt32>(0)
 
     /// The interval between two looks, in nanoseconds.
-    static var shortTick: Int64 { 5_000_000 }
-    static var longTick: Int64 { 40_000_000 }
+    static var shortInterval: Int64 { 5_000_000 }
+    static var longInterval: Int64 { 40_000_000 }
 
     /// Adds a pool that has a worker with a thread; starts the thread if there is none.
     static func add(_ core: PoolCore) {
@@ -36,29 +36,29 @@ enum PoolMonitor {
         if mustStart {
             LibraryThreads.run(.init(name: "pool monitor", isIndispensable: true, body: run))
         } else {
-            hurry()
+            wake()
         }
     }
 
     /// Brings the next look forward.
-    static func hurry() {
+    static func wake() {
         // Releasing: the look sees what the caller did.
         word.store(1, ordering: .releasing)
         unsafe withUnsafePointer(to: word) { unsafe ec_wake_one($0) }
     }
 
     private static func run() {
-        var tick = shortTick
+        var interval = shortInterval
         repeat {
-            var isPressed = isHurried(within: tick)
+            var isPressed = isWokenEarly(within: interval)
             for core in state.withLock({ $0.pools }) {
                 switch core.checkWorkers() {
                 case .pressed: isPressed = true
-                case .busy: break
+                case .keepsUp: break
                 case .asleep: forget(core)
                 }
             }
-            tick = isPressed ? shortTick : min(2 * tick, longTick)
+            interval = isPressed ? shortInterval : min(2 * interval, longInterval)
         } while !mayEnd()
     }
 
@@ -82,10 +82,10 @@ enum PoolMonitor {
         state.withLock { $0.pools.append(core) }
     }
 
-    /// Sleeps for that long, or until `hurry` is called (true).
-    private static func isHurried(within nanoseconds: Int64) -> Bool {
+    /// Sleeps for that long, or until `wake` is called (true).
+    private static func isWokenEarly(within nanoseconds: Int64) -> Bool {
         let end = MonotonicClock.nanoseconds + nanoseconds
-        // Acquiring: see `hurry`.
+        // Acquiring: see `wake`.
         while word.load(ordering: .acquiring) == 0, MonotonicClock.nanoseconds < end {
             unsafe withUnsafePointer(to: word) { unsafe ec_wait($0, 0, end) }
         }

@@ -51,8 +51,8 @@ internal import Synchronization
     /// there is room.
     func takeOldest(into ring: borrowing WorkRing) -> Work? {
         if isEmpty { return nil }
-        // Not the result of the closure: a function that passes through a generic one returns in a
-        // thunk.
+        // Not the result of the closure: `withLock` is generic, and wraps a closure that it returns
+        // in a reabstraction thunk.
         var first: Work?
         var count = 0
         batches.withLock { batches in

@@ -25,7 +25,7 @@ public struct PoolStatistics: Hashable, Sendable {
     init(of core: PoolCore) {
         width = core.width
         (active, waiting, substitutes) = core.accounting.withLock {
-            ($0.active, $0.active - $0.running, $0.substitutes)
+            ($0.active, $0.active - $0.running, $0.substitutions)
         }
         workers = core.count
         let all = (0..<core.count).map { core.worker($0) }

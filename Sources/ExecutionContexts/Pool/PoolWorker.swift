@@ -9,7 +9,7 @@ internal import Synchronization
     // Unchecked: each stored property belongs to one side, so the run-time exclusivity checks are
     // superfluous.
     //
-    // - `loneJobHint`, `tick`, `injectedCount` and `shares` belong to the worker's thread.
+    // - `loneJobHint`, `jobCounter`, `injectedCount` and `shares` belong to the worker's thread.
     // - `begunAtLook` belongs to the monitor.
     // - `record` is reached under the lock of the pool's accounting only.
 
@@ -24,9 +24,9 @@ internal import Synchronization
     /// Whether the present job was the only one here when it was taken, so a job that it submits is
     /// probably the next link of a chain.
     @exclusivity(unchecked) var loneJobHint = false
-    /// Where a search of the other rings starts, and how many jobs until the oldest overflow is
-    /// looked at.
-    @exclusivity(unchecked) var tick: UInt32 = 0
+    /// Counts jobs and searches. It says where a search of the other rings starts, and when the
+    /// next job comes from `rescued` or from the oldest overflow.
+    @exclusivity(unchecked) var jobCounter: UInt32 = 0
     /// How many jobs in the ring came from the injector, before any of the worker's own.
     @exclusivity(unchecked) var injectedCount = 0
     @exclusivity(unchecked) var shares = TimeShares()
@@ -46,38 +46,48 @@ internal import Synchronization
         var waits = 0
         /// Whether it has ended a wait and waits for a permit.
         var isReturning = false
-        var seen = Look()
+        var lastObservation = Observation()
         /// The handle by which the monitor asks for the state of the thread; -1 while none is
         /// awake.
         var thread: Int64 = -1
     }
 
-    /// What the monitor saw when it last looked at the thread.
-    struct Look {
+    /// What the monitor saw at one look at the thread.
+    struct Observation {
         /// The number of the look.
-        var look: UInt32 = 0
+        var number: UInt32 = 0
         var begun = -1
         /// The time of the look, and the processor time that the thread had used; -1 if that is not
         /// known.
         var time: Int64 = 0
         var used: Int64 = -1
-        /// The evidence that the thread sleeps: four for each look that found it asleep.
-        var signs = 0
+        /// The evidence that the thread sleeps, summed over the looks at one job; see `SleepScore`.
+        var sleepScore = 0
 
         init() {}
 
         init(of worker: PoolWorker, number: UInt32) {
-            (look, begun, time) = (number, worker.begunCount, MonotonicClock.nanoseconds)
+            (self.number, begun, time) = (number, worker.begunCount, MonotonicClock.nanoseconds)
             let thread = unsafe worker.record.thread
             used = thread < 0 ? -1 : ec_thread_time(thread)
         }
 
         /// Whether the thread has used less than a sixteenth of the time since; nil if the system
         /// does not say.
-        func wasQuiet(since before: Look) -> Bool? {
+        func wasQuiet(since before: Observation) -> Bool? {
             if used < 0 || before.used < 0 { return nil }
             return used - before.used < (time - before.time) / 16
         }
+    }
+
+    /// How much evidence one look adds that the thread sleeps, and how much makes it stalled.
+    enum SleepScore {
+        /// The system says that the thread is asleep.
+        static let asleep = 4
+        /// The thread waits for a page of memory, or its state is unknown and it is quiet.
+        static let quiet = 1
+        /// Three looks at a thread that is asleep, or a dozen at a quiet one.
+        static let stalled = 12
     }
 
     /// The worker's pool, which outlives it: the pool owns its workers, and a running worker
@@ -111,7 +121,7 @@ internal import Synchronization
         }
         let core = core
         return LibraryThreads.run(
-            .init(name: "\(core.name).\(number)", quality: core.quality, isIndispensable: isFirst) {
+            .init(name: "\(core.name).\(number)", quality: core.qos, isIndispensable: isFirst) {
                 core.work(self)
             })
     }

@@ -40,7 +40,7 @@ package struct TimeShares {
     private var lastTime: Int64 = 0
     private var lastBegun = 0
     private var lastWaiting = Waiting()
-    private var (toOutside, toMedium, toLowPriority): (Int64, Int64, Int64) = (0, 0, 0)
+    private var (debtToOutside, debtToMedium, debtToLowPriority): (Int64, Int64, Int64) = (0, 0, 0)
     private var isServingOutside = false
 
     package init() {}
@@ -60,12 +60,14 @@ package struct TimeShares {
 
     private mutating func next(_ waiting: Waiting) -> Queue {
         let hasMedium = waiting.own || waiting.outside
-        if waiting.lowPriority, !waiting.urgent && !hasMedium || toLowPriority >= Self.quantum {
+        if waiting.lowPriority, !waiting.urgent && !hasMedium || debtToLowPriority >= Self.quantum {
             return .lowPriority
         }
-        if waiting.urgent, !hasMedium || toMedium < Self.quantum { return .urgent }
+        if waiting.urgent, !hasMedium || debtToMedium < Self.quantum { return .urgent }
         guard waiting.own && waiting.outside else { return waiting.outside ? .outside : .own }
-        if isServingOutside ? toOutside <= 0 : toOutside >= Self.slice { isServingOutside.toggle() }
+        if isServingOutside ? debtToOutside <= 0 : debtToOutside >= Self.slice {
+            isServingOutside.toggle()
+        }
         return isServingOutside ? .outside : .own
     }
 
@@ -74,30 +76,30 @@ package struct TimeShares {
         let elapsed = min(passed, Self.quantum)
         // Outside first where it has jobs anew, unless it has had more than its share a moment ago.
         if !lastWaiting.outside || !lastWaiting.own {
-            toOutside = min(toOutside + elapsed, Self.slice)
+            debtToOutside = min(debtToOutside + elapsed, Self.slice)
             isServingOutside = false
         } else if last == .own {
             // Twice: beside jobs that submit others, a job from outside waits hardly longer than in
             // one common queue.
-            toOutside = min(toOutside + 2 * elapsed, Self.quantum)
+            debtToOutside = min(debtToOutside + 2 * elapsed, Self.quantum)
         } else if last == .outside {
-            toOutside = max(toOutside - elapsed, -Self.quantum)
+            debtToOutside = max(debtToOutside - elapsed, -Self.quantum)
         }
         let hasMedium = waiting.own || waiting.outside
         let hadMedium = lastWaiting.own || lastWaiting.outside
         if !(hasMedium && waiting.urgent && hadMedium && lastWaiting.urgent) {
-            toMedium = 0
+            debtToMedium = 0
         } else if last == .urgent {
-            toMedium = min(toMedium + elapsed / 4, 2 * Self.quantum)
+            debtToMedium = min(debtToMedium + elapsed / 4, 2 * Self.quantum)
         } else {
-            toMedium = max(toMedium - elapsed, 0)
+            debtToMedium = max(debtToMedium - elapsed, 0)
         }
         if !waiting.lowPriority || !lastWaiting.lowPriority {
-            toLowPriority = 0
+            debtToLowPriority = 0
         } else if last == .lowPriority {
-            toLowPriority = max(toLowPriority - elapsed, 0)
+            debtToLowPriority = max(debtToLowPriority - elapsed, 0)
         } else {
-            toLowPriority = min(toLowPriority + elapsed / 8, 2 * Self.quantum)
+            debtToLowPriority = min(debtToLowPriority + elapsed / 8, 2 * Self.quantum)
         }
     }
 }

@@ -16,19 +16,19 @@ internal import Synchronization
     private let front = Atomic<UInt32>(0)
     private let padding: (Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0)
     private let end = Atomic<UInt32>(0)
-    private let slots: UnsafeMutablePointer<ec_words>
+    private let cells: UnsafeMutablePointer<ec_words>
 
     package static var capacity: UInt32 { 256 }
 
     package init() {
-        unsafe slots = .allocate(capacity: Int(Self.capacity))
-        unsafe slots.initialize(repeating: ec_words(), count: Int(Self.capacity))
+        unsafe cells = .allocate(capacity: Int(Self.capacity))
+        unsafe cells.initialize(repeating: ec_words(), count: Int(Self.capacity))
     }
 
     deinit {
         // No other thread has a reference: the queued jobs are dropped.
         while take() != nil {}
-        unsafe slots.deallocate()
+        unsafe cells.deallocate()
     }
 
     /// The number of queued jobs; out of date at once, except for the owner's own changes.
@@ -42,7 +42,7 @@ internal import Synchronization
     /// room.
     @inline(__always)
     package var hasRoom: Bool {
-        // Acquiring: a thread that took a job has read its slot. Relaxed: the owner's own.
+        // Acquiring: a thread that took a job has read its cell. Relaxed: the owner's own.
         end.load(ordering: .relaxed) &- front.load(ordering: .acquiring) < Self.capacity
     }
 
@@ -55,7 +55,7 @@ internal import Synchronization
     package func append(_ work: UnmanagedWork) -> UInt32 {
         // Relaxed: the owner's own, and the front only for the returned number.
         let end = end.load(ordering: .relaxed)
-        unsafe ec_words_store(slot(end), work.words)
+        unsafe ec_words_store(cell(end), work.words)
         // Releasing: a thread that sees the new end sees the words. A retain would sink below a
         // mere store, hence the fence.
         ec_compiler_fence()
@@ -76,8 +76,8 @@ internal import Synchronization
         // Acquiring: see `append`. The front may have passed an end that was read before.
         var first = front.load(ordering: .acquiring)
         while Int32(bitPattern: end &- first) > 0 {
-            let words = unsafe ec_words_load(slot(first))
-            // Releasing: the words have been read before the slot is given back.
+            let words = unsafe ec_words_load(cell(first))
+            // Releasing: the words have been read before the cell is given back.
             let advance = front.weakCompareExchange(
                 expected: first, desired: first &+ 1, successOrdering: .acquiringAndReleasing,
                 failureOrdering: .acquiring)
@@ -102,8 +102,8 @@ internal import Synchronization
         }
         while Int32(bitPattern: end &- first) > 0 {
             // Read after the front was advanced: only the owner, which is this thread, writes to
-            // these slots.
-            let words = unsafe ec_words_load(slot(first))
+            // these cells.
+            let words = unsafe ec_words_load(cell(first))
             queue.append(UnmanagedWork(words: words).assembled())
             first &+= 1
         }
@@ -126,10 +126,10 @@ internal import Synchronization
             if share == 0 || waiting == 1 && !takesLast { return nil }
             // The caller's own ring is empty, so it has room for half of any other.
             let start = other.end.load(ordering: .relaxed)
-            let words = unsafe ec_words_load(slot(first))
+            let words = unsafe ec_words_load(cell(first))
             for index in 1..<share {
                 unsafe ec_words_store(
-                    other.slot(start &+ index &- 1), ec_words_load(slot(first &+ index)))
+                    other.cell(start &+ index &- 1), ec_words_load(cell(first &+ index)))
             }
             let advance = front.compareExchange(
                 expected: first, desired: first &+ share, successOrdering: .acquiringAndReleasing,
@@ -143,7 +143,7 @@ internal import Synchronization
         }
     }
 
-    private func slot(_ position: UInt32) -> UnsafeMutablePointer<ec_words> {
-        unsafe slots + Int(position % Self.capacity)
+    private func cell(_ position: UInt32) -> UnsafeMutablePointer<ec_words> {
+        unsafe cells + Int(position % Self.capacity)
     }
 }

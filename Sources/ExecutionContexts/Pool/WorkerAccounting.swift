@@ -11,12 +11,15 @@
     /// How many of the active workers run, as far as is known.
     private(set) var running = 0
     /// How many more may start because all active workers are stalled.
-    var extra = 0
-    /// How often a worker was found stalled, was started in expectation of that, or continued after
-    /// a wait without a permit. At no time did more than `width + substitutes` workers run.
-    private(set) var substitutes = 0
+    var extraPermits = 0
+    /// On how many occasions a worker could run beyond the width.
+    ///
+    /// One is that a worker was found stalled, so that another one may start. The others are that a
+    /// worker was started, or continued after a wait, while no permit was free. At no time did more
+    /// than `width + substitutions` workers run.
+    private(set) var substitutions = 0
     /// How often the monitor has looked.
-    var looks: UInt32 = 0
+    var observationCount: UInt32 = 0
     /// The callbacks of `drained()`.
     var waiters: [@Sendable () -> Void] = []
     /// Workers that have ended a wait and wait for a permit, in order.
@@ -26,7 +29,7 @@
     init(width: Int) { self.width = width }
 
     /// How many workers may start; negative where some are to leave.
-    var vacancies: Int { width + extra - running - returning.count }
+    var vacancies: Int { width + extraPermits - running - returning.count }
     var hasVacancy: Bool { vacancies > 0 }
     var hasReturning: Bool { !returning.isEmpty }
     /// Whether a worker that has ended a wait may continue at once.
@@ -50,13 +53,13 @@
     mutating func begin(_ worker: PoolWorker) {
         unsafe worker.record.isActive = true
         active += 1
-        if running >= width { substitutes += 1 }
+        if running >= width { substitutions += 1 }
         markRunning(worker)
     }
 
     /// Counts a worker as not running, since the monitor has found it stalled.
     mutating func markStalled(_ worker: PoolWorker) {
-        substitutes += 1
+        substitutions += 1
         markNotRunning(worker)
     }
 
@@ -67,7 +70,7 @@
         // A started worker does not have its thread at once. Until then it must not look asleep in
         // a job.
         unsafe worker.record.thread = -1
-        unsafe worker.record.seen = PoolWorker.Look()
+        unsafe worker.record.lastObservation = PoolWorker.Observation()
         active -= 1
         idle.append(worker)
     }
@@ -96,7 +99,7 @@
 
     /// Counts a worker that has ended a wait, whether or not there is a permit.
     mutating func resume(_ worker: PoolWorker) {
-        if running >= width { substitutes += 1 }
+        if running >= width { substitutions += 1 }
         markRunning(worker)
     }
 

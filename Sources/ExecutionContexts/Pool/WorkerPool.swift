@@ -39,7 +39,7 @@ public final class WorkerPool: RefusingContext, ForecastingContext {
             "A pool of \(width) workers at a time and \(limit) in all could not run anything (law 1). "
                 + "Both must be 1 or more, and the limit no less than the width.")
         self.init(
-            PoolCore(name: name, width: width, limit: limit, quality: qos.qosClass.number), .medium)
+            PoolCore(name: name, width: width, limit: limit, qos: qos.qosClass.number), .medium)
     }
 
     init(_ core: PoolCore, _ priority: WorkPriority) {

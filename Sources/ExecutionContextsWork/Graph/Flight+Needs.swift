@@ -15,26 +15,27 @@ extension Flight {
     ) -> Subscription {
         require(
             work.graph === node.graph,
-            "'\(node.name)' cannot depend on '\(work.slot.name)', which is part of another graph (law 32). Make both in "
+            "'\(node.name)' cannot depend on '\(work.target.name)', which is part of another graph (law 32). Make both in "
                 + "one graph, or let work of this graph follow the other.")
         let node = self.node
         let asked = node.priority
-        let need = Subscriber(asked, node.graph.jobs, handler)
+        let dependency = Subscriber(asked, node.graph.jobs, handler)
         node.perform {
             // Work whose end has been decided needs nothing more.
-            guard node.isInFlight, need.isActive else { return need.cancelInJob() }
-            let other = work.slot.node()
+            guard node.isInFlight, dependency.isActive else { return dependency.cancelInJob() }
+            let other = work.target.node()
             if let path = node.cycle(through: other) {
-                need.cancelInJob()
+                dependency.cancelInJob()
                 Self.end(node, .failure(WorkError.cycle(([node] + path).map { $0.name })))
                 return
             }
-            // `need` has not received a priority change since `asked` was read.
-            if node.priority != asked { need.changeInJob(to: node.priority) }
-            need.join(for: node)
-            other.add(need)
+            // A change since `asked` was read has not reached `dependency`: it joins the list of
+            // this node's dependencies only now.
+            if node.priority != asked { dependency.changeInJob(to: node.priority) }
+            dependency.join(for: node)
+            other.add(dependency)
         }
-        return need
+        return dependency
     }
 
     /// Completes like another work item, and forwards its progress and its partial values.
@@ -55,7 +56,7 @@ extension Flight {
             // The handler runs in the job that notifies the other work's subscribers, so each event
             // takes at most one submission to this graph's context.
             if node.isInFlight {
-                node.addForeignNeed(work.subscribe(priority: node.priority, handler))
+                node.addForeignDependency(work.subscribe(priority: node.priority, handler))
             }
         }
     }

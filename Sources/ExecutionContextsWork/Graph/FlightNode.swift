@@ -7,17 +7,17 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
     private let entry: WorkEntry<Value>
     /// What begins the work; nil from then on, so that the body lives only as long as it can be
     /// requested (law 10).
-    private var slot: WorkSlot<Value>?
+    private var target: WorkTarget<Value>?
     private var progress: WorkProgress?
     private var partial: Value?
     /// Events that were reported and that the subscribers have not received.
     private var pendingEvents = EventQueue<Value>()
     private var isNotifyPending = false
 
-    init(for slot: WorkSlot<Value>, at entry: WorkEntry<Value>) {
-        self.slot = slot
+    init(for target: WorkTarget<Value>, at entry: WorkEntry<Value>) {
+        self.target = target
         self.entry = entry
-        super.init(in: slot.graph)
+        super.init(in: target.graph)
     }
 
     override var name: String { entry.name }
@@ -26,7 +26,7 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
         // The code that performs the work may keep its flight (law 10).
         let dropped = graph.events.execute { pendingEvents.takeAll() }
         withExtendedLifetime(dropped) {}
-        (progress, partial, slot) = (nil, nil, nil)
+        (progress, partial, target) = (nil, nil, nil)
         entry.remove(self)
     }
 
@@ -34,7 +34,7 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
     func add(_ subscriber: Subscriber<Value>) {
         let isFirst = subscribers.isEmpty
         subscriber.join(self, as: subscribers.append(subscriber))
-        wantsChanged()
+        subscribersChanged()
         // All earlier subscribers may have left while the end is pending. Then `begin` does
         // nothing.
         if isFirst { return graph.jobs.runAfterCurrent { self.begin() } }
@@ -44,7 +44,7 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
 
     private func begin() {
         // If the subscriber has left before this job, there is nothing to begin.
-        if isInFlight, let slot = slot.take() { slot.begin(Flight(self)) }
+        if isInFlight, let target = target.take() { target.begin(Flight(self)) }
     }
 
     /// Queues an event on any thread. At most one job is submitted for all events that are queued

@@ -6,10 +6,10 @@ public import ExecutionContexts
 /// It is a description and costs nothing until a caller subscribes. A subscription after its end
 /// begins it anew.
 public struct SharedWork<Value: Sendable>: Sendable {
-    let slot: WorkSlot<Value>
+    let target: WorkTarget<Value>
 
     /// The graph that the work is part of.
-    public var graph: WorkGraph { slot.graph }
+    public var graph: WorkGraph { target.graph }
 
     /// Calls `handler` on `context` with the events of the work, until its end or until the
     /// subscription is cancelled.
@@ -72,16 +72,16 @@ public struct SharedWork<Value: Sendable>: Sendable {
         _ priority: WorkPriority, on context: (any ExecutionContext)?,
         _ handler: @escaping Subscriber<Value>.Handler
     ) -> Subscription {
-        let (slot, jobs) = (slot, slot.graph.jobs)
+        let (target, jobs) = (target, target.graph.jobs)
         let subscriber =
             if let context {
-                ContextSubscriber(priority, jobs, on: context, slot.graph.events, handler)
+                ContextSubscriber(priority, jobs, on: context, target.graph.events, handler)
             } else {
                 Subscriber(priority, jobs, handler)
             }
         jobs.perform {
             // A subscriber that has left before this job begins nothing.
-            if subscriber.isActive { slot.node().add(subscriber) }
+            if subscriber.isActive { target.node().add(subscriber) }
         } refused: { refusal in
             subscriber.notify(.finished(.failure(refusal)))
             _ = subscriber.detach()

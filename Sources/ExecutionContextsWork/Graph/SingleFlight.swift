@@ -70,7 +70,9 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     }
 
     /// The work for `key`, to subscribe to or to depend on. The subscript begins nothing.
-    public subscript(key: Key) -> SharedWork<Value> { SharedWork(slot: KeyedSlot(key, flights)) }
+    public subscript(key: Key) -> SharedWork<Value> {
+        SharedWork(target: KeyedTarget(key, flights))
+    }
 }
 
 /// The body of a `SingleFlight`, and its items in flight.
@@ -98,8 +100,8 @@ private final class KeyedRegistry<Key: Hashable & Sendable, Value: Sendable>: @u
     init(_ name: String) { self.name = name }
 }
 
-/// The slot of one key.
-private final class KeyedSlot<Key: Hashable & Sendable, Value: Sendable>: WorkSlot<Value>,
+/// The target of one key.
+private final class KeyedTarget<Key: Hashable & Sendable, Value: Sendable>: WorkTarget<Value>,
     @unchecked Sendable
 {
     // Unchecked like the base: immutable.

@@ -19,7 +19,7 @@ class Subscriber<Value: Sendable>: Subscription, @unchecked Sendable {
 
     /// Calls the handler, unless the subscriber has left.
     final func deliver(_ event: WorkEvent<Value>, to handler: Handler) {
-        guard event.outcome == nil ? isActive : claimEnd() else { return }
+        guard event.outcome == nil ? isActive : claimDelivery() else { return }
         handler(event)
     }
 

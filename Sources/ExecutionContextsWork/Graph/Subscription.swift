@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// One subscriber's share in a work item: its priority, and whether it still wants the work.
 ///
-/// Keep it to change the priority or to cancel. The work also continues if it is released. Any
-/// thread may use it.
+/// Keep it to change the priority or to cancel. Releasing the subscription does not cancel the
+/// work. Any thread may use it.
 public class Subscription: @unchecked Sendable {
     // Unchecked: all but the atomics is accessed on the graph's context only.
     /// The work, from joining it until leaving or receiving the end.
@@ -12,7 +12,7 @@ public class Subscription: @unchecked Sendable {
     /// The number in the work's list of subscribers.
     final var number: UInt64 = 0
     /// The work that needs this one, if the subscriber is a work item; and the number in its list
-    /// of needs.
+    /// of dependencies.
     private var parent: (node: WorkNode, number: UInt64)?
     /// The priority that the work has counted.
     private var counted: WorkPriority
@@ -58,8 +58,8 @@ public class Subscription: @unchecked Sendable {
     /// Unsubscribes: true if the end had not come. Then no event follows, the end included
     /// (law 31).
     ///
-    /// An event whose delivery has begun on another thread is delivered to its end. If no other
-    /// subscriber wants the work, it is cancelled:
+    /// A handler that another thread is running is not interrupted. If no other subscriber wants
+    /// the work, it is cancelled:
     ///
     /// 1. Its own handlers are called.
     /// 2. It unsubscribes from what it needs, in the order of subscription.
@@ -67,7 +67,7 @@ public class Subscription: @unchecked Sendable {
     @discardableResult
     public final func cancel() -> Bool {
         guard move(to: .left) else { return false }
-        jobs.perform { self.leave() }
+        jobs.perform { self.unsubscribe() }
         return true
     }
 
@@ -77,7 +77,7 @@ public class Subscription: @unchecked Sendable {
     // MARK: - For the work, in graph jobs
 
     /// `cancel` for a caller in a graph job, which makes no submission.
-    final func cancelInJob() { if move(to: .left) { jobs.runAfterCurrent { self.leave() } } }
+    final func cancelInJob() { if move(to: .left) { jobs.runAfterCurrent { self.unsubscribe() } } }
 
     /// The priority's setter for a caller in a graph job, which makes no submission.
     final func changeInJob(to priority: WorkPriority) {
@@ -86,7 +86,7 @@ public class Subscription: @unchecked Sendable {
     }
 
     /// True for the one delivery that may report the end.
-    final func claimEnd() -> Bool { move(to: .notified) }
+    final func claimDelivery() -> Bool { move(to: .notified) }
 
     private func move(to new: State) -> Bool {
         SimulationHooks.point()
@@ -104,14 +104,14 @@ public class Subscription: @unchecked Sendable {
         self.number = number
         // A priority set before the join counts from the start.
         counted = priority
-        node.wants.add(counted)
+        node.priorityCounts.add(counted)
         if parent != nil { node.dependentCount += 1 }
     }
 
     /// Joins on behalf of another work item.
     final func join(for parent: WorkNode) {
-        self.parent = (parent, parent.needs.append(self))
-        parent.graph.countNeeds(1)
+        self.parent = (parent, parent.dependencies.append(self))
+        parent.graph.countDependencies(1)
     }
 
     /// The work item on whose behalf this subscription joined.
@@ -122,24 +122,24 @@ public class Subscription: @unchecked Sendable {
         _ = isRecountPending.exchange(false, ordering: .acquiringAndReleasing)
         SimulationHooks.point()
         guard let node, priority != counted else { return }
-        node.wants.remove(counted)
+        node.priorityCounts.remove(counted)
         counted = priority
-        node.wants.add(counted)
-        node.wantsChanged()
+        node.priorityCounts.add(counted)
+        node.subscribersChanged()
     }
 
-    private func leave() {
+    private func unsubscribe() {
         guard let node = detach() else { return }
-        node.wants.remove(counted)
-        node.wantsChanged()
+        node.priorityCounts.remove(counted)
+        node.subscribersChanged()
     }
 
     /// Releases the work and the handler, and removes itself from the work's list of subscribers.
     func detach() -> WorkNode? {
         let parent = parent.take()
         if let (node, number) = parent {
-            _ = node.needs.remove(number)
-            node.graph.countNeeds(-1)
+            _ = node.dependencies.remove(number)
+            node.graph.countDependencies(-1)
         }
         guard let node = node.take() else { return nil }
         if parent != nil { node.dependentCount -= 1 }

@@ -33,12 +33,12 @@ public final class WorkGraph: Sendable {
     /// over.
     let events: CriticalSection
     private let live = Atomic<Int>(0)
-    private let needs = Atomic<Int>(0)
+    private let dependencies = Atomic<Int>(0)
 
     /// Creates an empty graph on a context that it may share with others.
     ///
     /// The context must keep the jobs that it accepts. One that drops its oldest job for a newer
-    /// job may drop an end.
+    /// one may drop the job that completes a work item, which then never completes.
     public init(on context: some SerialContext) {
         jobs = ConfinedJobs(on: context)
         events = CriticalSection(name: "events of \(context.name)")
@@ -50,17 +50,17 @@ public final class WorkGraph: Sendable {
 
     func count(_ change: Int) { live.add(change, ordering: .relaxed) }
 
-    /// How many needs there are between work items.
+    /// How many dependencies there are between work items.
     // Relaxed: accessed on the context only, which orders it.
-    var needCount: Int { needs.load(ordering: .relaxed) }
+    var dependencyCount: Int { dependencies.load(ordering: .relaxed) }
 
-    func countNeeds(_ change: Int) { needs.add(change, ordering: .relaxed) }
+    func countDependencies(_ change: Int) { dependencies.add(change, ordering: .relaxed) }
 
     /// Returns work without a key: `body` begins it for its first subscriber, and again for one
     /// that joins after its end.
     public func work<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable (Flight<Value>) -> Void
     ) -> SharedWork<Value> {
-        SharedWork(slot: SoleSlot(self, name, body))
+        SharedWork(target: SoleTarget(self, name, body))
     }
 }

@@ -1,27 +1,27 @@
 internal import ExecutionContexts
 
-/// Detects a cycle when a need is added, without a search through the whole graph.
+/// Detects a cycle when a dependency is added, without a search through the whole graph.
 ///
 /// Each node has a rank, no higher than that of any node that it needs. So no node needs one of a
-/// lower rank, and a comparison of ranks rules out a cycle for most needs. Where ranks do not
-/// decide:
+/// lower rank, and a comparison of ranks rules out a cycle for most dependencies. Where ranks do
+/// not decide:
 ///
 /// 1. A search backward among nodes of equal rank stops after about the square root of the number
-///    of needs.
+///    of dependencies.
 /// 2. A search forward raises the rank of all nodes that it visits.
 ///
-/// n needs take about n times the square root of n steps in all (Bender, Fineman, Gilbert, Tarjan,
-/// "A New Approach to Incremental Cycle Detection and Related Problems", 2016).
+/// n dependencies take about n times the square root of n steps in all (Bender, Fineman, Gilbert,
+/// Tarjan, "A New Approach to Incremental Cycle Detection and Related Problems", 2016).
 extension WorkNode {
-    /// Returns the nodes from `other` to this one along their needs, if `other` needs this one
-    /// already; in a graph job.
+    /// Returns the nodes from `other` to this one along their dependencies, if `other` needs this
+    /// one already; in a graph job.
     ///
     /// If it returns nil, the ranks allow this node to need `other`.
     final func cycle(through other: WorkNode) -> [WorkNode]? {
         if self === other { return [self] }
         if rank < other.rank { return nil }
         // Fast paths: most nodes are new and need nothing yet, or have no dependents.
-        if other.needs.isEmpty {
+        if other.dependencies.isEmpty {
             other.rank = rank
             return nil
         }
@@ -52,7 +52,7 @@ private struct CycleSearch {
     }
 
     mutating func backward() -> [WorkNode]? {
-        var stepsLeft = max(32, Int(Double(start.graph.needCount).squareRoot()))
+        var stepsLeft = max(32, Int(Double(start.graph.dependencyCount).squareRoot()))
         var open = [start]
         while let node = open.popLast() {
             if node.dependentCount == 0 { continue }
@@ -82,8 +82,8 @@ private struct CycleSearch {
         var open = [other]
         other.rank = isComplete ? start.rank : start.rank + 1
         while let node = open.popLast() {
-            for need in node.needs.entries {
-                guard let next = need?.node else { continue }
+            for dependency in node.dependencies.entries {
+                guard let next = dependency?.node else { continue }
                 if before[ObjectIdentifier(next)] != nil {
                     for (node, rank) in raised { node.rank = rank }
                     var path = [node]

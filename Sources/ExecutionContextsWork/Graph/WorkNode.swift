@@ -9,14 +9,14 @@ class WorkNode: @unchecked Sendable {
     final let graph: WorkGraph
     /// The subscribers, in the order of joining.
     final var subscribers = SubscriptionList()
-    /// How many subscribers want the work at each priority.
-    final var wants = PriorityCounts()
+    /// How many subscribers there are at each priority.
+    final var priorityCounts = PriorityCounts()
     /// How many subscribers are work items that need this one.
     final var dependentCount = 0
     /// The subscriptions to the work items that this one needs.
-    final var needs = SubscriptionList()
+    final var dependencies = SubscriptionList()
     /// The subscriptions to work items of other graphs, which may be on other contexts.
-    private var foreignNeeds: [Subscription] = []
+    private var foreignDependencies: [Subscription] = []
     final var hasEnded = false
     /// No higher than the rank of any node that this one needs; see `cycle(through:)`.
     final var rank = 0
@@ -42,15 +42,15 @@ class WorkNode: @unchecked Sendable {
     /// The name in messages.
     var name: String { fatalError("A subclass of WorkNode overrides name.") }
 
-    /// Removes the work from where requests find it, when it ends.
+    /// Removes the work, which has ended, from its `WorkEntry`, so that a later request begins
+    /// anew.
     func retire() {}
 
     // MARK: - Jobs about this work
 
     /// Runs a job about this work, in the order of the calls.
     ///
-    /// On the context it takes no submission, however many other jobs are queued, unless a job
-    /// about this work may be queued too.
+    /// On the context it runs inline, unless an earlier job about this work may still be queued.
     final func perform(_ job: @escaping Work) {
         // Relaxed: the load must see only stores that happen before this call, and those are
         // visible already (law 6).
@@ -91,13 +91,13 @@ class WorkNode: @unchecked Sendable {
             graph.jobs.runAfterCurrent(handler.body)
         }
         endHandlers = []
-        for need in needs.removeAll() { need.cancelInJob() }
-        for need in foreignNeeds { graph.jobs.runAfterCurrent { need.cancel() } }
-        foreignNeeds = []
+        for dependency in dependencies.removeAll() { dependency.cancelInJob() }
+        for dependency in foreignDependencies { graph.jobs.runAfterCurrent { dependency.cancel() } }
+        foreignDependencies = []
     }
 
     /// Cancels the work, in a graph job, unless its end is pending: first its handlers, then its
-    /// needs, in order.
+    /// dependencies, in order.
     private func cancel() {
         if claim(.cancelled) { end() }
     }
@@ -134,19 +134,21 @@ class WorkNode: @unchecked Sendable {
 
     /// Updates the priority after a change of the subscribers, or cancels the work if none is left;
     /// in a graph job.
-    final func wantsChanged() {
+    final func subscribersChanged() {
         if hasEnded { return }
-        guard let highest = wants.highest else { return cancel() }
+        guard let highest = priorityCounts.highest else { return cancel() }
         guard highest != priority else { return }
         level.store(highest.rawValue, ordering: .relaxed)
         for handler in priorityHandlers { graph.jobs.runAfterCurrent { self.notify(handler) } }
-        for need in needs.all { need.changeInJob(to: highest) }
-        for need in foreignNeeds { graph.jobs.runAfterCurrent { need.priority = highest } }
+        for dependency in dependencies.all { dependency.changeInJob(to: highest) }
+        for dependency in foreignDependencies {
+            graph.jobs.runAfterCurrent { dependency.priority = highest }
+        }
     }
 
-    /// Adds a need of another graph, which lasts until the work ends; in a graph job.
-    final func addForeignNeed(_ need: Subscription) {
+    /// Adds a dependency of another graph, which lasts until the work ends; in a graph job.
+    final func addForeignDependency(_ dependency: Subscription) {
         // If both graphs share a context, subscribing may have ended this work.
-        if hasEnded { _ = need.cancel() } else { foreignNeeds.append(need) }
+        if hasEnded { _ = dependency.cancel() } else { foreignDependencies.append(dependency) }
     }
 }

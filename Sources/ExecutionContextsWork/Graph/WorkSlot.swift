@@ -3,17 +3,17 @@ internal import ExecutionContexts
 /// A request target in a graph: it finds the work in flight, or begins it.
 ///
 /// It owns the body, and lives as long as the work can be requested. Work in flight keeps its entry
-/// and not its slot.
-class WorkSlot<Value: Sendable>: @unchecked Sendable {
+/// and not its target.
+class WorkTarget<Value: Sendable>: @unchecked Sendable {
     // Unchecked: immutable here; what subclasses change is accessed on the graph's context only.
     final let graph: WorkGraph
 
     init(_ graph: WorkGraph) { self.graph = graph }
 
-    var name: String { fatalError("A subclass of WorkSlot overrides name.") }
+    var name: String { fatalError("A subclass of WorkTarget overrides name.") }
 
     /// The work in flight, or new work; in a graph job.
-    func node() -> FlightNode<Value> { fatalError("A subclass of WorkSlot overrides node().") }
+    func node() -> FlightNode<Value> { fatalError("A subclass of WorkTarget overrides node().") }
 
     /// Begins the work; in a graph job.
     func begin(_ flight: Flight<Value>) {}
@@ -29,8 +29,8 @@ class WorkEntry<Value: Sendable>: @unchecked Sendable {
     func remove(_ node: FlightNode<Value>) {}
 }
 
-/// The slot of work without a key.
-final class SoleSlot<Value: Sendable>: WorkSlot<Value>, @unchecked Sendable {
+/// The target of work without a key.
+final class SoleTarget<Value: Sendable>: WorkTarget<Value>, @unchecked Sendable {
     // Unchecked like the base: immutable.
     private let entry: SoleEntry<Value>
     private let body: @Sendable (Flight<Value>) -> Void

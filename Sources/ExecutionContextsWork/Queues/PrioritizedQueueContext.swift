@@ -14,9 +14,9 @@ extension PrioritizedQueue {
     /// own `submit`.
     ///
     /// A job that waits for another job of the queue, as by `sync` on a view of this context, holds
-    /// its permit meanwhile. If all permits are held that way, the jobs deadlock without a message:
-    /// the wait is not known to be endless, since another thread may raise the queue's limit at any
-    /// moment (law 27). Submit with `execute` or `run` instead.
+    /// its permit meanwhile. If all permits are held that way, the jobs deadlock without a message
+    /// (law 27). The queue cannot report it, since another thread may raise the limit at any
+    /// moment. Submit with `execute` or `run` instead.
     public func context(priority: WorkPriority = .medium) -> some ExecutionContext {
         PrioritizedQueueContext(queue: self, priority: priority)
     }

@@ -88,8 +88,8 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
         elsewhere ? requestDrainElsewhere(on: writeContext) : requestDrain(on: writeContext)
     }
 
-    /// The read joins the wait queue like a thread and is counted when it is admitted, so no later
-    /// write overtakes it. It runs on the global context.
+    /// The read joins the wait queue like a thread, so no later write overtakes it. `admitReaders`
+    /// counts it in the word. The read runs on the global context.
     func enqueueRead(_ read: consuming @escaping Work) {
         let thread = unsafe Threads.current
         // Unmanaged, as a write is.

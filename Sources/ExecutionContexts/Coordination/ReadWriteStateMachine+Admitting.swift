@@ -4,7 +4,7 @@
 /// |---|---|---|
 /// | count a waiting reader | `unparks` | it is inside |
 /// | mark a waiter as woken | `unparks` | it looks, and tries to enter |
-/// | mark the first waiter as timing | `unparks` | it parks until it starves |
+/// | give the first waiter a starvation deadline | `unparks` | it parks until that deadline |
 /// | count an enqueued read | `readsToRun` | it runs on the global context |
 /// | note that the reserve thread is scheduled | `reserve` | it begins in a millisecond |
 /// | note that a drain is requested | `mustRequestDrain` | the write context drains |
@@ -25,7 +25,7 @@ extension ReadWriteStateMachine {
     /// 2. Count the readers that may enter now; while writes are due, they would be kept out.
     /// 3. If writes are due and no caller is inside, request a drain, and wake a helper.
     /// 4. If no write is due, wake the first waiter that can enter.
-    /// 5. If no waiter can enter, have the first one look at the clock.
+    /// 5. If no waiter can enter, wake the first one, so that it sets its starvation deadline.
     mutating func admitNext() -> Effects {
         var effects = Effects()
         // First, so that a thread that is inside, or enters meanwhile, calls this again when it
@@ -99,7 +99,8 @@ extension ReadWriteStateMachine {
         unsafe waitQueue.remove(waiter)
     }
 
-    /// The first waiter, if only threads inside keep it out and it does not look at the clock yet.
+    /// The first waiter, if only threads inside keep it out and it has no starvation deadline
+    /// yet.
     private var overtaken: WaiterPointer? {
         guard let first = unsafe waitQueue.first,
             unsafe !first.pointee.details.isTiming && !first.pointee.details.isEnqueuedRead

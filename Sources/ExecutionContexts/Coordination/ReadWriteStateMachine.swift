@@ -1,27 +1,31 @@
 /// What a `LockExclusion` decides under its lock: which writes may run, and which waiters enter.
 ///
-/// | action | of | result |
-/// |---|---|---|
-/// | `enqueueWrite` | a submitter | whether it must request a drain |
-/// | `enqueueRead` | a submitter | effects |
-/// | `look` | a waiter that came, was woken, or is at its deadline | its next step |
-/// | `beginDrain` | a drain | whether it is inside exclusively |
-/// | `takeWrites` | the thread that runs writes, inside exclusively | the next batch |
-/// | `endDrain` | a drain | effects |
-/// | `endHelping` | a waiter that ran the writes before it | whether it stays inside |
-/// | `noteDroppedDrain` | the write context | nothing |
-/// | `admitNext` | a caller that has left | effects |
-/// | `takeReadyRead`, `takeReserveRead` | a thread for enqueued reads | a read to run |
+/// | | action | called by | precondition | result |
+/// |---|---|---|---|---|
+/// | submit | `enqueueWrite` | a submitter | | whether it must request a drain |
+/// | | `enqueueRead` | a submitter | | effects |
+/// | drain | `beginDrain` | a drain | | whether it is inside exclusively |
+/// | | `takeWrites` | the thread that runs writes | it is inside exclusively | the next batch |
+/// | | `endDrain` | a drain | it is inside exclusively | effects |
+/// | | `noteDroppedDrain` | `LockExclusion` | the write context dropped a drain | nothing |
+/// | wait | `look` | a waiter that came, was woken, or is at its deadline | | its next step |
+/// | | `endHelping` | a waiter | it is inside, and has run writes | whether it stays inside |
+/// | leave | `admitNext` | a caller | it has left | effects |
+/// | | `takeReadyRead` | a job for an enqueued read | | a read to run |
+/// | | `takeReserveRead` | the reserve thread | | a read to run |
 ///
 /// An action runs no closure of a user, unparks no thread and submits nothing (law 9). It returns
-/// that as `Effects`. The word changes while the lock is held, by single steps of `Admission`.
+/// these as `Effects`, which the caller performs after unlocking. The word changes while the lock
+/// is held, by single steps of `Admission`.
 ///
 /// Each waiter has a position in the sequence of the writes:
 ///
 /// | item | may run or enter after |
 /// |---|---|
 /// | an enqueued write | the writes before it, and each waiting writer or enqueued read before it |
-/// | a waiter | the writes that were submitted when it came: `position` of them |
+/// | a waiter | the writes that were submitted before it came |
+///
+/// `position` is the number of those writes. The waiter is due once `completed >= position`.
 @safe struct ReadWriteStateMachine: ~Copyable {
     let admission: Admission
 

@@ -3,8 +3,8 @@ extension ExecutionContext {
     ///
     /// Delays on one context fire in the order of `(deadline, submission)`. A zero or negative
     /// delay means as soon as possible; a huge one saturates. The job counts as submitted when it
-    /// is due (law 3). `tolerance` is how much later it may come, in exchange for fewer wake-ups of
-    /// the machine; within it, the order of deadlines is not kept.
+    /// is due (law 3). The job may run up to `tolerance` later, so that the machine wakes up less
+    /// often. Within the tolerance, the order of deadlines is not kept.
     ///
     /// - Returns: the waiting job, which can be cancelled until it starts.
     @discardableResult
@@ -86,14 +86,14 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
     @inlinable
     override func fire() {
         guard isWaiting else { return }
-        submit(DueTurn(self))
+        submit(DueJob(self))
     }
 
     @inlinable
     override var contextName: String { context.name }
 
     @inlinable
-    override func submit(_ due: DueTurn) { context.enqueue { due.run() } }
+    override func submit(_ due: DueJob) { context.enqueue { due.run() } }
 
     @inlinable
     override func withdraw() { context.time.remove(self) }

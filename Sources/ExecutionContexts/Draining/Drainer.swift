@@ -20,7 +20,7 @@ class Drainer: @unchecked Sendable {
     /// Runs queued jobs until the budget is spent.
     func drain() { fatalError("A subclass of Drainer must override drain().") }
 
-    /// Called when the base has dropped a drain: the jobs that waited for it are abandoned.
+    /// Called when the base has dropped a drain: the jobs that waited for it are dropped.
     func drainWasDropped() { fatalError("A subclass of Drainer must override drainWasDropped().") }
 
     final var identity: Frame.Owner { unsafe Frame.owner(self) }

@@ -11,7 +11,7 @@ extension SerialView {
     }
 
     /// Releases drain ownership, or passes it on to the first waiter.
-    func leave() {
+    func releaseOwnership() {
         var waiter: DrainWaiter?
         let mustRequest = mailbox.withLock { mailbox in
             let isClear = isClear(mailbox)

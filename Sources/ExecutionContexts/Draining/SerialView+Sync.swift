@@ -11,7 +11,7 @@ extension SerialView {
         if isCurrent == true { return try body() }
         guard base.runsAnywhere else { return try syncOnBase(body) }
         enter()
-        defer { leave() }
+        defer { releaseOwnership() }
         return try unsafe Frame.enter(identity, body)
     }
 
@@ -22,7 +22,7 @@ extension SerialView {
             enter()
             exclusiveOwner.begin()
         }
-        return ExclusiveHold(releasing: { if self.exclusiveOwner.end() { self.leave() } })
+        return ExclusiveHold(releasing: { if self.exclusiveOwner.end() { self.releaseOwnership() } })
     }
 
     private func syncOnBase<Value, Failure: Error>(

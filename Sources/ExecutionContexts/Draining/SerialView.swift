@@ -178,7 +178,7 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
             _ = queue.takeAll()
             waitQueue.takeAll().drop()
         }
-        leave()
+        releaseOwnership()
     }
 }
 

@@ -11,7 +11,7 @@ protocol OperationTarget: AnyObject, Sendable {
     func soon(_ work: @escaping Work)
 }
 
-/// Stands in a queue for an operation that is started on a context, and finishes when that one
+/// A proxy, queued in place of an operation that is started on a context; it finishes when that one
 /// does.
 ///
 /// Unchecked: it adds guarded state and constants to a class that is safe for threads.
@@ -52,8 +52,7 @@ final class ContextOperation: Operation, @unchecked Sendable {
     override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
     override var isFinished: Bool { state.withLock { $0.phase == .finished } }
 
-    /// The operation may decide about its readiness itself, and it notifies only its own queue of a
-    /// change.
+    /// Polls: an operation that overrides `isReady` notifies its own queue only.
     override var isReady: Bool {
         if state.withLock({ $0.phase != .waiting }) { return true }
         guard super.isReady else { return false }
@@ -62,7 +61,7 @@ final class ContextOperation: Operation, @unchecked Sendable {
         return false
     }
 
-    /// Cancelled or not, it is started: a cancelled operation ends by being started.
+    /// The queue starts a cancelled operation too: only `start` can finish it.
     override func cancel() {
         operation.cancel()
         super.cancel()

@@ -6,9 +6,9 @@ internal import Synchronization
 /// Keep it to be able to cancel the job. If you release it, the job runs all the same.
 @safe public class DelayedWork: @unchecked Sendable {
     // Unchecked: `state` says which thread may touch `body`. The lock of the time source guards
-    // `deadlineNanoseconds`, `sequence`, `slot`, `next` and `previous`. The rest never changes. The
-    // fields are ordered and sized so that a delay fits an 88-byte block. Those behind a lock skip
-    // the run-time exclusivity checks, which the lock makes superfluous.
+    // `deadlineNanoseconds`, `sequence`, `listIndex`, `next` and `previous`. The rest never
+    // changes. The fields are ordered and sized so that a delay fits an 88-byte block. Those behind
+    // a lock skip the run-time exclusivity checks, which the lock makes superfluous.
 
     private enum State: UInt8, AtomicRepresentable { case waiting, started, cancelled }
 
@@ -17,7 +17,7 @@ internal import Synchronization
     /// context.
     private let isTimedBySystem: Bool
     /// The list of the timer wheel that holds it.
-    @exclusivity(unchecked) final var slot = TimerWheel.noSlot
+    @exclusivity(unchecked) final var listIndex = TimerWheel.noList
     private let line: UInt32
     private let fileID: UnsafePointer<UInt8>
     @exclusivity(unchecked) final var deadlineNanoseconds: Int64
@@ -84,7 +84,7 @@ internal import Synchronization
 
     /// Submits the run of the job to the context.
     @usableFromInline
-    func submit(_ due: DueTurn) { fatalError("DelayedWork is made by schedule only.") }
+    func submit(_ due: DueJob) { fatalError("DelayedWork is made by schedule only.") }
 
     /// Runs the job, unless it has been cancelled.
     fileprivate final func run() {
@@ -93,7 +93,7 @@ internal import Synchronization
     }
 
     /// Frees the captures: the context has dropped the job.
-    fileprivate final func abandon() { Freeing.free(takeBody(.cancelled)) }
+    fileprivate final func drop() { Freeing.free(takeBody(.cancelled)) }
 
     /// Moves `state` from waiting and takes the closure; nil if another caller has done so.
     private func takeBody(_ new: State) -> Work? {
@@ -112,14 +112,14 @@ internal import Synchronization
 ///
 /// Not a `CompletionGuard`: the delay's own state decides, and `run` may pass the job on unused.
 @usableFromInline
-final class DueTurn: Sendable {
+final class DueJob: Sendable {
     private let delay: DelayedWork
 
     @usableFromInline
     init(_ delay: DelayedWork) { self.delay = delay }
 
     // After a run this does nothing.
-    deinit { delay.abandon() }
+    deinit { delay.drop() }
 
     @usableFromInline
     func run() {

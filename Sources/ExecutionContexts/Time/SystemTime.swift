@@ -3,9 +3,9 @@ internal import Dispatch
 /// Real time: one monotonic clock and one timer behind every delay of the process.
 ///
 /// Delays are kept in a wheel and driven by a single timer of the system. The timer exists only
-/// while a delay is pending (law 10) and up to a tenth of a second longer, so that a time limit set
-/// and lifted over and over costs no system call. A delay is up to 0.3 ms late, and never early
-/// (law 7).
+/// while a delay is pending (law 10) and up to a tenth of a second longer, so that code which sets
+/// and cancels one time limit after the other makes no system call for each. A delay is up to 0.3
+/// ms late, and never early (law 7).
 public final class SystemTime: TimeSource {
     /// The instance that the process shares.
     public static let shared = SimulationHooks.making { SystemTime() }

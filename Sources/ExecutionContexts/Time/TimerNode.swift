@@ -34,9 +34,11 @@
         }
     }
 
-    var slot: UInt16 {
-        get { unsafe reference._withUnsafeGuaranteedRef { unsafe $0.slot } }
-        nonmutating set { unsafe reference._withUnsafeGuaranteedRef { unsafe $0.slot = newValue } }
+    var listIndex: UInt16 {
+        get { unsafe reference._withUnsafeGuaranteedRef { unsafe $0.listIndex } }
+        nonmutating set {
+            unsafe reference._withUnsafeGuaranteedRef { unsafe $0.listIndex = newValue }
+        }
     }
 
     var deadline: Int64 {

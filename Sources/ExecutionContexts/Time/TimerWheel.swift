@@ -7,7 +7,7 @@
 /// not empty. Not safe for threads: its source guards it.
 @safe package struct TimerWheel: ~Copyable {
     static let tickShift = 18
-    static let noSlot = UInt16.max
+    static let noList = UInt16.max
     private static let levels = 8
 
     /// First node of each list, level by level. Lists are rings: the first's `previous` is the
@@ -46,7 +46,7 @@
 
     /// Releases a delay; false if the wheel does not hold it.
     package mutating func remove(_ delay: DelayedWork) -> Bool {
-        guard unsafe delay.slot != Self.noSlot else { return false }
+        guard unsafe delay.listIndex != Self.noList else { return false }
         let node = TimerNode(linked: delay)
         detach(node)
         node.release()
@@ -59,38 +59,38 @@
         let tick = max(deadline >> Self.tickShift, current)
         let level = (63 - ((tick ^ current) | 63).leadingZeroBitCount) / 6
         let position = Int((tick >> (6 * Int64(level))) & 63)
-        let slot = level * 64 + position
-        if let first = unsafe lists[slot] {
+        let listIndex = level * 64 + position
+        if let first = unsafe lists[listIndex] {
             let last = first.previous
             last.next = node
             node.previous = last
             node.next = first
             first.previous = node
         } else {
-            unsafe lists[slot] = node
+            unsafe lists[listIndex] = node
             node.next = node
             node.previous = node
             unsafe occupied[level] |= 1 << UInt64(position)
         }
-        node.slot = UInt16(slot)
+        node.listIndex = UInt16(listIndex)
         // The first delay of a tick on level 0 sets its own deadline. A later one in the same tick,
         // or one that was moved down, waits for the end of the tick: see `nextWake`.
         return level == 0 ? deadline : wakeTime(level: level, position: position)
     }
 
     private func detach(_ node: TimerNode) {
-        let slot = Int(node.slot)
+        let listIndex = Int(node.listIndex)
         let next = node.next
         if next == node {
-            unsafe lists[slot] = nil
-            unsafe occupied[slot / 64] &= ~(1 << UInt64(slot % 64))
+            unsafe lists[listIndex] = nil
+            unsafe occupied[listIndex / 64] &= ~(1 << UInt64(listIndex % 64))
         } else {
             let previous = node.previous
             previous.next = next
             next.previous = previous
-            if unsafe lists[slot] == node { unsafe lists[slot] = next }
+            if unsafe lists[listIndex] == node { unsafe lists[listIndex] = next }
         }
-        node.slot = Self.noSlot
+        node.listIndex = Self.noList
     }
 
     // MARK: Turning
@@ -120,9 +120,9 @@
         current = target
     }
 
-    private mutating func takeDue(_ slot: Int, now: Int64, into due: inout [TimerNode]) {
+    private mutating func takeDue(_ listIndex: Int, now: Int64, into due: inout [TimerNode]) {
         let before = due.count
-        forEachNode(in: slot) { node in
+        forEachNode(in: listIndex) { node in
             guard node.deadline <= now else { return }
             detach(node)
             due.append(node)
@@ -130,16 +130,16 @@
         count -= due.count - before
     }
 
-    private mutating func moveDown(_ slot: Int) {
-        forEachNode(in: slot) { node in
+    private mutating func moveDown(_ listIndex: Int) {
+        forEachNode(in: listIndex) { node in
             detach(node)
             _ = attach(node)
         }
     }
 
     /// Visits the nodes that a list has now, each of which may leave it.
-    private func forEachNode(in slot: Int, _ visit: (TimerNode) -> Void) {
-        guard var node = unsafe lists[slot] else { return }
+    private func forEachNode(in listIndex: Int, _ visit: (TimerNode) -> Void) {
+        guard var node = unsafe lists[listIndex] else { return }
         let last = node.previous
         while true {
             let next = node.next

@@ -28,11 +28,11 @@ public struct RecordedTotals: Sendable {
 
     /// The percentiles of a set of durations.
     public struct Percentiles: Hashable, Sendable {
-        /// The median.
+        /// The median: half of the durations are at most this long.
         public let p50: Duration
-        /// The 90th percentile.
+        /// 90 of 100 durations are at most this long.
         public let p90: Duration
-        /// The 99th percentile.
+        /// 99 of 100 durations are at most this long.
         public let p99: Duration
         /// The longest duration; zero if there is none.
         public let max: Duration

@@ -45,7 +45,7 @@ extension ReadWriteStateMachine {
             unsafe wake(firstHelper, &effects)
         }
         if effects.unparks.isEmpty, let first = unsafe overtaken {
-            unsafe first.pointee.details.isTiming = true
+            unsafe first.pointee.details.hasStarvationDeadline = true
             effects.unparks.append(unsafe first.pointee.parker)
         }
         publish()
@@ -103,7 +103,7 @@ extension ReadWriteStateMachine {
     /// yet.
     private var overtaken: WaiterPointer? {
         guard let first = unsafe waitQueue.first,
-            unsafe !first.pointee.details.isTiming && !first.pointee.details.isEnqueuedRead
+            unsafe !first.pointee.details.hasStarvationDeadline && !first.pointee.details.isEnqueuedRead
                 && isDue(first)
         else { return nil }
         return unsafe first

@@ -106,7 +106,7 @@ extension ReadWriteStateMachine {
         _ waiter: WaiterPointer, now: Int64
     ) -> Int64 {
         guard unsafe waitQueue.first == waiter && isDue(waiter) else { return Parker.never }
-        unsafe waiter.pointee.details.isTiming = true
+        unsafe waiter.pointee.details.hasStarvationDeadline = true
         let end = unsafe waiter.pointee.since + 1_000_000
         if now < end { return end }
         isFirstStarving = true

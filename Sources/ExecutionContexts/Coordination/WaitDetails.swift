@@ -18,7 +18,7 @@ struct WaitDetails {
     /// Whether it is in the wait queue; a waiter may try to enter before it joins.
     var isQueued = false
     /// Whether it is the first, and limits by the clock how long it is overtaken.
-    var isTiming = false
+    var hasStarvationDeadline = false
     /// The read that waits without a thread, or nil for a thread.
     var job: Work?
 

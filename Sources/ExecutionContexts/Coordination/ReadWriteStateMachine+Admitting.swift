@@ -103,7 +103,8 @@ extension ReadWriteStateMachine {
     /// yet.
     private var overtaken: WaiterPointer? {
         guard let first = unsafe waitQueue.first,
-            unsafe !first.pointee.details.hasStarvationDeadline && !first.pointee.details.isEnqueuedRead
+            unsafe !first.pointee.details.hasStarvationDeadline
+                && !first.pointee.details.isEnqueuedRead
                 && isDue(first)
         else { return nil }
         return unsafe first

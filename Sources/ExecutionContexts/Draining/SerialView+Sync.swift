@@ -22,7 +22,7 @@ extension SerialView {
             enter()
             exclusiveOwner.begin()
         }
-        return ExclusiveHold(releasing: { if self.exclusiveOwner.end() { self.releaseOwnership() } })
+        return ExclusiveHold { if self.exclusiveOwner.end() { self.releaseOwnership() } }
     }
 
     private func syncOnBase<Value, Failure: Error>(

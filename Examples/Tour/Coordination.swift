@@ -15,7 +15,9 @@ let coordination = Chapter(
     // A caller that waits for a section blocks its thread. The blocking context has threads
     // for that.
     let answer = try await BlockingContext().run {
-        section.execute { onAnotherThread { section.execute(timeout: 0.01) { "yes" } ?? "no" } }
+        section.execute {
+            onAnotherThread { section.execute(timeout: .seconds(0.01)) { "yes" } ?? "no" }
+        }
     }
     say("a second thread enters an occupied section in 10 ms", answer)
 

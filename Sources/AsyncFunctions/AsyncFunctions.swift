@@ -27,11 +27,8 @@ public func async(_ work: @escaping Work) {
 public func async(
     delay: Double, fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work
 ) -> DelayedWork {
-    guard let substitutes = Substitutes.current else {
-        return shared.schedule(after: delay, fileID: fileID, line: line, work)
-    }
-    return substitutes.background.schedule(
-        after: delay, fileID: fileID, line: line, substitutes.bound(work))
+    let delay = Duration.saturating(seconds: delay, fileID: fileID, line: line)
+    return async(delay: delay, fileID: fileID, line: line, work)
 }
 
 /// Runs `work` when at least `delay` has passed (law 7).

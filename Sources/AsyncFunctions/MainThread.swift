@@ -35,13 +35,8 @@ public func mainThread(
     delay: Double, fileID: StaticString = #fileID, line: UInt = #line,
     _ work: @escaping @MainActor @Sendable () -> Void
 ) -> DelayedWork {
-    guard let substitutes = Substitutes.current else {
-        return main.schedule(after: delay, fileID: fileID, line: line) {
-            Substitutes.withoutAny(work)
-        }
-    }
-    return substitutes.main.schedule(
-        after: delay, fileID: fileID, line: line, substitutes.bound(toMainActor: work))
+    let delay = Duration.saturating(seconds: delay, fileID: fileID, line: line)
+    return mainThread(delay: delay, fileID: fileID, line: line, work)
 }
 
 /// Runs `work` on the main actor when at least `delay` has passed (law 7).

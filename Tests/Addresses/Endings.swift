@@ -36,7 +36,7 @@ private func timeoutOfExtendedPromise() -> Never {
 private func delayIsDue() -> Never {
     let manual = ManualContext(), promise = Promise<Int>(), never = Promise<Int>()
     let delayed = promise.async.delay(.seconds(1), on: manual).map { $0 }
-    never.async.delay(.infinity, on: manual).map { $0 }.onSuccess { _ in }
+    never.async.delay(.seconds(Int64.max), on: manual).map { $0 }.onSuccess { _ in }
     promise.succeed(1)
     manual.advance(by: .seconds(2))
     delayed.cancel()

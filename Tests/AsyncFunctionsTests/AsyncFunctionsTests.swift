@@ -55,7 +55,7 @@ struct AsyncFunctionsTests {
             for _ in 0..<50 { async { log.add("after") } }
             asyncBarrier { _ = end }
             // Time enough for any job that wrongly does not wait.
-            GlobalContext().schedule(after: 0.01) { for _ in 0..<4 { mayEnd.signal() } }
+            GlobalContext().schedule(after: .seconds(0.01)) { for _ in 0..<4 { mayEnd.signal() } }
         }
         let after = Array(repeating: "after", count: 50)
         #expect(log.entries == ["before", "before", "before", "before", "barrier"] + after)
@@ -101,7 +101,7 @@ struct AsyncFunctionsTests {
                 }
                 // A longer delay elsewhere: when it fires, the first job has been submitted.
                 let fired = DispatchSemaphore(value: 0)
-                GlobalContext().schedule(after: 0.005) { fired.signal() }
+                GlobalContext().schedule(after: .seconds(0.005)) { fired.signal() }
                 fired.wait()
                 log.add("the barrier's end")
             }

@@ -119,7 +119,7 @@ struct ManualContextTests {
 
     @Test func `A huge delay saturates, and an infinite one is not kept`() {
         context.schedule(after: .seconds(Int64.max)) { [log] in log.add(1) }
-        context.schedule(after: .infinity) { [log] in log.add(2) }
+        context.schedule(at: .never) { [log] in log.add(2) }
         #expect(context.delayedCount == 0)
         context.advance(by: .seconds(Int64.max))
         #expect(context.now == .never)

@@ -113,7 +113,7 @@ extension SeededBug {
                     section.execute { page.value += [name] }
                     section.execute { page.value += [name] }
                 }
-                let isPrinted = printer.executeWithTimeout(.seconds(1), print)
+                let isPrinted = printer.executeWithTimeout(1, print)
                 // The fault: the thread prints without the lock.
                 if !isPrinted { if isMended { printer.execute(print) } else { print() } }
             }

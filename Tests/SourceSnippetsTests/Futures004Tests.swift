@@ -1,3 +1,4 @@
+import AsyncFunctions
 import Dispatch
 import ExecutionContexts
 import Foundation

@@ -26,20 +26,6 @@ extension Async {
         let outcome: Outcome = state.outcome()
         return try outcome.get()
     }
-
-    /// Blocks the calling thread for up to this many seconds; infinity is no limit, NaN traps (law
-    /// 27).
-    @available(
-        *, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'."
-    )
-    public func wait(
-        timeout seconds: Double, fileID: StaticString = #fileID, file: StaticString = #file,
-        line: UInt = #line
-    ) throws -> Value {
-        try wait(
-            timeout: TimeLimit.checked(seconds: seconds, fileID: fileID, line: line), file: file,
-            line: line)
-    }
 }
 
 extension FutureState {

@@ -1,6 +1,5 @@
 extension Async {
-    /// Calls `callback` with the outcome, once, on `context`; at once if this has completed (law
-    /// 25).
+    /// Calls `callback` with the outcome, once, on `context`, as long as `token` is valid (law 25).
     ///
     /// Callbacks on one context are submitted in the order of registration, also those that are
     /// registered inside a callback. On `.immediate`, the default, the thread that completes the
@@ -9,12 +8,21 @@ extension Async {
     /// is called after them, and the registering call may return before that. The same holds for
     /// callbacks that nest more than 32 deep, so that a chain of any length neither overflows the
     /// stack nor changes thread.
+    ///
+    /// Once the token has been invalidated on the context, a serial one, the callback is not
+    /// called. Invalidation frees the callback and its captures, and cancels the `Async` if it has
+    /// no other interested subscriber (law 26).
     @inlinable
     @discardableResult
     @_disfavoredOverload
     public func onComplete<Context: ExecutionContext>(
-        on context: Context = .immediate, _ callback: @escaping @Sendable (Outcome) -> Void
+        on context: Context = .immediate, while token: InvalidationToken? = nil,
+        _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
+        if let token {
+            join(ContextHop.to(context), while: token) { state in callback(state.outcome()) }
+            return self
+        }
         // Counted for every context: one that runs jobs on the caller nests them.
         if state.hasNotified, BoundedNesting.descend() {
             if Context.self == ImmediateContext.self {
@@ -57,23 +65,6 @@ extension Async {
         onComplete(on: context) { outcome in
             if case .failure(let error) = outcome { callback(error) }
         }
-    }
-
-    /// Calls `callback` with the outcome on `context`, at most once, as long as `token` is valid
-    /// (law 25).
-    ///
-    /// Once the token has been invalidated on the context, a serial one, the callback is not
-    /// called. Invalidation frees the callback and its captures, and cancels the `Async` if it has
-    /// no other interested subscriber (law 26).
-    @inlinable
-    @discardableResult
-    @_disfavoredOverload
-    public func onComplete(
-        on context: some ExecutionContext = .immediate, while token: InvalidationToken,
-        _ callback: @escaping @Sendable (Outcome) -> Void
-    ) -> Self {
-        join(ContextHop.to(context), while: token) { state in callback(state.outcome()) }
-        return self
     }
 
     @usableFromInline

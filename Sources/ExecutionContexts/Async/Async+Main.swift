@@ -1,22 +1,13 @@
 // Overloads for the main context, with closures of the main actor. The general overloads are
 // disfavored; otherwise the compiler would choose them and then reject such a closure.
 extension Async {
-    /// Calls a closure of the main actor with the outcome, once, on the main queue (law 25).
-    @discardableResult
-    public func onComplete(
-        on context: MainContext, _ callback: @escaping @MainActor @Sendable (Outcome) -> Void
-    ) -> Self {
-        onComplete(on: context.general) { outcome in MainActor.assumeIsolated { callback(outcome) }
-        }
-    }
-
-    /// Calls a closure of the main actor with the outcome on the main queue, at most once, as long
-    /// as `token` is valid.
+    /// Calls a closure of the main actor with the outcome, once, on the main queue, as long as
+    /// `token` is valid.
     ///
     /// Once the token has been invalidated on the main queue, the closure is not called (law 25).
     @discardableResult
     public func onComplete(
-        on context: MainContext, while token: InvalidationToken,
+        on context: MainContext, while token: InvalidationToken? = nil,
         _ callback: @escaping @MainActor @Sendable (Outcome) -> Void
     ) -> Self {
         onComplete(on: context.general, while: token) { outcome in

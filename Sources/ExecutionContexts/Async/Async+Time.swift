@@ -18,17 +18,6 @@ extension Async {
         return Async(state: delayed)
     }
 
-    /// Returns an `Async` with the same outcome, at least this many seconds later (law 7).
-    ///
-    /// An infinite delay never ends; NaN traps.
-    public func delay(
-        _ seconds: Double, on context: some ExecutionContext, fileID: StaticString = #fileID,
-        line: UInt = #line
-    ) -> Async {
-        let duration = Duration.saturating(seconds: seconds, fileID: fileID, line: line)
-        return delay(duration ?? .nanoseconds(Int64.max), on: context, fileID: fileID, line: line)
-    }
-
     /// Returns an `Async` with the same outcome if it comes within `limit`, in the time of
     /// `context`.
     ///
@@ -55,17 +44,5 @@ extension Async {
             }
         }
         return Async(state: timed)
-    }
-
-    /// Returns an `Async` with the same outcome if it comes within this many seconds.
-    ///
-    /// Infinity is no limit; NaN traps.
-    public func timeout(
-        after seconds: Double, on context: some ExecutionContext,
-        fileID: StaticString = #fileID, line: UInt = #line
-    ) -> Async {
-        let limit = TimeLimit.checked(seconds: seconds, fileID: fileID, line: line)
-        return timeout(
-            after: limit ?? .nanoseconds(Int64.max), on: context, fileID: fileID, line: line)
     }
 }

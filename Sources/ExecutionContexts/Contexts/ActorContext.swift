@@ -1,4 +1,4 @@
-/// Runs work on an actor, in order: `actor.context`, or `.on(actor)`.
+/// Runs work on an actor, in order: `actor.context`.
 ///
 /// The work is isolated to the actor and runs between the actor's own jobs, so a callback on this
 /// context may use `assumeIsolated`. The actor stays alive while work is pending (law 10).
@@ -43,14 +43,6 @@ extension Actor {
     /// keeps the actor, which its work needs. So an actor that stores its own context is never
     /// freed. Let the owner of the actor store the context, or set it to nil at the end (law 10).
     public nonisolated var context: ActorContext<Self> { ActorContext(self) }
-}
-
-extension ExecutionContext {
-    /// An actor as a context.
-    public static func on<Isolation: Actor>(_ actor: Isolation) -> Self
-    where Self == ActorContext<Isolation> {
-        ActorContext(actor)
-    }
 }
 
 extension ActorContext: EscalatingContext {

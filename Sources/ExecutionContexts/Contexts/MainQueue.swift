@@ -113,17 +113,6 @@ extension MainContext {
         return general.schedule(
             after: delay, tolerance: tolerance, fileID: fileID, line: line, plain)
     }
-
-    /// Runs a closure of the main actor on the main queue after this many seconds (law 7).
-    @discardableResult
-    public func schedule(
-        after seconds: Double, tolerance: Duration = .zero, fileID: StaticString = #fileID,
-        line: UInt = #line, _ work: @escaping @MainActor @Sendable () -> Void
-    ) -> DelayedWork {
-        let plain: Work = { MainActor.assumeIsolated(work) }
-        return general.schedule(
-            after: seconds, tolerance: tolerance, fileID: fileID, line: line, plain)
-    }
 }
 
 extension ExecutionContext where Self == MainContext {

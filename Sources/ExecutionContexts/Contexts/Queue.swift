@@ -41,8 +41,3 @@ extension DispatchQueue {
     /// This queue as a context.
     public var context: QueueContext { QueueContext(self) }
 }
-
-extension ExecutionContext where Self == QueueContext {
-    /// A dispatch queue as a context.
-    public static func queue(_ queue: DispatchQueue) -> QueueContext { QueueContext(queue) }
-}

@@ -23,11 +23,3 @@ extension TaskExecutor {
     /// This task executor as a context.
     public var context: TaskExecutorContext<Self> { TaskExecutorContext(self) }
 }
-
-extension ExecutionContext {
-    /// A task executor as a context.
-    public static func tasks<Executor: TaskExecutor>(on executor: Executor) -> Self
-    where Self == TaskExecutorContext<Executor> {
-        TaskExecutorContext(executor)
-    }
-}

@@ -66,20 +66,6 @@ public final class CriticalSection: Sendable {
         try execute(before: TimeLimit.after(timeout), fileID, line, body)
     }
 
-    /// Runs `body` like `execute` if the section is free within `seconds`, or runs nothing and
-    /// returns nil.
-    ///
-    /// Zero and negative mean "only if it is free now". Infinity means no limit. NaN traps (law
-    /// 15).
-    @inlinable
-    public func execute<Value, Failure: Error>(
-        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value? {
-        let limit = TimeLimit.checked(seconds: seconds, fileID: fileID, line: line)
-        return try execute(before: TimeLimit.after(limit), fileID, line, body)
-    }
-
     @inlinable
     func execute<Value, Failure: Error>(
         before deadline: @autoclosure () -> Int64, _ fileID: StaticString, _ line: UInt,
@@ -97,27 +83,20 @@ public final class CriticalSection: Sendable {
 
     /// Runs `body` if the section is free within `seconds`, and returns whether it did (law 15).
     ///
-    /// `execute(timeout:)` does the same, and returns the body's value.
+    /// Zero and negative mean "only if it is free now". Infinity means no limit. NaN traps. New code
+    /// uses `execute(timeout:)`, which takes a `Duration` and returns the body's value.
     @inlinable
     public func executeWithTimeout<Failure: Error>(
         _ seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: () throws(Failure) -> Void
     ) throws(Failure) -> Bool {
-        try execute(timeout: seconds, fileID: fileID, line: line, body) != nil
-    }
-
-    /// Runs `body` if the section is free before the timeout, and returns whether it did (law 15).
-    @inlinable
-    public func executeWithTimeout<Failure: Error>(
-        _ timeout: Duration, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: () throws(Failure) -> Void
-    ) throws(Failure) -> Bool {
-        try execute(timeout: timeout, fileID: fileID, line: line, body) != nil
+        let limit = TimeLimit.checked(seconds: seconds, fileID: fileID, line: line)
+        return try execute(before: TimeLimit.after(limit), fileID, line, body) != nil
     }
 
     /// The thread that is inside, for messages; nil if none is, and in release builds, which keep
     /// no record.
-    public var holder: String? { entry.description(of: lock.holder) }
+    public var owner: String? { entry.description(of: lock.holder) }
 }
 
 /// In debug builds, the source location where a section was entered.

@@ -95,18 +95,6 @@ public final class ReadWriteCoordinator: Sendable {
         try readIfPossible(before: TimeLimit.after(timeout), body)
     }
 
-    /// Runs `body` like `read` if it can begin within `seconds`, or runs nothing and returns nil
-    /// (law 15).
-    ///
-    /// Zero and negative mean "only if it can begin at once". Infinity means no limit. NaN traps.
-    public func read<Value, Failure: Error>(
-        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value? {
-        try readIfPossible(
-            before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
-    }
-
     // MARK: Writing
 
     /// Runs `write` later, alone, after everything submitted before it (law 17).
@@ -141,18 +129,6 @@ public final class ReadWriteCoordinator: Sendable {
         timeout: Duration, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         try writeIfPossible(before: TimeLimit.after(timeout), body)
-    }
-
-    /// Runs `body` like `blockingWrite` if it can begin within `seconds`, or runs nothing and
-    /// returns nil.
-    ///
-    /// Zero and negative mean "only if it can begin at once". Infinity means no limit. NaN traps.
-    public func blockingWrite<Value, Failure: Error>(
-        timeout seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value? {
-        try writeIfPossible(
-            before: TimeLimit.after(seconds: seconds, fileID: fileID, line: line), body)
     }
 
     private func readIfPossible<Value, Failure: Error>(

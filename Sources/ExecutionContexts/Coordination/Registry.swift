@@ -1,11 +1,11 @@
-/// An ordered set of registrants, such as listeners, each registered for as long as its receipt is
-/// kept.
+/// An ordered set of registrants, such as listeners, each of which lasts as long as its
+/// registration is kept.
 ///
 /// ```swift
 /// let listeners = Registry<@Sendable (String) -> Void>()
-/// let receipt = listeners.register { event in print(event) }
+/// let registration = listeners.register { event in print(event) }
 /// listeners("started")
-/// receipt.deregister()
+/// registration.deregister()
 /// ```
 ///
 /// An iteration is equivalent to one over an array that was copied when it began, skipping
@@ -13,9 +13,9 @@
 /// and deregister: a registrant added during an iteration is not visited by it, and neither is one
 /// that was removed before its visit.
 ///
-/// - Lifetimes: a registration ends when its receipt is released, when it is deregistered, or when
-///   the registry is released, whichever is first; the registrant is released then. Neither of
-///   registry and receipt keeps the other alive (law 10).
+/// - Lifetimes: a registration ends when it is released, when it is deregistered, or when the
+///   registry is released, whichever is first; the registrant is released then. Neither of registry
+///   and registration keeps the other alive (law 10).
 /// - The hook given to `register` is called once, when the registration ends, on the thread that
 ///   ends it.
 /// - No user code is called or released under a lock (law 9).
@@ -51,26 +51,26 @@ public final class Registry<Registrant: Sendable>: Sendable {
         for member in snapshot { member.end() }
     }
 
-    /// Registers `registrant` behind all others, for as long as the receipt is kept.
+    /// Registers `registrant` behind all others, for as long as the registration is kept.
     ///
-    /// A receipt that is not kept deregisters at once.
-    public func register(_ registrant: Registrant) -> Receipt { add(registrant, nil) }
+    /// A registration that is not kept deregisters at once.
+    public func register(_ registrant: Registrant) -> Registration { add(registrant, nil) }
 
     // Two methods, not one with a default: the closure in `register { ... }` would be the hook.
     /// Registers `registrant` behind all others; calls `onDeregister` once, when the registration
     /// ends.
     public func register(
         _ registrant: Registrant, onDeregister: @escaping @Sendable () -> Void
-    ) -> Receipt { add(registrant, onDeregister) }
+    ) -> Registration { add(registrant, onDeregister) }
 
-    private func add(_ registrant: Registrant, _ hook: (@Sendable () -> Void)?) -> Receipt {
+    private func add(_ registrant: Registrant, _ hook: (@Sendable () -> Void)?) -> Registration {
         let member = members.withLock { members in
             let member = Member(members.nextNumber, registrant, self, hook)
             members.nextNumber += 1
             members.all.append(member)
             return member
         }
-        return Receipt(member)
+        return Registration(member)
     }
 
     /// The current registrants, in the order of registration.

@@ -19,22 +19,6 @@ extension ExecutionContext {
         return schedule(at: deadline, by: time, tolerance, fileID, line, work)
     }
 
-    /// Runs `work` on this context when `seconds` have passed: infinity never comes (law 7).
-    ///
-    /// Traps if `seconds` is NaN.
-    @discardableResult
-    @_disfavoredOverload
-    @inlinable
-    public func schedule(
-        after seconds: Double, tolerance: Duration = .zero, fileID: StaticString = #fileID,
-        line: UInt = #line, _ work: @escaping Work
-    ) -> DelayedWork {
-        guard let delay = Duration.saturating(seconds: seconds, fileID: fileID, line: line) else {
-            return schedule(at: .never, by: time, tolerance, fileID, line, work)
-        }
-        return schedule(after: delay, tolerance: tolerance, fileID: fileID, line: line, work)
-    }
-
     /// Runs `work` on this context when its time has reached `deadline` (law 7).
     @discardableResult
     @inlinable

@@ -54,11 +54,4 @@ extension OperationQueue {
     /// This operation queue as a context.
     public var context: OperationQueueContext { OperationQueueContext(self) }
 }
-
-extension ExecutionContext where Self == OperationQueueContext {
-    /// An operation queue as a context.
-    public static func operations(_ queue: OperationQueue) -> OperationQueueContext {
-        OperationQueueContext(queue)
-    }
-}
 #endif

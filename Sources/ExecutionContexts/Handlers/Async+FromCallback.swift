@@ -18,8 +18,11 @@ extension Async {
     ///   does nothing and is reported to `onFault`, which by default writes to standard error.
     /// - If the handler is released without a call, the future completes with the error of a
     ///   dropped promise (law 26).
+    /// - A handler that takes a `Result` with an error type of its own makes a future of that
+    ///   `Result`: `.map { try $0.get() }` leads on from there.
     ///
-    /// With its second parameter, `start` registers what cancelling the future runs:
+    /// With its second parameter, `start` registers what cancelling the future runs. The handler
+    /// then takes a `Result` or `(value?, error?)`:
     ///
     /// ```swift
     /// let data = Async<Data>.fromCallback { done, onCancel in
@@ -36,18 +39,6 @@ extension Async {
     ) -> Async {
         Async(fileID, line, onFault) { promise, _ in
             try start({ outcome in promise.take()?.complete(with: outcome) })
-        }
-    }
-
-    /// Returns a future for a handler that takes a `Result` with an error type of its own.
-    @inlinable
-    public static func fromCallback<Failure: Error>(
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ start: (_ done: @escaping @Sendable (Result<Value, Failure>) -> Void) throws -> Void,
-        onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
-    ) -> Async {
-        Async(fileID, line, onFault) { promise, _ in
-            try start({ outcome in promise.take()?.complete(with: outcome.mapError { $0 }) })
         }
     }
 

@@ -1,5 +1,5 @@
-// The overloads of Async+FromCallback, with a second parameter for `start`. The compiler tells them
-// apart by the number of the closure's parameters, which it looks at first.
+// Overloads of Async+FromCallback with a second parameter for `start`. The compiler tells them apart
+// by the number of the closure's parameters, which it looks at first.
 
 extension Async {
     /// Returns a cancellable future for a handler that takes a `Result`.
@@ -30,23 +30,6 @@ extension Async {
         }
     }
 
-    /// Returns a cancellable future for a handler that takes a `Result` with an error type of its
-    /// own.
-    @inlinable
-    public static func fromCallback<Failure: Error>(
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ start: (
-            _ done: @escaping @Sendable (Result<Value, Failure>) -> Void,
-            _ onCancel: @escaping @Sendable (@escaping Work) -> Void
-        ) throws -> Void,
-        onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
-    ) -> Async {
-        Async(fileID, line, onFault) { promise, onCancel in
-            try start(
-                { outcome in promise.take()?.complete(with: outcome.mapError { $0 }) }, onCancel)
-        }
-    }
-
     /// Returns a cancellable future for a handler that takes a value or an error, either of them
     /// nil.
     @inlinable
@@ -60,57 +43,6 @@ extension Async {
     ) -> Async {
         Async(fileID, line, onFault) { promise, onCancel in
             try start({ value, error in promise.take()?.complete(with: value, error) }, onCancel)
-        }
-    }
-
-    /// Returns a cancellable future for a handler that takes a value.
-    @_disfavoredOverload
-    @inlinable
-    public static func fromCallback(
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ start: (
-            _ done: @escaping @Sendable (Value) -> Void,
-            _ onCancel: @escaping @Sendable (@escaping Work) -> Void
-        ) throws ->
-            Void,
-        onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
-    ) -> Async {
-        Async(fileID, line, onFault) { promise, onCancel in
-            try start({ value in promise.take()?.complete(with: value) }, onCancel)
-        }
-    }
-}
-
-extension Async where Value == Void {
-    /// Returns a cancellable future for a handler that takes an error or nil.
-    @inlinable
-    public static func fromCallback(
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ start: (
-            _ done: @escaping @Sendable ((any Error)?) -> Void,
-            _ onCancel: @escaping @Sendable (@escaping Work) -> Void
-        )
-            throws -> Void,
-        onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
-    ) -> Async {
-        Async(fileID, line, onFault) { promise, onCancel in
-            try start({ error in promise.take()?.complete(with: (), error) }, onCancel)
-        }
-    }
-
-    /// Returns a cancellable future for a handler that takes no argument.
-    @inlinable
-    public static func fromCallback(
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ start: (
-            _ done: @escaping @Sendable () -> Void,
-            _ onCancel: @escaping @Sendable (@escaping Work) -> Void
-        ) throws ->
-            Void,
-        onFault: @escaping @Sendable (CallbackFault) -> Void = { $0.report() }
-    ) -> Async {
-        Async(fileID, line, onFault) { promise, onCancel in
-            try start({ promise.take()?.complete(with: ()) }, onCancel)
         }
     }
 }

@@ -67,19 +67,17 @@ extension Duration {
         return Int64(clamping: rest > 0 && quotient < .max ? quotient + 1 : quotient)
     }
 
-    /// A duration from seconds, for the overloads that take them; nil for infinity. Traps if
+    /// A duration from seconds, for the functions that take them; infinity lasts for ever. Traps if
     /// `seconds` is NaN (law 7).
     ///
     /// The standard library's own conversion traps on what does not fit.
-    @usableFromInline
-    static func saturating(
+    package static func saturating(
         seconds: Double, fileID: StaticString, line: UInt
-    ) -> Duration? {
+    ) -> Duration {
         require(
             !seconds.isNaN,
             "\(fileID):\(line): a delay of NaN seconds means nothing (law 7). "
                 + "Pass a number, or infinity for never.")
-        if seconds == .infinity { return nil }
         let nanoseconds = (seconds * 1e9).rounded(.up)
         if nanoseconds >= 0x1p63 { return .nanoseconds(Int64.max) }
         return .nanoseconds(nanoseconds < -0x1p63 ? Int64.min : Int64(nanoseconds))

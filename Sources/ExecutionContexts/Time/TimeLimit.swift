@@ -12,13 +12,9 @@ enum TimeLimit {
             duration.saturatedNanoseconds)
     }
 
-    static func after(seconds: Double, fileID: StaticString, line: UInt) -> Int64 {
-        after(checked(seconds: seconds, fileID: fileID, line: line))
-    }
-
-    /// The limit in seconds, or nil for infinity, which means no limit.
+    /// The limit in seconds, where infinity means no limit. Traps if `seconds` is NaN.
     @usableFromInline
-    static func checked(seconds: Double, fileID: StaticString, line: UInt) -> Duration? {
+    static func checked(seconds: Double, fileID: StaticString, line: UInt) -> Duration {
         require(
             !seconds.isNaN,
             "\(fileID):\(line): a time limit of NaN seconds has no meaning (law 15). "

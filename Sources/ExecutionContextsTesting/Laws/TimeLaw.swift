@@ -36,8 +36,8 @@ extension Laws {
                     }
                 })
         }
-        context.schedule(after: -1e300, ledger.job())
-        context.schedule(after: 0.0, ledger.job())
+        context.schedule(after: .seconds(Int64.min), ledger.job())
+        context.schedule(after: .zero, ledger.job())
         ledger.verify(trial)
         trial.meanwhile()
         if distantDelay?.cancel() == false {
@@ -78,11 +78,10 @@ extension Laws {
         }
     }
 
-    /// Checks that an infinite delay never comes, that a huge one saturates, and that both can be
-    /// cancelled.
+    /// Checks that a delay without an end never comes, that a huge one saturates, and that both can
+    /// be cancelled.
     static func endlessDelays(_ context: some ExecutionContext, _ trial: Trial) {
-        expectCancellable("an infinite delay", trial) { context.schedule(after: .infinity, $0) }
-        expectCancellable("a delay of 1e300 seconds", trial) { context.schedule(after: 1e300, $0) }
+        expectCancellable("a delay without an end", trial) { context.schedule(at: .never, $0) }
         expectCancellable("a delay of Int64.max seconds", trial) {
             context.schedule(after: .seconds(Int64.max), $0)
         }

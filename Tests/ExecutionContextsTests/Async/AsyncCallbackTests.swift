@@ -83,8 +83,8 @@ struct AsyncCallbackTests {
             .onSuccess { _ in success() }
             .onFailure { _ in failure() }
             .onComplete { _ in complete() }
-            .onComplete(.immediate) { _ in complete() }
-            .onComplete(ImmediateExecutionContext) { _ in complete() }
+            .onComplete(on: .immediate) { _ in complete() }
+            .onComplete(on: ImmediateContext()) { _ in complete() }
         if succeeds { promise.succeed(1) } else { promise.fail(Oops()) }
         same.onSuccess { _ in success() }.onFailure { _ in failure() }
         let ending = succeeds ? "success" : "failure"
@@ -96,7 +96,6 @@ struct AsyncCallbackTests {
         let value: Int = try await withCheckedThrowingContinuation { continuation in
             promise.async
                 .onComplete(on: .main) { _ in MainActor.assertIsolated() }
-                .onComplete(MainExecutionContext) { _ in MainActor.assertIsolated() }
                 .onSuccess(on: .main) { _ in MainActor.assertIsolated() }
                 .map(on: .main) { value in
                     MainActor.assertIsolated()

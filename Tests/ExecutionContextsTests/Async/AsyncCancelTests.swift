@@ -68,9 +68,11 @@ struct AsyncCancelTests {
             Subscriber(deriving: "mapError on a context") { $0.mapError(on: .global) { $0 } },
             Subscriber(deriving: "delay") { $0.delay(.seconds(1000), on: .global) },
             Subscriber(deriving: "timeout") { $0.timeout(after: .seconds(1000), on: .global) },
-            Subscriber(deriving: "a delay that never ends") { $0.delay(.infinity, on: .global) },
+            Subscriber(deriving: "a delay that never ends") {
+                $0.delay(.seconds(Int64.max), on: .global)
+            },
             Subscriber(deriving: "an infinite timeout") {
-                $0.timeout(after: .infinity, on: .global)
+                $0.timeout(after: .seconds(Int64.max), on: .global)
             },
             Subscriber(deriving: "a timeout at the end of time") {
                 $0.timeout(after: .nanoseconds(Int64.max), on: .global)
@@ -82,7 +84,9 @@ struct AsyncCancelTests {
             Subscriber(deriving: "zip with itself") { $0.zip($0) },
             Subscriber(deriving: "a diamond") { $0.map { $0 }.zip($0.map { $0 }, $0) },
             Subscriber(deriving: "all") { Async.all([$0, $0.map { $0 }]) },
-            Subscriber(deriving: "first") { Async.first(of: [$0, $0.delay(1, on: .global)]) },
+            Subscriber(deriving: "first") {
+                Async.first(of: [$0, $0.delay(.seconds(1), on: .global)])
+            },
             Subscriber(deriving: "firstSuccess") {
                 Async.firstSuccess(of: [Async(error: Oops()), $0])
             },

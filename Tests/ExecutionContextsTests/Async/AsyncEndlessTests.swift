@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncEndlessTests {
     private static func never(_ value: Int = 1) -> Async<Int> {
-        Async(.success(value)).delay(.infinity, on: .global)
+        Async(.success(value)).delay(.seconds(Int64.max), on: .global)
     }
 
     /// A kind of subscriber of a future that never completes.
@@ -64,7 +64,10 @@ struct AsyncEndlessTests {
                 ]
             },
             Subscriber("delay") {
-                [$0.delay(.infinity, on: .global), $0.map { [sentinel = $1] _ in _ = sentinel }]
+                [
+                    $0.delay(.seconds(Int64.max), on: .global),
+                    $0.map { [sentinel = $1] _ in _ = sentinel },
+                ]
             },
             Subscriber("shielded") { [$0.shielded().map { [sentinel = $1] _ in _ = sentinel }] },
         ]

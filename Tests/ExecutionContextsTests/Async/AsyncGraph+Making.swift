@@ -49,7 +49,7 @@ extension AsyncGraph {
                 "timeout of \(number) after \(time)")
         case 1:
             add(
-                source.delay(.infinity, on: context), model.delayed(node, by: nil),
+                source.delay(.seconds(Int64.max), on: context), model.delayed(node, by: nil),
                 "\(number), never")
         case 2:
             add(

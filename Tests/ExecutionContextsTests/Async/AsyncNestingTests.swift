@@ -13,7 +13,7 @@ struct AsyncNestingTests {
         async
     {
         await onSmallStack {
-            let handlers = Box<[@Sendable (Int) -> Void]>([])
+            let handlers = Box<[@Sendable (Async<Int>.Outcome) -> Void]>([])
             let isCancelled = Box(false)
             let innermost = Promise<Int>()
             innermost.onCancel { isCancelled.value = true }

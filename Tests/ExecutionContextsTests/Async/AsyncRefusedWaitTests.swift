@@ -184,12 +184,4 @@ struct AsyncRefusedWaitTests {
         }
         try expectRefusal(result, "it waits for itself")
     }
-
-    @Test func `Law 27: a time limit of NaN seconds traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
-        {
-            _ = try blocking { try Async(.success(1)).wait(timeout: .nan) }
-        }
-        try expectTrap(result, "NaN", "AsyncRefusedWaitTests.swift")
-    }
 }

@@ -57,10 +57,10 @@ struct AsyncTimeTests {
         #expect(context.now == at(0))
     }
 
-    @Test func `Law 7: seconds may be a fraction, negative, huge or infinite`() {
-        let half = moment(of: Async(.success(1)).delay(0.5, on: context))
-        let negative = moment(of: Async(.success(1)).delay(-3.0, on: context))
-        let endless = [Double.infinity, .greatestFiniteMagnitude, 1e300].map {
+    @Test func `Law 7: a delay may be a fraction of a second, negative or huge`() {
+        let half = moment(of: Async(.success(1)).delay(.seconds(0.5), on: context))
+        let negative = moment(of: Async(.success(1)).delay(.seconds(-3), on: context))
+        let endless = [Duration.seconds(Int64.max), .nanoseconds(Int64.max)].map {
             Async(.success(1)).delay($0, on: context)
         }
         context.advance(to: Moment(nanoseconds: .max - 1))
@@ -69,14 +69,6 @@ struct AsyncTimeTests {
         for async in endless { #expect(!async.isCompleted) }
         #expect(context.delayedCount == 0)
         for async in endless { #expect(async.cancel()) }
-    }
-
-    @Test func `Law 7: a delay of NaN seconds traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
-        {
-            _ = Async(.success(1)).delay(.nan, on: .global)
-        }
-        try expectTrap(result, "NaN", "law 7", "AsyncTimeTests.swift")
     }
 
     @Test func `Law 7: delays of one deadline end in the order in which they began`() {
@@ -114,7 +106,8 @@ struct AsyncTimeTests {
             Async(.success(sentinels.make())).delay(.seconds(1), on: context)
                 .onComplete { _ in calls.withValue { $0 += 1 } }
             let captured = sentinels.make()
-            Async(.success(sentinels.make())).delay(.infinity, on: context).onComplete { _ in
+            Async(.success(sentinels.make())).delay(.seconds(Int64.max), on: context).onComplete {
+                _ in
                 _ = captured
             }
         }
@@ -170,24 +163,15 @@ struct AsyncTimeTests {
         #expect(context.delayedCount == 0)
     }
 
-    @Test func `Law 7: an infinite time limit, or one beyond the clock, is no limit`() {
+    @Test func `Law 7: a time limit beyond the clock is no limit`() {
         let promise = Promise<Int>()
-        let timed = [Double.infinity, 1e300].map { promise.async.timeout(after: $0, on: context) }
-        let long = promise.async.timeout(after: .seconds(Int64.max), on: context)
+        let timed = [Duration.seconds(Int64.max), .nanoseconds(Int64.max)].map {
+            promise.async.timeout(after: $0, on: context)
+        }
         #expect(context.delayedCount == 0)
         context.advance(to: Moment(nanoseconds: .max - 1))
         promise.succeed(1)
-        for async in timed + [long] { #expect(async.value == 1) }
-    }
-
-    @Test func `Law 7: a time limit of NaN seconds traps, even for a completed source`()
-        async throws
-    {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
-        {
-            _ = Async(.success(1)).timeout(after: .nan, on: .global)
-        }
-        try expectTrap(result, "NaN", "AsyncTimeTests.swift")
+        for async in timed { #expect(async.value == 1) }
     }
 
     @Test func `Law 26: cancelling a timeout removes its timer and leaves the source`() {

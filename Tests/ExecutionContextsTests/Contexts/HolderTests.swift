@@ -158,7 +158,7 @@ struct HolderTests {
                 look()
             }
             for _ in 0..<20 { onThreads([look]) }
-            for _ in 0..<200 { wait(for: .queue(.global()), look) }
+            for _ in 0..<200 { wait(for: DispatchQueue.global().context, look) }
         }
         await Task.detached {
             end()

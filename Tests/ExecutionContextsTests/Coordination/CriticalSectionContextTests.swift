@@ -183,8 +183,8 @@ struct CriticalSectionContextTests {
         #expect(section.executeWithTimeout(0) {})
         #expect(section.executeWithTimeout(1.5) {})
         #expect(section.executeWithTimeout(.infinity) {})
-        #expect(section.executeWithTimeout(.seconds(1)) {})
-        #expect(section.executeWithTimeout(.zero) {})
+        #expect(section.executeWithTimeout(1) {})
+        #expect(section.executeWithTimeout(0) {})
         #expect(section.execute(timeout: .zero) { 1 } == 1)
     }
 }

@@ -28,7 +28,7 @@ struct CriticalSectionRaceTests {
                     {
                         isTaken.wait()
                         let start = SystemTime.shared.now
-                        let success = section.executeWithTimeout(limit) { ran.add(1) }
+                        let success = section.execute(timeout: limit) { ran.add(1) } != nil
                         if success { successes.add(1) } else { expectNotEarly(start, limit) }
                     },
                 ])
@@ -53,7 +53,7 @@ struct CriticalSectionRaceTests {
                 isTaken.enter()
                 let timed: @Sendable () -> Void = {
                     isTaken.wait()
-                    if section.executeWithTimeout(limit, { ran.add(1) }) { successes.add(1) }
+                    if section.execute(timeout: limit, { ran.add(1) }) != nil { successes.add(1) }
                 }
                 let untimed: @Sendable () -> Void = {
                     isTaken.wait()

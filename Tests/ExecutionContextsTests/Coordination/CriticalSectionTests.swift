@@ -97,10 +97,12 @@ struct CriticalSectionTests {
             try section.execute { () throws(Wrong) in throw .deliberately }
         } catch { #expect(error == .deliberately) }
         do {
-            _ = try section.execute(timeout: 1) { () throws(Wrong) -> Int in throw .deliberately }
+            _ = try section.execute(timeout: .seconds(1)) { () throws(Wrong) -> Int in
+                throw .deliberately
+            }
         } catch { #expect(error == .deliberately) }
         do {
-            _ = try section.executeWithTimeout(.seconds(1)) { () throws(Wrong) in
+            _ = try section.executeWithTimeout(1) { () throws(Wrong) in
                 throw .deliberately
             }
         } catch { #expect(error == .deliberately) }
@@ -138,17 +140,17 @@ struct CriticalSectionTests {
     {
         await offThePool {
             let section = CriticalSection()
-            #expect(section.holder == nil)
+            #expect(section.owner == nil)
             section.execute {
                 #if DEBUG
                 let seenElsewhere = Box<String?>(nil)
-                onThreads(1) { seenElsewhere.value = section.holder }
+                onThreads(1) { seenElsewhere.value = section.owner }
                 #expect(seenElsewhere.value?.contains("CriticalSectionTests.swift:") == true)
                 #else
-                #expect(section.holder == nil)
+                #expect(section.owner == nil)
                 #endif
             }
-            #expect(section.holder == nil)
+            #expect(section.owner == nil)
         }
     }
 }

@@ -23,7 +23,7 @@ final class ReadWriteMainThreadTests: XCTestCase {
                 if round % 3 == 0 { _ = coordinator.blockingWrite { room.read(me) } }
                 let seen =
                     round % 5 == 0
-                    ? coordinator.read(timeout: 3_600) { room.read(me) }
+                    ? coordinator.read(timeout: .seconds(3_600)) { room.read(me) }
                     : coordinator.read { room.read(me) }
                 room.expect(seen == round, "wrote \(round) and read \(seen ?? -1)")
             }

@@ -16,7 +16,9 @@ struct ReadWriteNestingTests {
             let seen = coordinator.read {
                 coordinator.enqueueWrite { value.value = 1 }
                 // Another thread tries whether a write can run, which revokes the bias.
-                #expect(onAnotherThread { coordinator.blockingWrite(timeout: 1e-4) {} } == nil)
+                #expect(
+                    onAnotherThread { coordinator.blockingWrite(timeout: .seconds(1e-4)) {} } == nil
+                )
                 return coordinator.read {
                     [value.value, coordinator.read(timeout: .zero) { value.value } ?? -1]
                 }
@@ -96,10 +98,10 @@ struct ReadWriteNestingTests {
                     try coordinator.blockingWrite { try coordinator.read { throw Failure() } }
                 }
                 #expect(throws: Failure.self) {
-                    try coordinator.read(timeout: 1) { throw Failure() }
+                    try coordinator.read(timeout: .seconds(1)) { throw Failure() }
                 }
             }
-            #expect(onAnotherThread { coordinator.blockingWrite(timeout: 60) { 1 } } == 1)
+            #expect(onAnotherThread { coordinator.blockingWrite(timeout: .seconds(60)) { 1 } } == 1)
         }
     }
 
@@ -182,7 +184,7 @@ struct ReadWriteNestingTests {
             let coordinator = ReadWriteCoordinator(name: "ledger")
             await withCheckedContinuation { continuation in
                 coordinator.reading.enqueue {
-                    _ = coordinator.blockingWrite(timeout: 1.0) {}
+                    _ = coordinator.blockingWrite(timeout: .seconds(1.0)) {}
                     continuation.resume()
                 }
             }

@@ -95,8 +95,8 @@ struct ReadWriteOverTests {
         let coordinator = base.coordinator
         await offThePool {
             #expect(coordinator.read(timeout: .seconds(60)) { 1 } == 1)
-            #expect(coordinator.blockingWrite(timeout: 60.0) { 2 } == 2)
-            #expect(coordinator.read(timeout: .infinity) { 3 } == 3)
+            #expect(coordinator.blockingWrite(timeout: .seconds(60.0)) { 2 } == 2)
+            #expect(coordinator.read(timeout: .seconds(Int64.max)) { 3 } == 3)
             let (isInside, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             coordinator.enqueueWrite {
                 isInside.signal()

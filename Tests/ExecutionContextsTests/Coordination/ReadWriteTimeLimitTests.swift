@@ -6,18 +6,13 @@ import Testing
 /// Law 15 for the coordinator: a call with a limit runs its body, or returns nil.
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteTimeLimitTests {
-    private static let none: [Double] = [0, -0.0, -1, -.infinity, -.greatestFiniteMagnitude]
-    private static let durations: [Duration] = [.zero, .seconds(-1), .seconds(Int64.min)]
+    private static let none: [Duration] = [.zero, .seconds(-1), .seconds(Int64.min)]
 
     @Test func `Law 15: an access that can begin at once runs under every limit`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
             for round in 0..<300 {
-                for limit in Self.none + [1e-9, 1, 1e300, .infinity] {
-                    #expect(coordinator.read(timeout: limit) { round } == round)
-                    #expect(coordinator.blockingWrite(timeout: limit) { round } == round)
-                }
-                for limit in Self.durations + [.nanoseconds(1), .seconds(Int64.max)] {
+                for limit in Self.none + [.nanoseconds(1), .seconds(1), .seconds(Int64.max)] {
                     #expect(coordinator.read(timeout: limit) { round } == round)
                     #expect(coordinator.blockingWrite(timeout: limit) { round } == round)
                 }
@@ -42,7 +37,7 @@ struct ReadWriteTimeLimitTests {
                     }
                 ])
             }
-            #expect(coordinator.blockingWrite(timeout: 60) { true } == true)
+            #expect(coordinator.blockingWrite(timeout: .seconds(60)) { true } == true)
         }
     }
 
@@ -52,7 +47,7 @@ struct ReadWriteTimeLimitTests {
             coordinator.blockingWrite {
                 onThreads([
                     {
-                        for limit in Self.durations {
+                        for limit in Self.none {
                             #expect(coordinator.read(timeout: limit) { true } == nil)
                             #expect(coordinator.blockingWrite(timeout: limit) { true } == nil)
                         }
@@ -73,7 +68,7 @@ struct ReadWriteTimeLimitTests {
             let value = Box(0)
             for round in 1...3 {
                 coordinator.enqueueWrite { value.withValue { $0 += 1 } }
-                for limit in Self.durations {
+                for limit in Self.none {
                     #expect(coordinator.read(timeout: limit) { true } == nil)
                     #expect(coordinator.blockingWrite(timeout: limit) { true } == nil)
                 }
@@ -89,7 +84,7 @@ struct ReadWriteTimeLimitTests {
     @Test func `Law 15: a call with an infinite limit waits until it can begin`() async {
         await watched {
             let coordinator = ReadWriteCoordinator()
-            for limit in [Double.infinity, .greatestFiniteMagnitude] {
+            for limit in [Duration.seconds(Int64.max), .nanoseconds(Int64.max)] {
                 let isInside = DispatchSemaphore(value: 0)
                 let mayLeave = DispatchSemaphore(value: 0)
                 let entered = Box(0)
@@ -156,22 +151,6 @@ struct ReadWriteTimeLimitTests {
         #expect(room.fault == nil)
         for me in 0..<3 { #expect(coordinator.read { room.read(me) } == written.value[me]) }
         #expect(coordinator.blockingWrite(timeout: .zero) { true } == true)
-    }
-
-    @Test func `Law 15: a read with a limit of NaN traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
-        {
-            _ = ReadWriteCoordinator().read(timeout: .nan) {}
-        }
-        try expectTrap(result, "NaN", "law 15", "ReadWriteTimeLimitTests.swift")
-    }
-
-    @Test func `Law 15: a write with a limit of NaN traps`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
-        {
-            _ = ReadWriteCoordinator().blockingWrite(timeout: -.nan) {}
-        }
-        try expectTrap(result, "NaN", "law 15", "ReadWriteTimeLimitTests.swift")
     }
 }
 

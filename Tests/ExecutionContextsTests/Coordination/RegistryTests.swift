@@ -4,17 +4,17 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// Laws 9 and 10 for registrants: they are visited in order, while their receipts live, and
+/// Laws 9 and 10 for registrants: they are visited in order, while they are registered, and
 /// callbacks may register and deregister.
 @Suite(.timeLimit(.minutes(30)))
 struct RegistryTests {
-    @Test func `Registrants are visited in the order of registration, while their receipts live`() {
+    @Test func `Registrants are visited in the order of registration, while they are registered`() {
         let registry = Registry<Int>()
         #expect(registry.isEmpty)
-        let receipts = (0..<5).map { registry.register($0) }
+        let registrations = (0..<5).map { registry.register($0) }
         #expect(registry.registrants == [0, 1, 2, 3, 4])
-        receipts[2].deregister()
-        #expect(!receipts[2].isRegistered && receipts[3].isRegistered)
+        registrations[2].deregister()
+        #expect(!registrations[2].isRegistered && registrations[3].isRegistered)
         let late = registry.register(5)
         var visited: [Int] = []
         registry.forEach { visited.append($0) }
@@ -23,34 +23,34 @@ struct RegistryTests {
         late.deregister()
         #expect(registry.registrants == [0, 1, 3, 4])
         // A local variable may be released after its last use.
-        withExtendedLifetime(receipts) {}
+        withExtendedLifetime(registrations) {}
     }
 
-    @Test func `Law 10: releasing the receipt deregisters and releases the registrant`() {
+    @Test func `Law 10: releasing a registration deregisters, and releases the registrant`() {
         let registry = Registry<Box<Int>>()
         weak var witness: Box<Int>?
         do {
             let registrant = Box(0)
             witness = registrant
-            let receipt = registry.register(registrant)
-            #expect(receipt.isRegistered && witness != nil)
+            let registration = registry.register(registrant)
+            #expect(registration.isRegistered && witness != nil)
         }
         #expect(registry.isEmpty)
         #expect(witness == nil)
     }
 
-    @Test func `Law 10: deregistering releases registrant and hook, even while the receipt lives`()
+    @Test func `Law 10: deregistering releases registrant and hook, even while the registration lives`()
     {
         let registry = Registry<Box<Int>>()
         weak var (registrant, captured): (Box<Int>?, Box<Int>?)
-        let receipt: Receipt
+        let registration: Registration
         do {
             let (one, other) = (Box(0), Box(0))
             (registrant, captured) = (one, other)
-            receipt = registry.register(one) { other.value += 1 }
+            registration = registry.register(one) { other.value += 1 }
         }
         #expect(registrant != nil && captured != nil)
-        receipt.deregister()
+        registration.deregister()
         #expect(registrant == nil && captured == nil)
     }
 
@@ -58,10 +58,10 @@ struct RegistryTests {
         let hooks = Box(0)
         let registry = Registry<Int>()
         do {
-            let receipt = registry.register(1) { hooks.value += 1 }
-            receipt.deregister()
+            let registration = registry.register(1) { hooks.value += 1 }
+            registration.deregister()
             #expect(hooks.value == 1)
-            receipt.deregister()
+            registration.deregister()
         }
         #expect(hooks.value == 1)
         do { _ = registry.register(2) { hooks.value += 1 } }
@@ -72,33 +72,33 @@ struct RegistryTests {
         let hooks = Box<[Int]>([])
         weak var witness: Registry<Box<Int>>?
         weak var registrant: Box<Int>?
-        var receipts: [Receipt] = []
+        var registrations: [Registration] = []
         do {
             let registry = Registry<Box<Int>>()
             witness = registry
             let box = Box(0)
             registrant = box
-            receipts = (0..<3).map { index in
+            registrations = (0..<3).map { index in
                 registry.register(box) { hooks.withValue { $0.append(index) } }
             }
-            withExtendedLifetime(registry) { receipts[1].deregister() }
+            withExtendedLifetime(registry) { registrations[1].deregister() }
         }
-        // Neither receipts nor hooks retain the registry.
+        // Neither registrations nor hooks retain the registry.
         #expect(witness == nil && registrant == nil)
         #expect(hooks.value == [1, 0, 2])
-        #expect(receipts.allSatisfy { !$0.isRegistered })
-        receipts.removeAll()
+        #expect(registrations.allSatisfy { !$0.isRegistered })
+        registrations.removeAll()
         #expect(hooks.value == [1, 0, 2])
     }
 
     @Test func `A registrant added during an iteration is first visited by the next one`() {
         let registry = Registry<@Sendable () -> Void>()
         let log = Box<[String]>([])
-        let receipts = Box<[Receipt]>([])
+        let registrations = Box<[Registration]>([])
         let first = registry.register {
             log.withValue { $0.append("first") }
             let late = registry.register { log.withValue { $0.append("late") } }
-            receipts.withValue { $0.append(late) }
+            registrations.withValue { $0.append(late) }
         }
         registry()
         #expect(log.value == ["first"])
@@ -106,7 +106,7 @@ struct RegistryTests {
         #expect(log.value == ["first", "first", "late"])
         first.deregister()
         // The first registrant captured the registry.
-        receipts.value = []
+        registrations.value = []
     }
 
     @Test
@@ -114,55 +114,55 @@ struct RegistryTests {
     {
         let registry = Registry<@Sendable () -> Void>()
         let log = Box<[Int]>([])
-        let receipts = Box<[Receipt]>([])
+        let registrations = Box<[Registration]>([])
         for index in 0..<4 {
-            let receipt = registry.register {
+            let registration = registry.register {
                 log.withValue { $0.append(index) }
                 // Itself, a later registrant and an earlier one.
-                if index == 1 { for other in [1, 2, 0] { receipts.value[other].deregister() } }
+                if index == 1 { for other in [1, 2, 0] { registrations.value[other].deregister() } }
             }
-            receipts.withValue { $0.append(receipt) }
+            registrations.withValue { $0.append(registration) }
         }
         registry()
         #expect(log.value == [0, 1, 3])
         registry()
         #expect(log.value == [0, 1, 3, 3])
-        receipts.value = []
+        registrations.value = []
     }
 
     @Test func `Iterations nest, and the inner one visits registrants added by the outer one`() {
         let registry = Registry<Int>()
-        var receipts = [registry.register(1), registry.register(2)]
+        var registrations = [registry.register(1), registry.register(2)]
         var visited: [[Int]] = []
         registry.forEach { number in
-            if number == 1 { receipts.append(registry.register(3)) }
+            if number == 1 { registrations.append(registry.register(3)) }
             visited.append(registry.registrants)
         }
         #expect(visited == [[1, 2, 3], [1, 2, 3]])
-        withExtendedLifetime(receipts) {}
+        withExtendedLifetime(registrations) {}
     }
 
-    @Test func `Law 9: hooks and deinits may use the registry and the receipt`() {
+    @Test func `Law 9: hooks and deinits may use the registry and the registration`() {
         let registry = Registry<Closing>()
-        let receipts = Box<[Receipt]>([])
+        let registrations = Box<[Registration]>([])
         let log = Box<[Int]>([])
         let closing = Closing {
             log.withValue { $0.append(registry.registrants.count) }
             _ = registry.register(Closing {})
         }
-        let receipt = registry.register(closing) {
+        let registration = registry.register(closing) {
             log.withValue { $0.append(registry.registrants.count) }
-            receipts.withValue { $0.append(registry.register(Closing {})) }
-            receipts.value.forEach { $0.deregister() }
+            registrations.withValue { $0.append(registry.register(Closing {})) }
+            registrations.value.forEach { $0.deregister() }
         }
-        receipt.deregister()
+        registration.deregister()
         withExtendedLifetime(closing) {}
         #expect(log.value.first == 0)
     }
 
     @Test func `An error ends the iteration, which rethrows it with its type`() {
         let registry = Registry<Int>()
-        let receipts = (1...3).map { registry.register($0) }
+        let registrations = (1...3).map { registry.register($0) }
         var visited: [Int] = []
         do {
             try registry.forEach { number throws(Wrong) in
@@ -171,7 +171,7 @@ struct RegistryTests {
             }
         } catch { #expect(error == .deliberately) }
         #expect(visited == [1, 2])
-        withExtendedLifetime(receipts) {}
+        withExtendedLifetime(registrations) {}
     }
 
     @Test func `On a context, a call skips registrants that come after it or leave before it runs`()
@@ -179,19 +179,19 @@ struct RegistryTests {
         let context = ManualContext()
         let log = Box<[String]>([])
         var registry: Registry<@Sendable (String) -> Void>? = Registry()
-        let receipts = ["a", "b", "c"].map { name in
+        let registrations = ["a", "b", "c"].map { name in
             registry!.register { event in log.withValue { $0.append(name + event) } }
         }
         registry!("1", on: context)
         let late = registry!.register { event in log.withValue { $0.append("late" + event) } }
-        receipts[1].deregister()
+        registrations[1].deregister()
         // The pending call retains the registry.
         registry = nil
         #expect(log.value.isEmpty && late.isRegistered)
         context.runReady()
         #expect(log.value == ["a1", "c1"])
         #expect(!late.isRegistered)
-        withExtendedLifetime(receipts) {}
+        withExtendedLifetime(registrations) {}
     }
 
     @Test func `Closures run with the event, or without one, on the caller or on a context`() {
@@ -199,7 +199,7 @@ struct RegistryTests {
         let sum = Box(0)
         let numbers = Registry<@Sendable (Int) -> Void>()
         let plain = Registry<@Sendable () -> Void>()
-        let receipts = [numbers.register { sum.add($0) }, plain.register { sum.add(100) }]
+        let registrations = [numbers.register { sum.add($0) }, plain.register { sum.add(100) }]
         numbers(1)
         plain()
         #expect(sum.value == 101)
@@ -208,7 +208,7 @@ struct RegistryTests {
         #expect(sum.value == 101)
         context.runReady()
         #expect(sum.value == 203)
-        withExtendedLifetime(receipts) {}
+        withExtendedLifetime(registrations) {}
     }
 
     @Test
@@ -221,7 +221,7 @@ struct RegistryTests {
         let alive = Box(0)
         await watched {
             onThreads(4) {
-                var kept: [Receipt] = []
+                var kept: [Registration] = []
                 for round in 0..<perThread {
                     let token = Token(alive)
                     kept.append(registry.register(Box(round)) { [token] in token.count(hooks) })
@@ -273,11 +273,11 @@ private final class Token: Sendable {
     @Test func `A registry calls closures of the main actor on the main queue`() async throws {
         let listeners = Registry<@MainActor @Sendable (String) -> Void>()
         let screen = Screen()
-        let receipt = listeners.register { event in screen.events.append(event) }
+        let registration = listeners.register { event in screen.events.append(event) }
         listeners("started", on: .main)
         listeners.forEach(on: .main) { $0("and ended") }
         try await MainContext().run {}
         #expect(await screen.events == ["started", "and ended"])
-        receipt.deregister()
+        registration.deregister()
     }
 }

@@ -9,7 +9,7 @@ struct CallbackBridgeTests {
     @Test func `The closure receives a handler of the kind that the function takes`() async throws {
         let files = Files()
         let result: Async<String> = .fromCallback { done in files.result("a", completion: done) }
-        let typed: Async<String> = .fromCallback { done in files.typed("b", completion: done) }
+        let typed = Async.fromCallback { done in files.typed("b", completion: done) }
         let pair: Async<String> = .fromCallback { done in files.pair("c", completion: done) }
         let value: Async<String> = .fromCallback { done in files.value("d", completion: done) }
         let optional: Async<String?> = .fromCallback { done in files.pair("e", completion: done) }
@@ -20,7 +20,8 @@ struct CallbackBridgeTests {
             }
         }
         #expect(
-            try await [result.get(), typed.get(), pair.get(), value.get()] == ["a", "b", "c", "d"])
+            try await [result.get(), typed.get().get(), pair.get(), value.get()]
+                == ["a", "b", "c", "d"])
         #expect(try await optional.get() == "e")
         #expect(try await tuple.get() == ("f", 200))
         try await Async<Void>.fromCallback { done in files.save("g", completion: done) }.get()
@@ -31,6 +32,7 @@ struct CallbackBridgeTests {
         let files = Files()
         let result = Async.fromCallback { done in files.result("a", completion: done) }
         let typed = Async.fromCallback { done in files.typed("b", completion: done) }
+            .map { outcome in try outcome.get() }
         let pair = Async.fromCallback { files.pair("c", completion: $0) }
         let value = Async.fromCallback { done in files.value("d", completion: done) }
         let saved = Async.fromCallback { done in files.save("e", completion: done) }
@@ -60,13 +62,14 @@ struct CallbackBridgeTests {
         let files = Files(error: .here)
         let errors: [(any Error)?] = [
             Async<String>.fromCallback { done in files.result("a", completion: done) }.error,
-            Async<String>.fromCallback { done in files.typed("a", completion: done) }.error,
+            Async.fromCallback { done in files.typed("a", completion: done) }
+                .map { outcome in try outcome.get() }.error,
             Async<String>.fromCallback { done in files.pair("a", completion: done) }.error,
             Async<String>.fromCallback { done, _ in files.result("a", completion: done) }.error,
-            Async<String>.fromCallback { done, _ in files.typed("a", completion: done) }.error,
             Async<String>.fromCallback { done, _ in files.pair("a", completion: done) }.error,
             Async<Void>.fromCallback { done in files.save("a", completion: done) }.error,
-            Async<Void>.fromCallback { done, _ in files.save("a", completion: done) }.error,
+            Async<Void>.fromCallback { done, _ in files.save("a") { error in done((), error) } }
+                .error,
         ]
         for error in errors { #expect(error as? Broken == .here) }
     }

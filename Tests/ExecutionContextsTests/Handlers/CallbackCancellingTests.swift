@@ -33,13 +33,13 @@ struct CallbackCancellingTests {
 
     @Test func `A handler of onCancel is released at the completion, and does not run`() {
         let isFreed = Box(false)
-        let kept = Box<(@Sendable (Int) -> Void)?>(nil)
+        let kept = Box<(@Sendable (Async<Int>.Outcome) -> Void)?>(nil)
         let value = Async<Int>.fromCallback { done, onCancel in
             onCancel(capturing(isFreed))
             kept.value = done
         }
         #expect(!isFreed.value)
-        kept.value?(1)
+        kept.value?(.success(1))
         #expect(isFreed.value)
         #expect(!value.cancel())
         #expect(value.value == 1)
@@ -48,7 +48,7 @@ struct CallbackCancellingTests {
     @Test func `Several handlers of onCancel may be registered, also later and after cancelling`() {
         let log = Box<[Int]>([])
         let register = Box<(@Sendable (@escaping Work) -> Void)?>(nil)
-        let kept = Box<(@Sendable (Int) -> Void)?>(nil)
+        let kept = Box<(@Sendable (Async<Int>.Outcome) -> Void)?>(nil)
         let value = Async<Int>.fromCallback { done, onCancel in
             (kept.value, register.value) = (done, onCancel)
             onCancel { log.withValue { $0.append(1) } }
@@ -72,25 +72,21 @@ struct CallbackCancellingTests {
         }.cancel()
         Async<Int>.fromCallback { done, onCancel in
             onCancel(stop)
-            files.typed(done)
-        }.cancel()
-        Async<Int>.fromCallback { done, onCancel in
-            onCancel(stop)
             files.pair(done)
         }.cancel()
         Async<Int>.fromCallback { done, onCancel in
             onCancel(stop)
-            files.value(done)
+            files.value { value in done(.success(value)) }
         }.cancel()
         Async<Void>.fromCallback { done, onCancel in
             onCancel(stop)
-            files.error(done)
+            files.error { error in done((), error) }
         }.cancel()
         Async<Void>.fromCallback { done, onCancel in
             onCancel(stop)
-            files.end(done)
+            files.end { done(.success(())) }
         }.cancel()
-        #expect(count.value == 6)
+        #expect(count.value == 5)
     }
 
     @Test func `Law 26: a task that is cancelled in getOrCancel stops the request`() async {
@@ -106,7 +102,7 @@ struct CallbackCancellingTests {
         for ending in 0..<4 {
             let freed = [Box(false), Box(false), Box(false)]
             do {
-                let kept = Box<(@Sendable (Int) -> Void)?>(nil)
+                let kept = Box<(@Sendable (Async<Int>.Outcome) -> Void)?>(nil)
                 let (report, stop, notify) = (
                     capturing(freed[0]), capturing(freed[1]), capturing(freed[2])
                 )
@@ -119,7 +115,7 @@ struct CallbackCancellingTests {
                 }
                 value.onComplete { _ in notify() }
                 switch ending {
-                case 0: kept.value?(1)
+                case 0: kept.value?(.success(1))
                 case 1: value.cancel()
                 default: break
                 }
@@ -135,7 +131,7 @@ struct CallbackCancellingTests {
 private struct Request: Sendable {
     let cancels = Box(0)
     let faults = Box(0)
-    private let handlers = Box<[@Sendable (Int) -> Void]>([])
+    private let handlers = Box<[@Sendable (Async<Int>.Outcome) -> Void]>([])
 
     func start() -> Async<Int> {
         .fromCallback { done, onCancel in
@@ -146,7 +142,7 @@ private struct Request: Sendable {
         }
     }
 
-    func finish(_ value: Int) { for handler in handlers.value { handler(value) } }
+    func finish(_ value: Int) { for handler in handlers.value { handler(.success(value)) } }
 }
 
 /// Functions that never call back.
@@ -154,7 +150,6 @@ private struct Handlers {
     let kept: Box<[any Sendable]>
 
     func result(_ done: @escaping @Sendable (Result<Int, any Error>) -> Void) { keep(done) }
-    func typed(_ done: @escaping @Sendable (Result<Int, Broken>) -> Void) { keep(done) }
     func pair(_ done: @escaping @Sendable (Int?, (any Error)?) -> Void) { keep(done) }
     func value(_ done: @escaping @Sendable (Int) -> Void) { keep(done) }
     func error(_ done: @escaping @Sendable ((any Error)?) -> Void) { keep(done) }

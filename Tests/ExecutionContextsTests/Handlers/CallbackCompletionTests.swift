@@ -9,11 +9,9 @@ struct CallbackCompletionTests {
     @Test func `A completion handler gets the value or the error once, on its context`() {
         let manual = ManualContext()
         let log = Box<[String]>([])
-        let completion: @Sendable (Int?, (any Error)?) -> Void = { value, error in
+        let completion: @Sendable (Result<Int, any Error>) -> Void = { outcome in
             manual.preconditionIsCurrent()
-            log.withValue {
-                $0.append("\(value.map(String.init) ?? "nil") \(error.map { "\($0)" } ?? "nil")")
-            }
+            log.withValue { $0.append("\(outcome)") }
         }
         let (good, bad) = (Promise<Int>(), Promise<Int>())
         good.async.onComplete(on: manual, completion)
@@ -24,10 +22,10 @@ struct CallbackCompletionTests {
         bad.fail(Broken.here)
         #expect(log.value.isEmpty)
         manual.runReady()
-        #expect(log.value == ["1 nil", "nil here"])
+        #expect(log.value == ["success(1)", "failure(\(String(reflecting: Broken.here)))"])
         Async(.success(2)).onComplete(on: manual, completion)
         manual.runReady()
-        #expect(log.value.last == "2 nil")
+        #expect(log.value.last == "success(2)")
     }
 
     @Test func `Law 25: a completion handler is called in order with the other callbacks`() {
@@ -35,7 +33,7 @@ struct CallbackCompletionTests {
         let promise = Promise<Int>()
         promise.async
             .onComplete { _ in log.withValue { $0.append(1) } }
-            .onComplete { value, error in log.withValue { $0.append(2) } }
+            .onComplete { _ in log.withValue { $0.append(2) } }
             .onSuccess { _ in log.withValue { $0.append(3) } }
         promise.succeed(0)
         #expect(log.value == [1, 2, 3])
@@ -51,7 +49,7 @@ struct CallbackCompletionTests {
 
     @Test func `An outcome survives the way through a completion handler and back`() async {
         let files = Files(error: .here)
-        @Sendable func load(completion: @escaping @Sendable (String?, (any Error)?) -> Void) {
+        @Sendable func load(completion: @escaping @Sendable (Result<String, any Error>) -> Void) {
             Async.fromCallback { done in files.pair("a", completion: done) }
                 .recover { _ in "b" }
                 .onComplete(on: .global, completion)
@@ -64,7 +62,7 @@ struct CallbackCompletionTests {
         let isFreed = Box(false)
         let promise = Promise<Int>()
         let capture = Box<(@Sendable () -> Void)?>(capturing(isFreed))
-        promise.async.onComplete { [capture = capture.withValue { $0.take() }] _, _ in capture?() }
+        promise.async.onComplete { [capture = capture.withValue { $0.take() }] _ in capture?() }
         #expect(!isFreed.value)
         promise.succeed(1)
         #expect(isFreed.value)
@@ -75,8 +73,8 @@ struct CallbackCompletionTests {
         var text = ""
 
         func load(then finish: @escaping @MainActor @Sendable () -> Void) {
-            GlobalContext().submit { "a" }.onComplete(on: .main) { text, error in
-                self.text = text ?? "\(error!)"
+            GlobalContext().submit { "a" }.onComplete(on: .main) { outcome in
+                self.text = (try? outcome.get()) ?? "nothing"
                 finish()
             }
         }

@@ -44,7 +44,7 @@ struct LifetimeLawTests {
             view.execute {}
             view.submit {}.cancel()
             view.schedule(after: .seconds(3600), {}).cancel()
-            view.schedule(after: .infinity, {})
+            view.schedule(at: .never, {})
             view.repeat(every: .seconds(3600), {}).cancel()
             _ = (view.taskExecutor, view.operationQueue, view.isCurrent)
             if let view = view as? any SynchronousContext {

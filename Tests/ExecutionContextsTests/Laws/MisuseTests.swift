@@ -83,14 +83,6 @@ struct MisuseTests {
         }
     }
 
-    @Test func `Law 7: a delay of NaN seconds traps with a message`() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
-        {
-            GlobalContext().schedule(after: .nan) {}
-        }
-        try expectTrap(result, "NaN", "law 7", "MisuseTests.swift")
-    }
-
     @Test func `Law 7: a repetition with a period of zero traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {

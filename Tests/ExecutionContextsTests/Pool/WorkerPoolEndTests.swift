@@ -61,7 +61,7 @@ struct WorkerPoolEndTests {
             let pool = WorkerPool(width: 1)
             let view = pool.serial("ledger")
             let ran = DispatchSemaphore(value: 0)
-            pool.schedule(after: 0.01) { ran.signal() }
+            pool.schedule(after: .seconds(0.01)) { ran.signal() }
             view.execute { view.execute { ran.signal() } }
             try! pool.shutDown().wait()
             for _ in 0..<2 { ran.wait() }

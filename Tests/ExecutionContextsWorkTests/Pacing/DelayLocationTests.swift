@@ -10,7 +10,6 @@ struct DelayLocationTests {
     /// Each way to make the library set a delay. The returned object keeps the delay pending.
     private static let ways: [(name: String, set: @Sendable (ManualContext) -> Any)] = [
         ("schedule", { $0.schedule(after: .seconds(1)) {} }),
-        ("schedule in seconds", { $0.schedule(after: 1.0) {} }),
         ("repeat", { $0.repeat(every: .seconds(1)) {} }),
         (
             "timeout",
@@ -19,15 +18,7 @@ struct DelayLocationTests {
                 return (promise, promise.async.timeout(after: .seconds(1), on: context))
             }
         ),
-        (
-            "timeout in seconds",
-            { context in
-                let promise = Promise<Int>()
-                return (promise, promise.async.timeout(after: 1.0, on: context))
-            }
-        ),
         ("delay", { Async<Int>(error: CancellationError()).delay(.seconds(1), on: $0) }),
-        ("delay in seconds", { Async<Int>(error: CancellationError()).delay(1.0, on: $0) }),
         (
             "retry",
             { context in

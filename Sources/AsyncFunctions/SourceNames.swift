@@ -1,3 +1,5 @@
+public import ExecutionContexts
+
 // The spellings of the original document on execution contexts for futures, so that its code runs
 // unchanged. New code writes `onComplete(on: .main)`.
 

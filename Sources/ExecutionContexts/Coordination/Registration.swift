@@ -1,33 +1,33 @@
-/// A registration, which lasts as long as its receipt.
+/// A registration in a registry, which lasts as long as this object is kept.
 ///
-/// Keep the receipt in a property of the object that registered: a local variable may be released
-/// after its last use, not at the end of its scope. Releasing the last reference deregisters, and
-/// so does `deregister()`.
-public final class Receipt: Sendable {
-    private let registration: any Registration
+/// Keep it in a property of the object that registered: a local variable may be released after its
+/// last use, not at the end of its scope. Releasing the last reference deregisters, and so does
+/// `deregister()`.
+public final class Registration: Sendable {
+    private let member: any RegisteredMember
 
-    init(_ registration: any Registration) { self.registration = registration }
+    init(_ member: any RegisteredMember) { self.member = member }
 
-    deinit { registration.end() }
+    deinit { member.end() }
 
     /// Ends the registration; does nothing if it has ended.
     ///
     /// An iteration on this thread does not visit the registrant again. The call does not wait for
     /// an iteration that is visiting it on another thread.
-    public func deregister() { registration.end() }
+    public func deregister() { member.end() }
 
     /// Whether the registration lasts: false after deregistering, and after the registry is gone.
-    public var isRegistered: Bool { registration.isActive }
+    public var isRegistered: Bool { member.isActive }
 }
 
-/// A registration as its receipt sees it, whatever the type of the registrant.
-protocol Registration: AnyObject, Sendable {
+/// A member as its registration sees it, whatever the type of the registrant.
+protocol RegisteredMember: AnyObject, Sendable {
     var isActive: Bool { get }
     func end()
 }
 
-/// One registration: the registrant, until the registration ends.
-final class Member<Registrant: Sendable>: Registration {
+/// One registered object, until its registration ends.
+final class Member<Registrant: Sendable>: RegisteredMember {
     let number: UInt64
     private let content: Guarded<Content?>
 
@@ -54,7 +54,7 @@ final class Member<Registrant: Sendable>: Registration {
         guard let content = content.withLock({ content in content.take() }) else { return }
         content.registry?.remove(number)
         content.hook?()
-        // A registrant may have the last reference to the next receipt.
+        // A registrant may have the last reference to the next registration.
         Freeing.free(consume content)
     }
 }

@@ -13,7 +13,7 @@ import FoundationNetworking
 
 let url = URL(string: "https://example.org")!
 let token = InvalidationToken()
-let context = SerialQueueContext(label: "snippet")
+let context = SerialQueueContext(name: "snippet")
 let database = context
 let query = "all"
 

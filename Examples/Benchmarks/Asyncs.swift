@@ -29,7 +29,7 @@ enum AsyncBenchmarks {
         bench.compareMeasured(
             "the same, of a value that is there; a task", operations: count,
             ours: { time { endedChains(count / 100) } }, theirs: detached)
-        let context = GlobalContext().serial("callbacks")
+        let context = GlobalContext().serial(named: "callbacks")
         bench.compareMeasured(
             "complete, callback on a serial view; a task", operations: count, bar: ">= 4",
             ours: {

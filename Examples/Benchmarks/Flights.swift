@@ -16,7 +16,8 @@ enum FlightBenchmarks {
     /// Requests each of many keys once.
     private static func distinct(_ bench: Bench) {
         let count = bench.count(50_000)
-        let flights = SingleFlight<Int, Int>(on: GlobalContext().serial("flights")) { key, flight in
+        let flights = SingleFlight<Int, Int>(on: GlobalContext().serial(named: "flights")) {
+            key, flight in
             flight.succeed(key)
         }
         let tasks = TaskPerKey { $0 }
@@ -51,7 +52,7 @@ enum FlightBenchmarks {
     /// Subscribes sixty-four times to each key while its flight is in progress.
     private static func shared(_ bench: Bench) {
         let (keys, subscribers) = (bench.count(500), 64)
-        let context = GlobalContext().serial("flights")
+        let context = GlobalContext().serial(named: "flights")
         let starts = StartCount()
         let flights = SingleFlight<Int, Int>(on: context) { key, flight in
             starts.add()
@@ -95,15 +96,15 @@ enum FlightBenchmarks {
     /// Builds a long chain of works, each of which depends on the one before it.
     private static func chain(_ bench: Bench) {
         let count = bench.count(20_000)
-        let context = GlobalContext().serial("chain")
+        let context = GlobalContext().serial(named: "chain")
         bench.compareMeasured(
             "a link of a chain of shared work; tasks that await", operations: count,
             ours: {
                 let graph = WorkGraph(on: context)
-                var works: [SharedWork<Int>] = [graph.work("leaf") { $0.succeed(1) }]
+                var works: [SharedWork<Int>] = [graph.work(named: "leaf") { $0.succeed(1) }]
                 for index in 0..<count {
                     let below = works[index]
-                    works.append(graph.work("link") { $0.follow(below) })
+                    works.append(graph.work(named: "link") { $0.follow(below) })
                 }
                 return time {
                     sharedTally.expect(1)
@@ -127,7 +128,7 @@ enum FlightBenchmarks {
 
     private static func bytes(_ bench: Bench) {
         let count = bench.count(50_000)
-        let context = GlobalContext().serial("pending")
+        let context = GlobalContext().serial(named: "pending")
         let pending = PendingFlights()
         let flights = SingleFlight<Int, Int>(on: context) { _, flight in pending.add(flight) }
         let before = allocatedBytes()

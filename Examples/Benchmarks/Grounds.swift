@@ -34,7 +34,7 @@ enum GroundBenchmarks {
     }
 
     private static func serial(_ count: Int, over base: any ExecutionContext) -> Int {
-        let view: any SerialContext = base.serial("bench")
+        let view: any SerialContext = base.serial(named: "bench")
         tally.expect(count)
         for _ in 0..<count { view.execute { tally.hit() } }
         tally.wait()
@@ -43,13 +43,13 @@ enum GroundBenchmarks {
 
     private static func pingPong(_ count: Int, over base: any ExecutionContext) -> Int {
         sharedTally.expect(1)
-        PoolBenchmarks.ourHop(count, base.serial("ping"), base.serial("pong"))
+        PoolBenchmarks.ourHop(count, base.serial(named: "ping"), base.serial(named: "pong"))
         sharedTally.wait()
         return count
     }
 
     private static func many(_ each: Int, over base: any ExecutionContext) -> Int {
-        let all: [any SerialContext] = (0..<1_000).map { _ in base.serial("bench") }
+        let all: [any SerialContext] = (0..<1_000).map { _ in base.serial(named: "bench") }
         sharedTally.expect(1_000 * each)
         for _ in 0..<each { for context in all { context.execute { sharedTally.hit() } } }
         sharedTally.wait()
@@ -65,7 +65,7 @@ enum GroundBenchmarks {
     }
 
     private static func answers(_ count: Int, over base: any ExecutionContext) -> Int {
-        let view: any SerialContext = base.serial("bench")
+        let view: any SerialContext = base.serial(named: "bench")
         let back = DispatchSemaphore(value: 0)
         for _ in 0..<count {
             view.execute { back.signal() }
@@ -83,7 +83,7 @@ enum GroundBenchmarks {
 
     private static func hops(_ count: Int, over base: any ExecutionContext) -> Int {
         let (here, there): (any SerialContext, any SerialContext) = (
-            base.serial("here"), base.serial("there")
+            base.serial(named: "here"), base.serial(named: "there")
         )
         sharedTally.expect(count)
         for index in 0..<count {
@@ -97,7 +97,7 @@ enum GroundBenchmarks {
 
     private static func awaited(_ count: Int, over base: any ExecutionContext) -> Int {
         let (here, there): (any SerialContext, any SerialContext) = (
-            base.serial("here"), base.serial("there")
+            base.serial(named: "here"), base.serial(named: "there")
         )
         sharedTally.expect(1)
         Task.detached {

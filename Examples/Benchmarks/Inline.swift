@@ -20,7 +20,7 @@ enum InlineBenchmarks {
     static func bytes(_ bench: Bench) {
         let count = 500_000
         let counter = Counter()
-        let view = GlobalContext().serial("bytes")
+        let view = GlobalContext().serial(named: "bytes")
         let queue = DispatchQueue(label: "bytes")
         let canContinue = DispatchSemaphore(value: 0)
         view.execute { canContinue.wait() }

@@ -184,7 +184,8 @@ enum PoolBenchmarks {
             "ping-pong of two serial contexts", operations: count, bar: ">= 5",
             ours: {
                 sharedTally.expect(1)
-                ourHop(count, PoolContext().serial("ping"), PoolContext().serial("pong"))
+                ourHop(
+                    count, PoolContext().serial(named: "ping"), PoolContext().serial(named: "pong"))
                 sharedTally.wait()
             },
             theirs: {
@@ -196,7 +197,8 @@ enum PoolBenchmarks {
         bench.compare(
             "1,000 serial contexts, in turn", operations: 1_000 * each, bar: ">= 10",
             ours: {
-                let all: [any SerialContext] = (0..<1_000).map { _ in PoolContext().serial("bench")
+                let all: [any SerialContext] = (0..<1_000).map { _ in
+                    PoolContext().serial(named: "bench")
                 }
                 sharedTally.expect(1_000 * each)
                 for _ in 0..<each { for context in all { context.execute { sharedTally.hit() } } }

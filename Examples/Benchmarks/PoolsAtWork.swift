@@ -50,7 +50,7 @@ enum PoolsAtWork {
             ours: {
                 sharedTally.expect(1)
                 PoolBenchmarks.ourHop(
-                    count, PoolContext().serial("ping"), PoolContext().serial("pong"))
+                    count, PoolContext().serial(named: "ping"), PoolContext().serial(named: "pong"))
                 sharedTally.wait()
             },
             theirs: {

@@ -54,8 +54,8 @@ enum RecordingBenchmarks {
         let recorder = Recorder()
         bench.compare(
             "a serial view with a recorder, beside without", operations: count,
-            ours: { send(GlobalContext().serial("bench").observed(by: recorder)) },
-            theirs: { send(GlobalContext().serial("bench")) })
+            ours: { send(GlobalContext().serial(named: "bench").observed(by: recorder)) },
+            theirs: { send(GlobalContext().serial(named: "bench")) })
     }
 
     /// Compares threads that report to one recorder with threads that have a recorder each.

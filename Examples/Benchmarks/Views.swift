@@ -13,7 +13,7 @@ enum ViewBenchmarks {
                 "serial view, outside, \(producers) producer\(producers == 1 ? "" : "s")",
                 operations: each * producers, bar: producers == 1 ? ">= 3" : ">= 1.4",
                 ours: {
-                    let view: any SerialContext = GlobalContext().serial("bench")
+                    let view: any SerialContext = GlobalContext().serial(named: "bench")
                     tally.expect(each * producers)
                     onThreads(producers) { _ in for _ in 0..<each { view.execute { tally.hit() } } }
                     tally.wait()
@@ -36,7 +36,7 @@ enum ViewBenchmarks {
         bench.compare(
             "serial view, 1 producer, capturing a reference", operations: count,
             ours: {
-                let view: any SerialContext = GlobalContext().serial("bench")
+                let view: any SerialContext = GlobalContext().serial(named: "bench")
                 for _ in 0..<count { view.execute { counter.value &+= 1 } }
                 tally.expect(1)
                 view.execute { tally.hit() }
@@ -56,7 +56,7 @@ enum ViewBenchmarks {
             "1,000 serial views, in turn", operations: views * each, bar: ">= 8",
             ours: {
                 let all: [any SerialContext] = (0..<views).map { _ in
-                    GlobalContext().serial("bench")
+                    GlobalContext().serial(named: "bench")
                 }
                 sharedTally.expect(views * each)
                 for _ in 0..<each { for view in all { view.execute { sharedTally.hit() } } }

@@ -82,7 +82,7 @@ enum WorkQueueBenchmarks {
 
     private static func limiter(_ bench: Bench) {
         let count = bench.count(100_000)
-        let context = GlobalContext().serial("limited")
+        let context = GlobalContext().serial(named: "limited")
         let limiter = RateLimiter(on: context, rate: 1e9, burst: 1_000_000_000)
         bench.compare(
             "through a rate limiter; the serial view", operations: count,
@@ -100,7 +100,7 @@ enum WorkQueueBenchmarks {
 
     private static func debounce(_ bench: Bench) {
         let count = bench.count(100_000)
-        let context = GlobalContext().serial("quiet")
+        let context = GlobalContext().serial(named: "quiet")
         let debounced = context.debounced(by: .seconds(3_600)) { (_: Int) in }
         var item = DispatchWorkItem {}
         let queue = DispatchQueue(label: "quiet")

@@ -13,7 +13,7 @@ struct CarelessOffice: TicketOffice {
 
     func reserve(_ seat: Int) -> Bool {
         if taken.read({ $0.contains(seat) }) { return false }
-        taken.write { _ = $0.insert(seat) }
+        taken.mutate { _ = $0.insert(seat) }
         return true
     }
 }
@@ -22,7 +22,7 @@ struct CarelessOffice: TicketOffice {
 struct CarefulOffice: TicketOffice {
     let taken: LockedResource<Set<Int>>
 
-    func reserve(_ seat: Int) -> Bool { taken.write { $0.insert(seat).inserted } }
+    func reserve(_ seat: Int) -> Bool { taken.mutate { $0.insert(seat).inserted } }
 }
 
 /// An office with one customer at a time.
@@ -41,7 +41,7 @@ struct OfficeModel: SequentialModel, Hashable {
 /// Runs three customers and two seats under one schedule after another.
 func hunt(isMended: Bool, replay token: String? = nil) throws(SimulationFailure) {
     try simulate("ticket office", replay: token) { sim in
-        let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
+        let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial(named: "writes"))
         let taken = LockedResource<Set<Int>>([], lockedBy: .coordinator(seats))
         let office: any TicketOffice =
             isMended ? CarefulOffice(taken: taken) : CarelessOffice(taken: taken)

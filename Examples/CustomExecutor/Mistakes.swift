@@ -9,8 +9,8 @@ struct NewestFirst: SerialContext {
     private let queue = DispatchQueue(label: "newest first")
 
     func execute(_ work: @escaping Work) {
-        stack.write { $0.append(work) }
-        queue.async { stack.write { $0.popLast() }?() }
+        stack.mutate { $0.append(work) }
+        queue.async { stack.mutate { $0.popLast() }?() }
     }
 }
 
@@ -28,7 +28,7 @@ struct RemembersTheLast: SerialContext {
 
     func execute(_ work: @escaping Work) {
         queue.async {
-            last.write { $0 = work }
+            last.mutate { $0 = work }
             work()
         }
     }

@@ -18,9 +18,9 @@ let contexts = Chapter(name: "contexts", title: "A context is where jobs run") {
     }
     say(".immediate", place(of: .immediate))
     say(".global", place(of: .global))
-    say(".serial(label: \"database\")", place(of: .serial(label: "database")))
+    say(".serial(named: \"database\")", place(of: .serial(named: "database")))
     say(".blocking", place(of: .blocking))
-    say(".thread(name: \"affine\")", place(of: .thread(name: "affine")))
+    say(".thread(named: \"affine\")", place(of: .thread(named: "affine")))
     say(
         ".main",
         try await MainContext().run { MainActor.assumeIsolated { "isolated to the main actor" } }
@@ -29,7 +29,7 @@ let contexts = Chapter(name: "contexts", title: "A context is where jobs run") {
 
 let views = Chapter(name: "views", title: "A view adds order to any context, and drops no job") {
     let context: any ExecutionContext = .global
-    let serial = context.serial("ledger").named("ledger")
+    let serial = context.serial(named: "ledger").named("ledger")
     let ledger = Ledger()
     // Four submitters, one mailbox: no lock, no lost update (law 2).
     await withTaskGroup(of: Void.self) { group in
@@ -53,7 +53,7 @@ let limits = Chapter(name: "limits", title: "Limits, barriers and bounds over a 
     say("200 jobs, limited to 2: most at a time", "\(meter.most), never above 2")
 
     let paused = ManualContext()
-    let bounded = paused.bounded(2, overflow: .refuse)
+    let bounded = paused.bounded(to: 2, overflow: .refuse)
     let results = (1...3).map { number in
         Result { () throws(Refusal) in try bounded.tryExecute { _ = number } }
     }
@@ -64,7 +64,7 @@ let limits = Chapter(name: "limits", title: "Limits, barriers and bounds over a 
 let delays = Chapter(
     name: "delays", title: "Delays: never early, in order, and cancel returns its success"
 ) {
-    let context = GlobalContext().serial("timers")
+    let context = GlobalContext().serial(named: "timers")
     let log = Log()
     context.schedule(after: .milliseconds(20)) { log.add("second") }
     context.schedule(after: .milliseconds(10)) { log.add("first") }
@@ -81,7 +81,7 @@ let virtualTime = Chapter(
 ) {
     let context = ManualContext()
     let log = Log()
-    let backup = context.named("backup").repeat(every: .seconds(600)) { log.add("backup") }
+    let backup = context.named("backup").schedule(every: .seconds(600)) { log.add("backup") }
     context.advance(by: .seconds(3_600))
     backup.cancel()
     say("backups in an hour of virtual time", log.entries.count)
@@ -91,7 +91,7 @@ let virtualTime = Chapter(
 let whereAmI = Chapter(
     name: "where", title: "isCurrent: true, false or unknown, and never a wrong true"
 ) {
-    let view = GlobalContext().serial("view")
+    let view = GlobalContext().serial(named: "view")
     say("outside the view", view.isCurrent.map(String.init) ?? "unknown")
     say("inside it", try await view.run { view.isCurrent.map(String.init) ?? "unknown" })
     let inside = try await view.run {
@@ -102,7 +102,7 @@ let whereAmI = Chapter(
 
 let bothWorlds = Chapter(name: "worlds", title: "The same context runs closures, tasks and actors")
 {
-    let context = GlobalContext().serial("store")
+    let context = GlobalContext().serial(named: "store")
     let store = Store(on: context)
     for amount in 1...100 { await store.add(amount) }
     say("the state of an actor on a serial view", await store.total)

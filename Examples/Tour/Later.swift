@@ -21,7 +21,9 @@ let later = Chapter(
     say("a job for each of them, two at a time", try await lengths.get())
 
     let context = ManualContext()
-    let attempts = Async<String>.retry(4, backoff: .exponential(from: .seconds(1)), on: context) {
+    let attempts = Async<String>.retry(
+        attempts: 4, backoff: .exponential(from: .seconds(1)), on: context
+    ) {
         attempt in
         attempt < 3
             ? Async(error: Unreachable()) : Async(.success("answered at attempt \(attempt)"))

@@ -25,7 +25,7 @@ let ownExecutor = Chapter(
     say("run, which every context has", try await context.run { 6 * 7 })
     say(
         "a serial view of it, which every context has",
-        try await context.serial("mine").run { "in order" })
+        try await context.serial(named: "mine").run { "in order" })
     let breaches = await Laws.check(context)
     for breach in breaches { say("a breach", breach) }
     say(

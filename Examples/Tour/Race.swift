@@ -6,11 +6,11 @@ let race = Chapter(name: "race", title: "A race: searched for, found, replayed, 
     guard let failure = report.failure, let token = failure.token else { throw NothingFound() }
     say("two threads check, then withdraw 80 of 100: found", failure.kind.rawValue)
     say("number of the schedule, and of its switches", "\(failure.schedule), \(failure.switches)")
-    for line in failure.story { print(style.dim("       " + line)) }
+    for line in failure.trace { print(style.dim("       " + line)) }
     let again = await search("till", replay: token) { sim in withdrawals(in: sim, isMended: false) }
     say(
         "replayed by its token, \(token)",
-        again.failure?.story == failure.story ? "the same, step by step" : "?")
+        again.failure?.trace == failure.trace ? "the same, step by step" : "?")
     let mended = await search("till") { sim in withdrawals(in: sim, isMended: true) }
     say(
         "check and withdrawal in one access",

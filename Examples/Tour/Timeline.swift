@@ -7,9 +7,9 @@ let timeline = Chapter(
 ) {
     let recorder = Recorder()
     let requests = GlobalContext().limited(to: 3).named("requests").observed(by: recorder)
-    let database = GlobalContext().serial("database").observed(by: recorder)
+    let database = GlobalContext().serial(named: "database").observed(by: recorder)
     let cache = ReadWriteCoordinator(name: "cache").observed(by: recorder)
-    let screen = GlobalContext().serial("screen").observed(by: recorder)
+    let screen = GlobalContext().serial(named: "screen").observed(by: recorder)
     let shown = await withTaskGroup { group in
         for number in 0..<40 {
             let answer = Promise<Void>()

@@ -5,13 +5,13 @@ let works = Chapter(
     name: "work", title: "Equal work is done once, at the highest requested priority"
 ) {
     let (starts, disk) = (Meter(), Promise<[UInt8]>())
-    let graph = WorkGraph(on: GlobalContext().serial("pictures"))
+    let graph = WorkGraph(on: GlobalContext().serial(named: "pictures"))
     let decoding = PrioritizedQueue(on: .global, limit: 2, name: "decoding")
-    let files = SingleFlight<String, [UInt8]>("file", in: graph) { _, flight in
+    let files = SingleFlight<String, [UInt8]>(name: "file", in: graph) { _, flight in
         starts.enter()
         flight.follow(disk.async)
     }
-    let pictures = SingleFlight<String, Int>("picture", in: graph) { name, flight in
+    let pictures = SingleFlight<String, Int>(name: "picture", in: graph) { name, flight in
         flight.process(files[name], on: decoding) { bytes, _ in bytes.count }
     }
     let requests = (0..<64).map { _ in pictures["wren"].value() }
@@ -32,7 +32,7 @@ let works = Chapter(
     say("the order, with a queued job moved to the front", order.entries.joined(separator: ", "))
 
     let (hasBegun, wasStopped) = (Promise<Void>(), Promise<Bool>())
-    let page: SharedWork<String> = graph.work("page") { flight in
+    let page: SharedWork<String> = graph.work(named: "page") { flight in
         // This closure alone keeps the flight alive. A released flight ends with an error.
         flight.onCancel { wasStopped.succeed(flight.isCancelled) }
         hasBegun.succeed(())

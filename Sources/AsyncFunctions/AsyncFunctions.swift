@@ -1,7 +1,7 @@
 public import ExecutionContexts
 
 /// The concurrent context behind the functions of this module.
-let shared = BarrierQueueContext(label: "AsyncFunctions")
+let shared = BarrierQueueContext(name: "AsyncFunctions")
 
 /// Runs `work` on a thread of the system, concurrently with other work.
 ///
@@ -53,7 +53,7 @@ public func async(
 /// Work given to `async` before has finished when `work` starts, and work given to `async` after
 /// starts when `work` has ended. It does not delay closures for the main actor. The barrier is for
 /// the whole program: where that is too much, create a context with barriers of its own by
-/// `.barrier(label:)`.
+/// `.barrier(named:)`.
 public func asyncBarrier(_ work: @escaping Work) {
     guard let substitutes = Substitutes.current else { return shared.executeBarrier(work) }
     substitutes.background.executeBarrier(substitutes.bound(work))

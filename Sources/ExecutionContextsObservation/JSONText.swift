@@ -69,5 +69,5 @@ enum JSONText {
 
 extension Duration {
     /// The duration in whole nanoseconds, clamped to 292 years.
-    var nanoseconds: Int64 { Moment(nanoseconds: 0).advanced(by: self).nanoseconds }
+    var nanoseconds: Int64 { ContextInstant(nanoseconds: 0).advanced(by: self).nanoseconds }
 }

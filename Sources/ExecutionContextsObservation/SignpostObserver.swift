@@ -3,7 +3,7 @@ public import ExecutionContexts
 /// Shows the jobs of observed contexts in Instruments, as intervals: waiting, then running.
 ///
 /// ```swift
-/// let database = GlobalContext().serial("database").observed(by: SignpostObserver())
+/// let database = GlobalContext().serial(named: "database").observed(by: SignpostObserver())
 /// ```
 ///
 /// The intervals have the subsystem and the category of the observer, and each has the name of its

@@ -52,10 +52,10 @@ private final class FailingTime: TimeSource {
         self.report = report
     }
 
-    var now: Moment { Moment(nanoseconds: 0) }
+    var now: ContextInstant { ContextInstant(nanoseconds: 0) }
 
     func add(_ delay: DelayedWork, tolerance: Duration) {
-        let what = delay.sourceLocation.map { "A delay was set at \($0)" } ?? "A task sleeps"
+        let what = delay.knownSourceLocation.map { "A delay was set at \($0)" } ?? "A task sleeps"
         report("\(what) on '\(name)', which this test says is not used. It never comes.")
     }
 

@@ -99,9 +99,9 @@ private final class RecordingTime: TimeSource {
         self.recorder = recorder
     }
 
-    var now: Moment { base.now }
+    var now: ContextInstant { base.now }
 
-    var origin: ObjectIdentifier { base.origin }
+    var identity: ObjectIdentifier { base.identity }
 
     func add(_ delay: DelayedWork, tolerance: Duration) {
         recorder.delay(delay)

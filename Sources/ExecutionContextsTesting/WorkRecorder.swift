@@ -53,7 +53,8 @@ public final class WorkRecorder: Sendable {
 
     func delay(_ delay: DelayedWork) {
         let recorded = RecordedDelay(
-            context: delay.contextName, deadline: delay.deadline, origin: delay.sourceLocation)
+            context: delay.contextName, deadline: delay.deadline,
+            sourceLocation: delay.knownSourceLocation)
         state.withLock { $0.delays.append((ObjectIdentifier(delay), recorded)) }
     }
 
@@ -90,11 +91,11 @@ public struct RecordedWork: Hashable, Sendable {
     /// The name of the context.
     public let context: String
     /// When it was submitted, in the time of its context.
-    public let submitted: Moment
+    public let submitted: ContextInstant
     /// When it started; nil if it has not started.
-    public internal(set) var started: Moment?
+    public internal(set) var started: ContextInstant?
     /// When it ended; nil if it has not ended.
-    public internal(set) var finished: Moment?
+    public internal(set) var finished: ContextInstant?
 }
 
 /// One delay that was set on a recording context or on a view of it.
@@ -102,9 +103,9 @@ public struct RecordedDelay: Hashable, Sendable {
     /// The name of the context, or of the view, that it is scheduled on.
     public let context: String
     /// When it is due.
-    public let deadline: Moment
+    public let deadline: ContextInstant
     /// The source location where it was set, as file and line; nil for a sleep.
-    public let origin: String?
+    public let sourceLocation: String?
     /// Whether it was cancelled before it ran.
     public internal(set) var isCancelled = false
 }

@@ -97,7 +97,8 @@ private func followedIsCancelled() -> Never {
 @inline(never)
 private func retryIsDue() -> Never {
     let manual = ManualContext(), promise = Promise<Int>()
-    let retried = Async<Int>.retry(3, backoff: .constant(.seconds(1)), on: manual) { attempt in
+    let retried = Async<Int>.retry(attempts: 3, backoff: .constant(.seconds(1)), on: manual) {
+        attempt in
         attempt == 3 ? promise.async : Async(error: CancellationError())
     }
     retried.map { $0 }.timeout(after: .seconds(9), on: manual).onFailure { _ in }
@@ -116,7 +117,7 @@ private func describedAndAwaited() -> Never {
 
 @inline(never)
 private func contextIsDropped() -> Never {
-    let queue = SerialQueueContext(label: "short-lived"), view = queue.serial("view")
+    let queue = SerialQueueContext(name: "short-lived"), view = queue.serial(named: "view")
     let promise = Promise<Int>()
     let submitted = view.submit { 1 }.flatMap { _ in promise.async.map(on: view) { $0 } }
     _ = try? submitted.map { $0 }.wait(timeout: .milliseconds(5))

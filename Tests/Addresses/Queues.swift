@@ -5,10 +5,13 @@ import Foundation
 
 /// Fills each queue of the library past its segments and its size while other threads dequeue.
 let stresses: [(name: String, body: @Sendable () -> Void)] = [
-    ("serial view", { fill(GlobalContext().serial("view")) }),
-    ("serial view of a serial queue", { fill(SerialQueueContext(label: "queue").serial("view")) }),
+    ("serial view", { fill(GlobalContext().serial(named: "view")) }),
+    (
+        "serial view of a serial queue",
+        { fill(SerialQueueContext(name: "queue").serial(named: "view")) }
+    ),
     ("limited", { fill(GlobalContext().limited(to: 2)) }),
-    ("bounded", { fill(GlobalContext().bounded(8, overflow: .callerRuns)) }),
+    ("bounded", { fill(GlobalContext().bounded(to: 8, overflow: .callerRuns)) }),
     ("pool", { fill(WorkerPool(width: 2)) }), ("trampoline", { fill(TrampolineContext()) }),
     ("coordinator", coordinate), ("delays", delays), ("futures", futures),
 ]

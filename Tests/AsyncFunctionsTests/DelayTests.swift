@@ -94,13 +94,13 @@ struct DelayTests {
     }
 
     @Test(arguments: Way.delayed)
-    func `The origin of a delay is the source location of its caller`(_ way: Way) throws {
+    func `The source location of a delay is that of its caller`(_ way: Way) throws {
         // Once through the helper, which is in another file, and once from here.
         let helped = try #require(way.submit(milliseconds: 3_600_000) {})
-        #expect(helped.origin.contains("/Ways.swift:"))
+        #expect(helped.sourceLocation.contains("/Ways.swift:"))
         let line = #line + 1
         let direct = way.isMain ? mainThread(delay: .infinity) {} : async(delay: .infinity) {}
-        #expect(direct.origin == "AsyncFunctionsTests/DelayTests.swift:\(line)")
+        #expect(direct.sourceLocation == "AsyncFunctionsTests/DelayTests.swift:\(line)")
         #expect(helped.cancel() && direct.cancel())
     }
 

@@ -34,7 +34,7 @@ struct SubstituteMisuseTests {
     @Test func `Law 4: a substitute for main that is another queue traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            withAsyncFunctions(main: .serial(label: "not main")) { mainThread {} }
+            withAsyncFunctions(main: .serial(named: "not main")) { mainThread {} }
             // The process ends before this does.
             DispatchSemaphore(value: 0).wait()
         }

@@ -164,7 +164,7 @@ struct SubstituteTests {
 
     @Test func `Substitutes can be written in the short form of any context`() async {
         await untilFreed { end in
-            withAsyncFunctions(on: .barrier(label: "background"), main: .main) {
+            withAsyncFunctions(on: .barrier(named: "background"), main: .main) {
                 async { mainThread { _ = end } }
             }
         }

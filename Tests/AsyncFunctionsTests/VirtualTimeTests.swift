@@ -38,7 +38,7 @@ struct VirtualTimeTests {
                 }
             }
         }
-        #expect(context.now == Moment(nanoseconds: 60_000_000_000))
+        #expect(context.now == ContextInstant(nanoseconds: 60_000_000_000))
         #expect(log.entries.count == 1)
         try context.finish()
     }

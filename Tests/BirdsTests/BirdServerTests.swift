@@ -10,7 +10,7 @@ import Testing
 struct BirdServerTests {
     private let log = EventLog()
     private let clock = ManualContext()
-    private let context: any SerialContext = GlobalContext().serial("session")
+    private let context: any SerialContext = GlobalContext().serial(named: "session")
 
     /// Runs `body` with a server, and stops the server afterwards.
     private func withServer(limit: Int = 32, _ body: (BirdServer) async throws -> Void) async throws
@@ -35,7 +35,7 @@ struct BirdServerTests {
     @Test(arguments: Form.allCases)
     func `The birds come over the network, on the caller's context`(_ form: Form) async throws {
         try await withServer { server in
-            let callbacks = GlobalContext().serial("callbacks")
+            let callbacks = GlobalContext().serial(named: "callbacks")
             let dataSource = BirdDataSource(transport: transport(server), workingOn: context)
             let (result, isOnContext) = try await Async.fromCallback { done in
                 form.getBirds(from: dataSource, on: callbacks) { done(($0, callbacks.isCurrent)) }

@@ -34,7 +34,7 @@ final class FakeTransport: Transport {
 
     func get(_ path: String) -> Async<Data> {
         Async.fromCallback { done, onCancel in
-            let number = state.write { state in
+            let number = state.mutate { state in
                 state.asked.append(path)
                 state.pending[state.asked.count] = (path, done)
                 return state.asked.count
@@ -46,7 +46,7 @@ final class FakeTransport: Transport {
 
     private func forget(_ number: Int) {
         // The removed closure is freed here, outside the lock (law 9).
-        _ = state.write { state in
+        _ = state.mutate { state in
             let request = state.pending.removeValue(forKey: number)
             state.cancelled += [request?.path].compactMap(\.self)
             return request?.done
@@ -55,7 +55,7 @@ final class FakeTransport: Transport {
 
     /// Answers all pending requests, the last one first if `lastFirst` is true.
     func answer(lastFirst: Bool = false) {
-        let pending = state.write { state in
+        let pending = state.mutate { state in
             defer { state.pending = [:] }
             return state.pending.sorted { $0.key < $1.key }.map(\.value)
         }
@@ -65,7 +65,7 @@ final class FakeTransport: Transport {
     }
 
     /// Changes the answer for `path` from now on.
-    func prepare(_ answer: Answer, at path: String) { state.write { $0.answers[path] = answer } }
+    func prepare(_ answer: Answer, at path: String) { state.mutate { $0.answers[path] = answer } }
 
     struct Missing: Error, Equatable { let path: String }
 }

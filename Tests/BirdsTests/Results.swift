@@ -13,7 +13,7 @@ final class Results: Sendable {
         [], lockedBy: .section)
 
     func add(_ outcome: Outcome, isOnContext: Bool? = nil) {
-        calls.write { $0.append((outcome, isOnContext)) }
+        calls.mutate { $0.append((outcome, isOnContext)) }
     }
 
     var all: [Outcome] { calls.read { $0.map(\.outcome) } }
@@ -56,10 +56,10 @@ enum ContextKind: CaseIterable, CustomTestStringConvertible {
         case .immediate: ImmediateContext()
         case .trampoline: .trampoline
         case .global: GlobalContext()
-        case .serial: GlobalContext().serial("a serial view")
-        case .queue: .serial(label: "a serial queue")
+        case .serial: GlobalContext().serial(named: "a serial view")
+        case .queue: .serial(named: "a serial queue")
         case .blocking: .blocking
-        case .thread: .thread(name: "a thread")
+        case .thread: .thread(named: "a thread")
         }
     }
 }

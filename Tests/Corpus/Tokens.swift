@@ -46,6 +46,6 @@ enum Tokens {
 
     /// The failure with its story, on one line.
     private static func words(_ failure: SimulationFailure) -> String {
-        ([failure.kind.rawValue, failure.happened] + failure.story).joined(separator: " | ")
+        ([failure.kind.rawValue, failure.happened] + failure.trace).joined(separator: " | ")
     }
 }

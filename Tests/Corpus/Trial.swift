@@ -48,7 +48,7 @@ struct Trial: Sendable {
 extension SimulationFailure {
     /// Whether the same happened, step by step.
     func isLike(_ other: SimulationFailure) -> Bool {
-        kind == other.kind && happened == other.happened && story == other.story
+        kind == other.kind && happened == other.happened && trace == other.trace
             && token == other.token
     }
 }

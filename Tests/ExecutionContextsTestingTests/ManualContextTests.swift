@@ -92,12 +92,12 @@ struct ManualContextTests {
 
     @Test func `Time does not go back`() {
         context.advance(by: .seconds(2))
-        context.advance(to: Moment(nanoseconds: 5))
-        #expect(context.now == Moment(nanoseconds: 2_000_000_000))
+        context.advance(to: ContextInstant(nanoseconds: 5))
+        #expect(context.now == ContextInstant(nanoseconds: 2_000_000_000))
     }
 
     @Test func `A repetition runs once in each interval until it is cancelled`() {
-        let repetition = context.repeat(every: .seconds(1), policy: .fixedDelay) { [log] in
+        let repetition = context.schedule(every: .seconds(1), policy: .fixedDelay) { [log] in
             log.add(1)
         }
         context.advance(by: .seconds(5))
@@ -129,7 +129,7 @@ struct ManualContextTests {
     // MARK: Views and threads
 
     @Test func `Views of it have its time`() {
-        let view = context.serial("view").limited(to: 2).named("outer")
+        let view = context.serial(named: "view").limited(to: 2).named("outer")
         view.schedule(after: .seconds(60)) { [log] in log.add(1) }
         #expect(context.delayedCount == 1)
         context.advance(by: .seconds(60))
@@ -181,7 +181,7 @@ struct FailingContextTests {
         let context = FailingContext(name: "disk") { message in
             messages.withLock { $0.append(message) }
         }
-        context.serial("view").schedule(after: .seconds(1)) {}
+        context.serial(named: "view").schedule(after: .seconds(1)) {}
         #expect(messages.value.count == 1)
         #expect(messages.value[0].contains("ManualContextTests.swift:\(#line - 2) on 'disk'"))
     }

@@ -38,7 +38,7 @@ enum FirstUse {
                 twice(sim) { GlobalContext(qos: .utility).execute { sim.step() } }
             },
             "GlobalContext, after another": { sim in
-                let view = sim.serial("own").limited(to: 2)
+                let view = sim.serial(named: "own").limited(to: 2)
                 twice(sim) {
                     view.execute { GlobalContext(qos: .background).execute { sim.step() } }
                 }
@@ -51,10 +51,10 @@ enum FirstUse {
             "BlockingContext": { sim in twice(sim) { _ = (.blocking as BlockingContext).isCurrent }
             },
             "SerialQueueContext": { sim in
-                twice(sim) { _ = SerialQueueContext(label: "own").isCurrent }
+                twice(sim) { _ = SerialQueueContext(name: "own").isCurrent }
             },
             "BarrierQueueContext": { sim in
-                twice(sim) { _ = BarrierQueueContext(label: "own").isCurrent }
+                twice(sim) { _ = BarrierQueueContext(name: "own").isCurrent }
             },
             "QueueContext": { sim in twice(sim) { _ = QueueContext(.global()).isCurrent } },
             "QueueContext of main": { sim in twice(sim) { _ = QueueContext(.main).isCurrent } },
@@ -81,9 +81,9 @@ enum FirstUse {
             },
             "Repetition": { sim in
                 twice(sim) {
-                    let runs = Tracked(0, "runs")
+                    let runs = Tracked(0, name: "runs")
                     let repetition = Box<Repetition?>(nil)
-                    repetition.value = GlobalContext().repeat(every: .seconds(1)) {
+                    repetition.value = GlobalContext().schedule(every: .seconds(1)) {
                         runs.value += 1
                         if runs.value > 2 { repetition.value?.cancel() }
                     }
@@ -91,14 +91,14 @@ enum FirstUse {
             },
             "ManualContext": { sim in
                 let manual = ManualContext()
-                twice(sim) { manual.serial("view").execute { sim.step() } }
+                twice(sim) { manual.serial(named: "view").execute { sim.step() } }
                 sim.finally("all ran") {
                     manual.runReady()
                     return true
                 }
             },
             "tasks": { sim in
-                let view = sim.serial("own")
+                let view = sim.serial(named: "own")
                 for name in ["a", "b"] {
                     sim.task(name) {
                         try await view.run { sim.step() }
@@ -130,14 +130,14 @@ enum FirstUse {
                 let view = GlobalContext().barrier()
                 twice(sim) { view.executeBarrier { sim.step() } }
             },
-            "bounded": view { base, _ in base.bounded(1, overflow: .callerRuns) },
+            "bounded": view { base, _ in base.bounded(to: 1, overflow: .callerRuns) },
             "bounded, waiting": { sim in
-                let view = GlobalContext().bounded(1, overflow: .wait)
+                let view = GlobalContext().bounded(to: 1, overflow: .wait)
                 for name in ["a", "b"] { sim.task(name) { try await view.run { sim.step() } } }
             },
             "inlineIfCurrent": view { base, _ in base.inlineIfCurrent() },
             "named": view { base, _ in base.named("own") },
-            "while": view { base, _ in base.while(InvalidationToken()) },
+            "while": view { base, _ in base.valid(while: InvalidationToken()) },
             "exclusive": view { base, _ in base.exclusive(CriticalSection()) },
             "propagating": view { base, _ in base.propagating(Local.$tag) },
             "observed": view { base, _ in base.observed(by: Ignorer()) },
@@ -160,15 +160,15 @@ enum FirstUse {
                 }
             },
             "ReadWriteCoordinator(over:)": { sim in
-                let coordinator = ReadWriteCoordinator(over: sim.barrier("own"))
+                let coordinator = ReadWriteCoordinator(over: sim.barrier(named: "own"))
                 twice(sim) {
                     coordinator.enqueueWrite { sim.step() }
                     coordinator.read { sim.step() }
                 }
             },
             "LockedResource": { sim in
-                let resource = LockedResource(0, lockedBy: .section(name: "own"))
-                twice(sim) { resource.write { $0 += 1 } }
+                let resource = LockedResource(0, lockedBy: .section(named: "own"))
+                twice(sim) { resource.mutate { $0 += 1 } }
             },
             "Transaction": { sim in
                 let transaction = Transaction(on: GlobalContext().serial())
@@ -177,9 +177,9 @@ enum FirstUse {
             "Registry": { sim in
                 let registry = Registry<@Sendable (Int) -> Void>()
                 twice(sim) {
-                    let receipt = registry.register { _ in sim.step() }
+                    let registration = registry.register { _ in sim.step() }
                     registry(1)
-                    receipt.deregister()
+                    registration.deregister()
                 }
             },
             "ThreadLocalValue": { sim in

@@ -40,7 +40,7 @@ struct BadDayTests {
                 let context = counted.context
                 return ImagePipeline(
                     on: context, loader: loader, memory: MemoryCache(limit: limit),
-                    disk: DiskCache(in: cache, on: GlobalContext().serial("disk")),
+                    disk: DiskCache(in: cache, on: GlobalContext().serial(named: "disk")),
                     decodingOn: queue)
             }
             // The last file does not exist.

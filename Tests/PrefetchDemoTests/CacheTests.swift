@@ -109,7 +109,8 @@ struct CacheTests {
         let folder = try pictures.cacheFolder()
         await watched {
             let cache = DiskCache(
-                in: folder, on: GlobalContext().serial("disk"), flushingEvery: .milliseconds(1))
+                in: folder, on: GlobalContext().serial(named: "disk"),
+                flushingEvery: .milliseconds(1))
             onThreads(16) { (thread: Int) in
                 for number in 0..<rounds(debug: 20, release: 100) {
                     let request = ImageRequest(path: "\(thread) \(number % 5)", width: 4)

@@ -9,7 +9,7 @@ extension SeededBug {
     static let losersEffect = SeededBug("effect of the one that lost", .invariant, depth: 1) {
         sim, isMended in
         let (pool, main) = (sim.global, sim.main)
-        let files = Tracked<[String]>([], "files")
+        let files = Tracked<[String]>([], name: "files")
         sim.spawn("installer") {
             let mirrors = ["near", "far"].map { mirror in
                 pool.submit { () -> String in
@@ -27,7 +27,7 @@ extension SeededBug {
     static let orderOfArrival = SeededBug("parts in the order of arrival", .invariant, depth: 1) {
         sim, isMended in
         let (main, pool) = (sim.main, sim.global)
-        let text = Tracked("", "text")
+        let text = Tracked("", name: "text")
         sim.spawn("reader") {
             let parts = ["a", "b"].map { part in pool.submit { part } }
             if isMended {
@@ -43,7 +43,7 @@ extension SeededBug {
     static let shortWay = SeededBug("short way overtakes a callback", .invariant, depth: 1) {
         sim, isMended in
         let (main, promise) = (sim.main, Promise<Int>())
-        let order = Tracked<[String]>([], "order")
+        let order = Tracked<[String]>([], name: "order")
         sim.spawn("screen") {
             let answer = promise.async
             answer.onComplete(on: main) { _ in order.value += ["title"] }
@@ -64,7 +64,7 @@ extension SeededBug {
         sim, isMended in
         let pool = sim.global
         let (isDeleted, isWrong) = (
-            Tracked(false, "deleted"), Tracked(false, "written after the deletion")
+            Tracked(false, name: "deleted"), Tracked(false, name: "written after the deletion")
         )
         sim.spawn("download") {
             let first = pool.submit { () -> Int in throw Offline() }

@@ -10,7 +10,7 @@ extension SeededBug {
     /// A cache and the network both answer, and each checks first whether the other has.
     static let doubleCompletion = SeededBug("double completion", .invariant, depth: 1) {
         sim, isMended in
-        let (answer, completions) = (Promise<String>(), Tracked(0, "completions"))
+        let (answer, completions) = (Promise<String>(), Tracked(0, name: "completions"))
         let calls = CriticalSection(name: "calls")
         for source in ["cache", "network"] {
             sim.spawn(source) {
@@ -29,9 +29,9 @@ extension SeededBug {
     /// The token is checked where the job is submitted, and not where it runs.
     static let lateHop = SeededBug("work after the invalidation", .invariant, depth: 1) {
         sim, isMended in
-        let (main, decoding) = (sim.main, sim.serial("decoding"))
-        let (token, isGone) = (InvalidationToken(), Tracked(false, "cell reused"))
-        let isWrong = Tracked(false, "picture in a wrong cell")
+        let (main, decoding) = (sim.main, sim.serial(named: "decoding"))
+        let (token, isGone) = (InvalidationToken(), Tracked(false, name: "cell reused"))
+        let isWrong = Tracked(false, name: "picture in a wrong cell")
         sim.spawn("list") {
             main.execute {
                 token.invalidate()
@@ -39,9 +39,9 @@ extension SeededBug {
             }
         }
         sim.spawn("loader") {
-            decoding.while(token).execute {
+            decoding.valid(while: token).execute {
                 let show: Work = { if isGone.value { isWrong.value = true } }
-                if isMended { main.while(token).execute(show) } else { main.execute(show) }
+                if isMended { main.valid(while: token).execute(show) } else { main.execute(show) }
             }
         }
         sim.invariant("no picture for a cell that has gone") { !isWrong.value }
@@ -50,8 +50,10 @@ extension SeededBug {
     /// The watchdog of a request is set after the answer has tried to cancel it.
     static let forgottenWatchdog = SeededBug("watchdog left behind", .leftover, depth: 1) {
         sim, isMended in
-        let (timers, section) = (sim.serial("timers"), CriticalSection(name: "request"))
-        let (watchdog, isDone) = (Tracked<DelayedWork?>(nil, "watchdog"), Tracked(false, "done"))
+        let (timers, section) = (sim.serial(named: "timers"), CriticalSection(name: "request"))
+        let (watchdog, isDone) = (
+            Tracked<DelayedWork?>(nil, name: "watchdog"), Tracked(false, name: "done")
+        )
         sim.spawn("request") {
             section.execute {
                 if isMended && isDone.value { return }
@@ -69,12 +71,12 @@ extension SeededBug {
     /// A cancel that comes before the job is submitted finds nothing to cancel.
     static let lostCancel = SeededBug("cancel before the start is lost", .invariant, depth: 1) {
         sim, isMended in
-        let (network, section) = (sim.serial("network"), CriticalSection(name: "request"))
+        let (network, section) = (sim.serial(named: "network"), CriticalSection(name: "request"))
         let (handle, isCancelled) = (
-            Tracked<Async<Void>?>(nil, "handle"), Tracked(false, "cancelled")
+            Tracked<Async<Void>?>(nil, name: "handle"), Tracked(false, name: "cancelled")
         )
         let (isUnwanted, isWrong) = (
-            Tracked(false, "unwanted"), Tracked(false, "sent when unwanted")
+            Tracked(false, name: "unwanted"), Tracked(false, name: "sent when unwanted")
         )
         sim.spawn("request") {
             section.execute {
@@ -99,7 +101,7 @@ extension SeededBug {
         sim, isMended in
         let section = CriticalSection(name: "slot")
         let (waiting, stored) = (
-            Tracked<[Promise<Int>]>([], "waiting"), Tracked<Int?>(nil, "stored")
+            Tracked<[Promise<Int>]>([], name: "waiting"), Tracked<Int?>(nil, name: "stored")
         )
         sim.spawn("loader") {
             let promises = section.execute {

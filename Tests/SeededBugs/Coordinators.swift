@@ -11,8 +11,8 @@ extension SeededBug {
     /// Two threads check whether a seat is free, and both take it.
     package static let checkThenAct = SeededBug("check, then act", .invariant, depth: 1) {
         sim, isMended in
-        let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
-        let taken = Tracked(0, "taken")
+        let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial(named: "writes"))
+        let taken = Tracked(0, name: "taken")
         for name in ["alice", "bob"] {
             sim.spawn(name) {
                 if isMended {
@@ -30,7 +30,9 @@ extension SeededBug {
         "read and write in two transactions", .invariant, depth: 0
     ) {
         sim, isMended in
-        let (transaction, balance) = (Transaction(on: sim.serial("account")), Tracked(0, "balance"))
+        let (transaction, balance) = (
+            Transaction(on: sim.serial(named: "account")), Tracked(0, name: "balance")
+        )
         for name in ["salary", "bonus"] {
             sim.spawn(name) {
                 if isMended { return transaction.exclusively { balance.value += 50 } }
@@ -44,9 +46,9 @@ extension SeededBug {
     /// A change of two values is submitted without a barrier.
     static let forgottenBarrier = SeededBug("forgotten barrier", .invariant, depth: 1) {
         sim, isMended in
-        let settings = sim.barrier("settings")
-        let (host, port) = (Tracked("old", "host"), Tracked("old", "port"))
-        let isMixed = Tracked(false, "mixed")
+        let settings = sim.barrier(named: "settings")
+        let (host, port) = (Tracked("old", name: "host"), Tracked("old", name: "port"))
+        let isMixed = Tracked(false, name: "mixed")
         sim.spawn("editor") {
             let change: Work = {
                 host.value = "new"
@@ -65,9 +67,9 @@ extension SeededBug {
         "observer notified after its removal", .invariant, depth: 1
     ) {
         sim, isMended in
-        let observers = ReadWriteCoordinator(name: "observers", writesOn: sim.serial("list"))
-        let (list, isGone) = (Tracked(["screen"], "list"), Tracked(false, "gone"))
-        let isWrong = Tracked(false, "notified when gone")
+        let observers = ReadWriteCoordinator(name: "observers", writesOn: sim.serial(named: "list"))
+        let (list, isGone) = (Tracked(["screen"], name: "list"), Tracked(false, name: "gone"))
+        let isWrong = Tracked(false, name: "notified when gone")
         sim.spawn("model") {
             let copy = observers.read { list.value }
             for name in copy {
@@ -91,8 +93,10 @@ extension SeededBug {
         "observer skipped when another left", .invariant, depth: 1
     ) {
         sim, isMended in
-        let (section, list) = (CriticalSection(name: "list"), Tracked(["alice", "bob"], "list"))
-        let notified = Tracked<[String]>([], "notified")
+        let (section, list) = (
+            CriticalSection(name: "list"), Tracked(["alice", "bob"], name: "list")
+        )
+        let notified = Tracked<[String]>([], name: "notified")
         sim.spawn("model") {
             if isMended { return notified.value = section.execute { list.value } }
             var index = 0
@@ -111,9 +115,9 @@ extension SeededBug {
     /// A write is submitted by way of a pool, and its author reads too early.
     static let lateWrite = SeededBug("own write not seen", .invariant, depth: 1) { sim, isMended in
         let (store, pool) = (
-            ReadWriteCoordinator(name: "store", writesOn: sim.serial("writes")), sim.global
+            ReadWriteCoordinator(name: "store", writesOn: sim.serial(named: "writes")), sim.global
         )
-        let (name, isOld) = (Tracked("old", "name"), Tracked(false, "read the old"))
+        let (name, isOld) = (Tracked("old", name: "name"), Tracked(false, name: "read the old"))
         let saved = Promise<Void>()
         sim.spawn("editor") {
             pool.execute {

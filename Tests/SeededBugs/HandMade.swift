@@ -12,7 +12,9 @@ extension SeededBug {
     /// A condition: the waiter has checked the flag, but is not on the list yet.
     static let lostWakeUp = SeededBug("lost wake-up", .lostWakeUp, depth: 1) { sim, isMended in
         let section = CriticalSection(name: "condition")
-        let (isReady, waiters) = (Tracked(false, "ready"), Tracked<[Promise<Void>]>([], "waiters"))
+        let (isReady, waiters) = (
+            Tracked(false, name: "ready"), Tracked<[Promise<Void>]>([], name: "waiters")
+        )
         sim.spawn("waiter") {
             let promise = Promise<Void>()
             let join = { @Sendable in waiters.value += [promise] }
@@ -37,7 +39,7 @@ extension SeededBug {
     static let unbalancedPermits = SeededBug("unbalanced permits", .invariant, depth: 1) {
         sim, isMended in
         let section = CriticalSection(name: "permits")
-        let (permits, inside) = (Tracked(1, "permits"), Tracked(0, "inside"))
+        let (permits, inside) = (Tracked(1, name: "permits"), Tracked(0, name: "inside"))
         for name in ["alice", "bob", "carol"] {
             sim.spawn(name) {
                 let isIn = section.execute {
@@ -59,8 +61,10 @@ extension SeededBug {
     /// A mailbox: a letter comes after the drain saw it empty, but before the drain is marked done.
     static let missedDrain = SeededBug("missed drain", .invariant, depth: 2) { sim, isMended in
         let (section, pool) = (CriticalSection(name: "mailbox"), sim.global)
-        let (letters, isDraining) = (Tracked<[String]>([], "letters"), Tracked(false, "draining"))
-        let read = Tracked<[String]>([], "read")
+        let (letters, isDraining) = (
+            Tracked<[String]>([], name: "letters"), Tracked(false, name: "draining")
+        )
+        let read = Tracked<[String]>([], name: "read")
         let drain: Work = {
             while let letter = section.execute({ () -> String? in
                 let first = letters.value.first
@@ -86,9 +90,9 @@ extension SeededBug {
     /// A stack of free nodes: the top is the same again, but the node below it is not.
     static let reusedNode = SeededBug("ABA in a stack", .invariant, depth: 2) { sim, isMended in
         let section = CriticalSection(name: "compare and swap")
-        let top = Tracked(Top(node: 1, tag: 0), "top")
-        let below = Tracked([0, 2, 0], "below")
-        let owners = Tracked([0, 0, 0], "owners")
+        let top = Tracked(Top(node: 1, tag: 0), name: "top")
+        let below = Tracked([0, 2, 0], name: "below")
+        let owners = Tracked([0, 0, 0], name: "owners")
         @Sendable func swap(_ old: Top, _ node: Int) -> Bool {
             section.execute {
                 guard top.value == old else { return false }
@@ -128,7 +132,9 @@ extension SeededBug {
     /// A read-write lock: two readers want to write, and each waits for the other to leave.
     static let upgrade = SeededBug("two readers upgrade", .lostWakeUp, depth: 1) { sim, isMended in
         let section = CriticalSection(name: "lock")
-        let (readers, upgrader) = (Tracked(0, "readers"), Tracked<Promise<Void>?>(nil, "upgrader"))
+        let (readers, upgrader) = (
+            Tracked(0, name: "readers"), Tracked<Promise<Void>?>(nil, name: "upgrader")
+        )
         @Sendable func leave() {
             section.execute {
                 readers.value -= 1

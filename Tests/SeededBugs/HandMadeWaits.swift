@@ -7,8 +7,8 @@ extension SeededBug {
     static let flushedWaiters = SeededBug("waiter forgotten in a flush", .lostWakeUp, depth: 2) {
         sim, isMended in
         let section = CriticalSection(name: "waiters")
-        let waiters = Tracked<[Promise<Int>]>([], "waiters")
-        let stored = Tracked<Int?>(nil, "stored")
+        let waiters = Tracked<[Promise<Int>]>([], name: "waiters")
+        let stored = Tracked<Int?>(nil, name: "stored")
         sim.spawn("caller") {
             let promise = Promise<Int>()
             let hit = section.execute {
@@ -33,7 +33,7 @@ extension SeededBug {
     /// Workers decrement a counter without a lock, and the thread that polls it never sees zero.
     static let miscountedEnd = SeededBug("count that is never reached", .endless, depth: 1) {
         sim, isMended in
-        let (section, left) = (CriticalSection(name: "count"), Tracked(2, "left"))
+        let (section, left) = (CriticalSection(name: "count"), Tracked(2, name: "left"))
         for name in ["alice", "bob"] {
             sim.spawn(name) {
                 if isMended { section.execute { left.value -= 1 } } else { left.value -= 1 }
@@ -46,9 +46,9 @@ extension SeededBug {
     static let tornTwice = SeededBug("torn twice, believed the second time", .invariant, depth: 2) {
         sim, isMended in
         let (version, left, right) = (
-            Tracked(0, "version"), Tracked(0, "left"), Tracked(0, "right")
+            Tracked(0, name: "version"), Tracked(0, name: "left"), Tracked(0, name: "right")
         )
-        let isTorn = Tracked(false, "torn")
+        let isTorn = Tracked(false, name: "torn")
         sim.spawn("reader") {
             var (before, one, other) = (version.value, left.value, right.value)
             if before % 2 == 1 || version.value != before {

@@ -10,7 +10,7 @@ extension SeededBug {
     /// Two threads read a value on one context, and write the sum back in a second job.
     package static let lostUpdate = SeededBug("lost update over two hops", .invariant, depth: 0) {
         sim, isMended in
-        let (database, count) = (sim.serial("database"), Tracked(0, "count"))
+        let (database, count) = (sim.serial(named: "database"), Tracked(0, name: "count"))
         let pool = sim.global
         for name in ["alice", "bob"] {
             sim.spawn(name) {
@@ -33,8 +33,10 @@ extension SeededBug {
     ) {
         sim, isMended in
         let main = sim.main
-        let (isCancelled, isNotified) = (Tracked(false, "cancelled"), Tracked(false, "notified"))
-        let isWrong = Tracked(false, "notified after the cancel")
+        let (isCancelled, isNotified) = (
+            Tracked(false, name: "cancelled"), Tracked(false, name: "notified")
+        )
+        let isWrong = Tracked(false, name: "notified after the cancel")
         sim.spawn("download") {
             if isMended {
                 main.execute { if !isCancelled.value { isNotified.value = true } }
@@ -52,8 +54,9 @@ extension SeededBug {
     /// A document is saved twice, by way of a pool, and the older version lands last.
     static let swappedSaves = SeededBug("order swapped by a pool", .invariant, depth: 1) {
         sim, isMended in
-        let (disk, saved) = (sim.serial("disk"), Tracked("", "saved"))
-        let encoding: any ExecutionContext = isMended ? sim.global.serial("encoding") : sim.global
+        let (disk, saved) = (sim.serial(named: "disk"), Tracked("", name: "saved"))
+        let encoding: any ExecutionContext =
+            isMended ? sim.global.serial(named: "encoding") : sim.global
         sim.spawn("editor") {
             for text in ["first", "second"] {
                 encoding.execute {
@@ -68,9 +71,9 @@ extension SeededBug {
     /// A value that was read before it changed is stored in a cache that was emptied since.
     static let staleCache = SeededBug("cache filled after it was emptied", .invariant, depth: 2) {
         sim, isMended in
-        let (main, database, pool) = (sim.main, sim.serial("database"), sim.global)
-        let (stored, cached) = (Tracked(1, "stored"), Tracked<Int?>(nil, "cached"))
-        let epoch = Tracked(0, "epoch")
+        let (main, database, pool) = (sim.main, sim.serial(named: "database"), sim.global)
+        let (stored, cached) = (Tracked(1, name: "stored"), Tracked<Int?>(nil, name: "cached"))
+        let epoch = Tracked(0, name: "epoch")
         sim.spawn("reader") {
             let before = epoch.value
             database.execute {
@@ -95,8 +98,8 @@ extension SeededBug {
     /// A consumer finds the queue empty, then closed, and leaves; the last item came in between.
     static let closedAtTheEnd = SeededBug("last item lost at close", .invariant, depth: 1) {
         sim, isMended in
-        let (items, isClosed) = (Tracked<[Int]>([], "items"), Tracked(false, "closed"))
-        let taken = Tracked(0, "taken")
+        let (items, isClosed) = (Tracked<[Int]>([], name: "items"), Tracked(false, name: "closed"))
+        let taken = Tracked(0, name: "taken")
         sim.spawn("consumer") {
             while true {
                 let wasClosed = isClosed.value

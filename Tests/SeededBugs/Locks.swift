@@ -39,8 +39,8 @@ extension SeededBug {
     static let crossedContexts = SeededBug("two contexts wait for each other", .deadlock, depth: 0)
     {
         sim, isMended in
-        let (main, database) = (sim.main, sim.serial("database"))
-        let (title, rows) = (Tracked("", "title"), Tracked(0, "rows"))
+        let (main, database) = (sim.main, sim.serial(named: "database"))
+        let (title, rows) = (Tracked("", name: "title"), Tracked(0, name: "rows"))
         sim.spawn("screen") { main.execute { database.sync { rows.value += 1 } } }
         sim.spawn("migration") {
             database.execute {
@@ -53,7 +53,7 @@ extension SeededBug {
     /// The balance is checked and changed under the lock, but the lock is released in between.
     static let splitWithdrawal = SeededBug("lock left between look and act", .invariant, depth: 1) {
         sim, isMended in
-        let (section, balance) = (CriticalSection(name: "account"), Tracked(100, "balance"))
+        let (section, balance) = (CriticalSection(name: "account"), Tracked(100, name: "balance"))
         for name in ["alice", "bob"] {
             sim.spawn(name) {
                 if isMended {
@@ -70,8 +70,8 @@ extension SeededBug {
     static let doubleChecked = SeededBug("double-checked initialisation", .invariant, depth: 1) {
         sim, isMended in
         let section = CriticalSection(name: "making")
-        let (isMade, made) = (Tracked(false, "is made"), Tracked<String?>(nil, "made"))
-        let sawNothing = Tracked(false, "saw nothing")
+        let (isMade, made) = (Tracked(false, name: "is made"), Tracked<String?>(nil, name: "made"))
+        let sawNothing = Tracked(false, name: "saw nothing")
         for name in ["alice", "bob"] {
             sim.spawn(name) {
                 if !isMade.value {
@@ -91,7 +91,7 @@ extension SeededBug {
     /// A limiter compares its count in one step and increments it in another.
     static let limitExceeded = SeededBug("limit of two exceeded", .invariant, depth: 2) {
         sim, isMended in
-        let (section, running) = (CriticalSection(name: "limiter"), Tracked(0, "running"))
+        let (section, running) = (CriticalSection(name: "limiter"), Tracked(0, name: "running"))
         for index in 1...3 {
             sim.spawn("download \(index)") {
                 let enter = { @Sendable () -> Bool in
@@ -112,7 +112,8 @@ extension SeededBug {
         sim, isMended in
         let section = CriticalSection(name: "users")
         let (users, isOpen, isWrong) = (
-            Tracked(0, "users"), Tracked(true, "open"), Tracked(false, "read of closed")
+            Tracked(0, name: "users"), Tracked(true, name: "open"),
+            Tracked(false, name: "read of closed")
         )
         sim.spawn("reader") {
             let isIn = section.execute {
@@ -136,8 +137,8 @@ extension SeededBug {
     /// A reader checks that the version is unchanged; after 21 steps of the writer it is the same.
     static let window = SeededBug("a window of twenty-one steps", .invariant, depth: 2) {
         sim, isMended in
-        let (version, value) = (Tracked(0, "version"), Tracked(0, "value"))
-        let isTorn = Tracked(false, "torn")
+        let (version, value) = (Tracked(0, name: "version"), Tracked(0, name: "value"))
+        let isTorn = Tracked(false, name: "torn")
         let wrap = isMended ? Int.max : 14
         sim.spawn("writer") {
             for round in 1...7 {

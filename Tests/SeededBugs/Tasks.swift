@@ -22,8 +22,8 @@ extension SeededBug {
 
     /// The actor is re-entered while it is suspended between check and act.
     static let overdraft = SeededBug("actor re-entered", .invariant, depth: 0) { sim, isMended in
-        let (account, bank) = (Account(), sim.serial("bank"))
-        let balance = Tracked(100, "balance")
+        let (account, bank) = (Account(), sim.serial(named: "bank"))
+        let balance = Tracked(100, name: "balance")
         for name in ["alice", "bob"] {
             sim.task(name) {
                 try await account.withdraw(80, isMended: isMended) { try await bank.run {} }
@@ -49,7 +49,9 @@ extension SeededBug {
 
     /// Two tasks find the cache empty, and both load.
     static let loadedTwice = SeededBug("loaded twice", .invariant, depth: 0) { sim, isMended in
-        let (cache, network, loads) = (Cache(), sim.serial("network"), Tracked(0, "loads"))
+        let (cache, network, loads) = (
+            Cache(), sim.serial(named: "network"), Tracked(0, name: "loads")
+        )
         for name in ["alice", "bob"] {
             sim.task(name) {
                 _ = try await cache.value(isMended: isMended) {
@@ -68,7 +70,9 @@ extension SeededBug {
     {
         sim, isMended in
         let main = sim.main
-        let (isGone, isWrong) = (Tracked(false, "gone"), Tracked(false, "shown when gone"))
+        let (isGone, isWrong) = (
+            Tracked(false, name: "gone"), Tracked(false, name: "shown when gone")
+        )
         sim.spawn("screen") {
             let download = sim.global.submitTask {
                 try Task.checkCancellation()
@@ -86,7 +90,7 @@ extension SeededBug {
     /// Tasks are started in order, and run in any order.
     static let unorderedTasks = SeededBug("tasks in the wrong order", .invariant, depth: 1) {
         sim, isMended in
-        let (log, lines) = (sim.serial("log"), Tracked<[Int]>([], "lines"))
+        let (log, lines) = (sim.serial(named: "log"), Tracked<[Int]>([], name: "lines"))
         sim.spawn("server") {
             if isMended {
                 sim.task("both") {
@@ -104,9 +108,9 @@ extension SeededBug {
     /// Two requests find the login expired and renew it; each renewal invalidates the other.
     static let loginRace = SeededBug("login renewed by two", .invariant, depth: 1) {
         sim, isMended in
-        let (server, valid) = (sim.serial("server"), Tracked(0, "valid login"))
-        let (held, refusals) = (Tracked(-1, "held login"), Tracked(0, "refusals"))
-        let renewing = sim.serial("renewing")
+        let (server, valid) = (sim.serial(named: "server"), Tracked(0, name: "valid login"))
+        let (held, refusals) = (Tracked(-1, name: "held login"), Tracked(0, name: "refusals"))
+        let renewing = sim.serial(named: "renewing")
         @Sendable func renew() {
             if isMended && held.value == valid.value { return }
             let fresh = valid.value + 1

@@ -12,8 +12,10 @@ extension SeededBug {
         "timeout against completion", .invariant, depth: 2, time: .racing
     ) {
         sim, isMended in
-        let (timers, network) = (sim.serial("timers"), sim.serial("network"))
-        let (isDone, endings) = (Tracked(false, "done"), Tracked<[String]>([], "endings"))
+        let (timers, network) = (sim.serial(named: "timers"), sim.serial(named: "network"))
+        let (isDone, endings) = (
+            Tracked(false, name: "done"), Tracked<[String]>([], name: "endings")
+        )
         let section = CriticalSection(name: "ending")
         @Sendable func end(_ how: String) {
             let first = { @Sendable () -> Bool in
@@ -39,8 +41,10 @@ extension SeededBug {
         "delay fires after its cancel", .invariant, depth: 2, time: .racing
     ) {
         sim, isMended in
-        let (main, timers) = (sim.main, sim.serial("timers"))
-        let (isPlaying, isHidden) = (Tracked(false, "playing"), Tracked(false, "hidden"))
+        let (main, timers) = (sim.main, sim.serial(named: "timers"))
+        let (isPlaying, isHidden) = (
+            Tracked(false, name: "playing"), Tracked(false, name: "hidden")
+        )
         sim.spawn("player") {
             let hiding = timers.schedule(after: .seconds(3)) {
                 main.execute { if !isMended || !isPlaying.value { isHidden.value = true } }
@@ -59,8 +63,8 @@ extension SeededBug {
         "retry that runs twice", .invariant, depth: 2, time: .racing
     ) {
         sim, isMended in
-        let (timers, bank) = (sim.serial("timers"), sim.serial("bank"))
-        let (charges, isPaid) = (Tracked(0, "charges"), Tracked(false, "paid"))
+        let (timers, bank) = (sim.serial(named: "timers"), sim.serial(named: "bank"))
+        let (charges, isPaid) = (Tracked(0, name: "charges"), Tracked(false, name: "paid"))
         @Sendable func charge() -> Async<Void> {
             bank.submit {
                 if isMended && isPaid.value { return }
@@ -83,9 +87,9 @@ extension SeededBug {
         "debounce drops the last event", .invariant, depth: 3, time: .racing
     ) {
         sim, isMended in
-        let timers = sim.serial("timers")
-        let (text, saved) = (Tracked("", "text"), Tracked("", "saved"))
-        let isSet = Tracked(false, "set")
+        let timers = sim.serial(named: "timers")
+        let (text, saved) = (Tracked("", name: "text"), Tracked("", name: "saved"))
+        let isSet = Tracked(false, name: "set")
         sim.spawn("typist") {
             for letter in ["a", "b"] {
                 text.value += letter
@@ -106,7 +110,7 @@ extension SeededBug {
         "on without the lock after a time limit", .invariant, depth: 3, time: .racing
     ) { sim, isMended in
         let (printer, section) = (CriticalSection(name: "printer"), CriticalSection(name: "page"))
-        let page = Tracked<[String]>([], "page")
+        let page = Tracked<[String]>([], name: "page")
         for name in ["alice", "bob"] {
             sim.spawn(name) {
                 let print = { @Sendable in

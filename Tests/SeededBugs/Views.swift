@@ -11,8 +11,8 @@ extension SeededBug {
     ) {
         sim, isMended in
         let view: any ExecutionContext =
-            isMended ? sim.global.serial("uploads") : sim.global.limited(to: 2)
-        let sum = Tracked(0, "sum")
+            isMended ? sim.global.serial(named: "uploads") : sim.global.limited(to: 2)
+        let sum = Tracked(0, name: "sum")
         sim.spawn("sync") { for _ in 1...2 { view.execute { sum.value += 1 } } }
         sim.finally("all were counted") { sum.value == 2 }
     }
@@ -21,7 +21,7 @@ extension SeededBug {
     static let serialAcrossAwait = SeededBug("serial view left at an await", .invariant, depth: 0) {
         sim, isMended in
         let (view, disk, file) = (
-            sim.global.serial("file"), sim.serial("disk"), Tracked("", "file")
+            sim.global.serial(named: "file"), sim.serial(named: "disk"), Tracked("", name: "file")
         )
         for name in ["a", "b"] {
             sim.task(name) {
@@ -42,10 +42,10 @@ extension SeededBug {
     /// A full queue drops its oldest entry, which was needed.
     static let fullQueue = SeededBug("entry dropped by a full queue", .invariant, depth: 0) {
         sim, isMended in
-        let (dropped, written) = (Tracked(0, "dropped"), Tracked(0, "written"))
-        let disk = sim.serial("disk")
+        let (dropped, written) = (Tracked(0, name: "dropped"), Tracked(0, name: "written"))
+        let disk = sim.serial(named: "disk")
         let log = disk.bounded(
-            1, overflow: isMended ? .wait : .dropOldest { _ in dropped.value += 1 })
+            to: 1, overflow: isMended ? .wait : .dropOldest { _ in dropped.value += 1 })
         sim.spawn("service") { for _ in 1...3 { log.submit { written.value += 1 } } }
         sim.finally("every entry is written") { written.value == 3 }
     }
@@ -54,7 +54,9 @@ extension SeededBug {
     static let wrongCurrent = SeededBug("inline work overtakes", .invariant, depth: 2) {
         sim, isMended in
         let main = sim.main
-        let (order, hasArrived) = (Tracked<[Int]>([], "order"), Tracked(false, "arrived"))
+        let (order, hasArrived) = (
+            Tracked<[Int]>([], name: "order"), Tracked(false, name: "arrived")
+        )
         @Sendable func show(_ event: Int) {
             if !isMended && main.isCurrent == true {
                 order.value += [event]

@@ -14,7 +14,7 @@ struct TrailingClosureTests {
         let onMain = Async { @MainActor in Self.calls += 1 }
         try await onMain.get()
         #expect(await Self.calls == 1)
-        let isInside = Transaction(on: SerialQueueContext(label: "accounts")).read { true }
+        let isInside = Transaction(on: SerialQueueContext(name: "accounts")).read { true }
         #expect(isInside)
     }
 }

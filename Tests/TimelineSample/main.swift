@@ -15,8 +15,8 @@ func compute(_ microseconds: Int) {
 func app() -> Recorder {
     let recorder = Recorder()
     let requests = GlobalContext().limited(to: 3).named("requests").observed(by: recorder)
-    let database = GlobalContext().serial("database").observed(by: recorder)
-    let screen = GlobalContext().serial("screen").observed(by: recorder)
+    let database = GlobalContext().serial(named: "database").observed(by: recorder)
+    let screen = GlobalContext().serial(named: "screen").observed(by: recorder)
     let cache = ReadWriteCoordinator(name: "cache").observed(by: recorder)
     let index = CriticalSection(name: "index").observed(by: recorder)
     let group = DispatchGroup()
@@ -63,7 +63,9 @@ func app() -> Recorder {
 /// More jobs than a screen has room for.
 func many(_ count: Int) -> Recorder {
     let recorder = Recorder(capacity: 3 * count)
-    let contexts = (0..<10).map { GlobalContext().serial("lane \($0)").observed(by: recorder) }
+    let contexts = (0..<10).map {
+        GlobalContext().serial(named: "lane \($0)").observed(by: recorder)
+    }
     let group = DispatchGroup()
     for number in 0..<count / 2 {
         group.enter()

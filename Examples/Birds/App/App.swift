@@ -15,7 +15,7 @@ struct App {
         say("it listens on", server.url)
 
         // One serial context for the session, for decoding, and for time limits and back-off.
-        let background = GlobalContext().serial("birds")
+        let background = GlobalContext().serial(named: "birds")
         let transport = URLSessionTransport(base: server.url, on: background)
         let dataSource = BirdDataSource(
             transport: PersistentTransport(base: transport, context: background),

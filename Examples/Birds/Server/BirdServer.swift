@@ -82,7 +82,7 @@ final class BirdServer: Sendable {
 
     /// A separate function, so that no variable keeps a connection alive afterwards.
     private func breakOff() {
-        let connections: [Connection]? = state.write { state in
+        let connections: [Connection]? = state.mutate { state in
             if state.isStopped { return nil }
             defer { state.connections = [:] }
             state.isStopped = true
@@ -104,7 +104,7 @@ final class BirdServer: Sendable {
     }
 
     private func admit(_ connection: Connection) {
-        let hasRoom = state.write { state in
+        let hasRoom = state.mutate { state in
             guard !state.isStopped, state.connections.count < limit else { return false }
             state.connections[ObjectIdentifier(connection)] = connection
             return true
@@ -176,6 +176,6 @@ final class BirdServer: Sendable {
 
     private func remove(_ connection: Connection) {
         // The removed connection is released here, outside the lock (law 9).
-        _ = state.write { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
+        _ = state.mutate { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
     }
 }

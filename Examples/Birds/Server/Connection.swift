@@ -38,7 +38,7 @@ final class Connection: Sendable {
     }
 
     /// Stores the delay before the answer, so that `breakOff` cancels it.
-    func wait(for delay: DelayedWork) { self.delay.write { $0 = delay } }
+    func wait(for delay: DelayedWork) { self.delay.mutate { $0 = delay } }
 
     /// Blocks until either side disconnects, or the client sends more than its request.
     func waitForEnd() { socket.waitUntilReadable() }

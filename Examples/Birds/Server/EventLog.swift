@@ -23,7 +23,7 @@ final class EventLog: Sendable {
     func count(of event: BirdServer.Event) -> Int { events.count { $0 == event } }
 
     func add(_ event: BirdServer.Event) {
-        let due = state.write { state in
+        let due = state.mutate { state in
             state.events.append(event)
             let due = state.waiters.filter(state.isDue)
             state.waiters = state.waiters.filter { !state.isDue($0) }
@@ -35,7 +35,7 @@ final class EventLog: Sendable {
     /// Completes when `event` has happened `times` times, at once if it has already.
     func wait(for event: BirdServer.Event, times: Int = 1) -> Async<Void> {
         let waiter = Waiter(event: event, times: times)
-        let isDue = state.write { state in
+        let isDue = state.mutate { state in
             if state.isDue(waiter) { return true }
             state.waiters.append(waiter)
             return false

@@ -14,7 +14,8 @@ struct PersistentTransport: Transport {
     var backoff = Backoff.exponential(from: .milliseconds(500)).jittered(by: 0.2)
 
     func get(_ path: String) -> Async<Data> {
-        Async.retry(attempts, backoff: backoff, on: context, while: Self.isTransient) { _ in
+        Async.retry(attempts: attempts, backoff: backoff, on: context, while: Self.isTransient) {
+            _ in
             base.get(path).timeout(after: limit, on: context)
         }
     }

@@ -16,8 +16,8 @@ func showInFull(_ report: inout Report) async throws {
 
     // Every job that a view of the pool has accepted runs, even after the shutdown of the pool.
     let count = LockedResource(0, lockedBy: .section)
-    let view = pool.serial("counting")
-    for _ in 1...1_000 { view.execute { count.write { $0 += 1 } } }
+    let view = pool.serial(named: "counting")
+    for _ in 1...1_000 { view.execute { count.mutate { $0 += 1 } } }
     pool.shutDown()
     try await view.run {}
     report.expect("of 1,000 jobs before the shutdown, ran", count.read { $0 }, toBe: 1_000)
@@ -40,8 +40,8 @@ private func orderOfJobs() async throws -> String {
             allQueued.wait()
         }
     }
-    for _ in 1...3 { pool.execute { order.write { $0 += "n" } } }
-    for _ in 1...6 { pool.urgent.execute { order.write { $0 += "U" } } }
+    for _ in 1...3 { pool.execute { order.mutate { $0 += "n" } } }
+    for _ in 1...6 { pool.urgent.execute { order.mutate { $0 += "U" } } }
     allQueued.signal()
     try await pool.run {}
     return order.read { $0 }

@@ -8,8 +8,8 @@ func showOneMethod(_ report: inout Report) async throws {
     report.expect("run, and await the value", try await context.run { 6 * 7 }, toBe: 42)
 
     let order = LockedResource<[Int]>([], lockedBy: .section)
-    let view = context.serial("in order")
-    for number in 1...5 { view.execute { order.write { $0.append(number) } } }
+    let view = context.serial(named: "in order")
+    for number in 1...5 { view.execute { order.mutate { $0.append(number) } } }
     try await view.run {}
     report.expect(
         "five threads, in order by a serial view", order.read { $0 }, toBe: [1, 2, 3, 4, 5])

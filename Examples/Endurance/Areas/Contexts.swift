@@ -3,15 +3,15 @@ import ExecutionContexts
 
 /// Immediate and delayed jobs on every kind of context.
 enum Contexts {
-    private static let serialQueue = SerialQueueContext(label: "endurance")
-    private static let barrierQueue = BarrierQueueContext(label: "endurance")
+    private static let serialQueue = SerialQueueContext(name: "endurance")
+    private static let barrierQueue = BarrierQueueContext(name: "endurance")
 
     static func any(_ rng: inout SeededRNG) -> (context: any ExecutionContext, isSerial: Bool) {
         switch rng.next(below: 7) {
         case 0: (GlobalContext(), false)
         case 1: (PoolContext(), false)
         case 2: (PoolContext(.high), false)
-        case 3: (SerialQueueContext(label: "short-lived"), true)
+        case 3: (SerialQueueContext(name: "short-lived"), true)
         case 4: (barrierQueue, false)
         case 5: (TrampolineContext(), false)
         default: (GlobalContext(qos: .utility), false)

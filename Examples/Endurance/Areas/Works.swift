@@ -5,14 +5,14 @@ import ExecutionContextsWork
 /// and rate limits.
 enum Works {
     static func round(_ rng: inout SeededRNG) -> Int {
-        let graph = WorkGraph(on: GlobalContext().serial("endurance"))
-        let loads = SingleFlight<Int, Int>("load", in: graph) { key, flight in
+        let graph = WorkGraph(on: GlobalContext().serial(named: "endurance"))
+        let loads = SingleFlight<Int, Int>(name: "load", in: graph) { key, flight in
             PoolContext().execute {
                 for step in 1...5 { flight.report(WorkProgress(completed: Int64(step))) }
                 flight.succeed(key * 2)
             }
         }
-        let sizes = SingleFlight<Int, Int>("size", in: graph) { key, flight in
+        let sizes = SingleFlight<Int, Int>(name: "size", in: graph) { key, flight in
             flight.process(loads[key], on: .global) { value, _ in value + 1 }
         }
         let round = Round("works")

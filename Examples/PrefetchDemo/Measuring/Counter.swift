@@ -14,7 +14,7 @@ final class CountedContext: Sendable {
         // A unique label, because Dispatch's count is by label.
         let label = "PrefetchDemo \(name) \(Self.made.add(1, ordering: .relaxed).newValue)"
         number = unsafe count_dispatch_begin(label)
-        context = SerialQueueContext(label: label).observed(by: counter)
+        context = SerialQueueContext(name: label).observed(by: counter)
     }
 
     // Relaxed: the numbers only need to differ.

@@ -38,7 +38,7 @@ final class Stack: Sendable {
         let work = PrioritizedQueue(on: background, limit: 2, name: "images")
         self.counted = counted
         self.memory = memory
-        disk = DiskCache(in: folder, on: background.serial("disk cache"))
+        disk = DiskCache(in: folder, on: background.serial(named: "disk cache"))
         loader = DataLoader(on: third, readingOn: work, by: read)
         pipeline = ImagePipeline(
             on: second, loader: loader, memory: memory, disk: disk, decodingOn: work)

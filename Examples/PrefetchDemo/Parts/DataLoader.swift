@@ -12,7 +12,7 @@ final class DataLoader: Sendable {
         on context: some SerialContext, readingOn queue: PrioritizedQueue,
         by read: @escaping @Sendable (_ path: String) throws -> [UInt8] = bytes(ofFile:)
     ) {
-        files = SingleFlight("file", on: context) { path, flight in
+        files = SingleFlight(name: "file", on: context) { path, flight in
             flight.follow(queue.submit(priority: flight.priority) { try read(path) })
         }
     }

@@ -63,7 +63,7 @@ private final class Store: Sendable {
     var stagedCount: Int { staged.read { $0.waiting.count + $0.writing.count } }
 
     func stage(_ image: Image, for request: ImageRequest) {
-        staged.write { $0.waiting[request] = image }
+        staged.mutate { $0.waiting[request] = image }
     }
 
     func read(_ request: ImageRequest) -> Image? {
@@ -76,12 +76,12 @@ private final class Store: Sendable {
 
     /// Writes the waiting images. It runs on the background context, which is serial.
     func flush() {
-        let batch = staged.write { staged in
+        let batch = staged.mutate { staged in
             (staged.writing, staged.waiting) = (staged.waiting, [:])
             return staged.writing
         }
         for (request, image) in batch { try? write(image.encoded, file(of: request)) }
-        staged.write { $0.writing = [:] }
+        staged.mutate { $0.writing = [:] }
     }
 
     /// A file name that depends on the request only, so it is the same in each run.

@@ -15,10 +15,10 @@ final class ImagePipeline: Sendable {
     ) {
         self.memory = memory
         let graph = WorkGraph(on: context)
-        let files = SingleFlight<String, [UInt8]>("data", in: graph) { path, flight in
+        let files = SingleFlight<String, [UInt8]>(name: "data", in: graph) { path, flight in
             flight.follow(loader[path])
         }
-        let stored = SingleFlight<ImageRequest, Image?>("stored image", in: graph) {
+        let stored = SingleFlight<ImageRequest, Image?>(name: "stored image", in: graph) {
             request, flight in
             flight.follow(
                 queue.submit(priority: flight.priority) {
@@ -27,7 +27,8 @@ final class ImagePipeline: Sendable {
                     return image
                 })
         }
-        let made = SingleFlight<ImageRequest, Image>("new image", in: graph) { request, flight in
+        let made = SingleFlight<ImageRequest, Image>(name: "new image", in: graph) {
+            request, flight in
             flight.process(files[request.path], on: queue) { bytes, _ in
                 let image = try Image(decoding: bytes, from: request.path).resized(
                     toWidth: request.width)
@@ -36,7 +37,7 @@ final class ImagePipeline: Sendable {
                 return image
             }
         }
-        images = SingleFlight("image", in: graph) { request, flight in
+        images = SingleFlight(name: "image", in: graph) { request, flight in
             if let image = memory[request] { return _ = flight.succeed(image) }
             flight.depend(on: stored[request]) { event in
                 switch event.outcome {

@@ -18,7 +18,7 @@ final class MemoryCache: Sendable {
     subscript(request: ImageRequest) -> Image? {
         get {
             // A look-up is a write: it makes the image the most recently used one.
-            contents.write { contents in
+            contents.mutate { contents in
                 guard let image = contents.entries[request]?.image else { return nil }
                 contents.use += 1
                 contents.entries[request] = (image, contents.use)
@@ -26,7 +26,7 @@ final class MemoryCache: Sendable {
             }
         }
         set {
-            contents.write { [limit] contents in
+            contents.mutate { [limit] contents in
                 if let old = contents.entries.removeValue(forKey: request) {
                     contents.cost -= old.image.cost
                 }
@@ -48,5 +48,5 @@ final class MemoryCache: Sendable {
     }
 
     /// The size of the cached images, in bytes.
-    var cost: Int { contents.write { $0.cost } }
+    var cost: Int { contents.mutate { $0.cost } }
 }

@@ -2,7 +2,7 @@ extension Async {
     /// Returns a future of the first attempt that succeeds, or of the last one.
     ///
     /// ```swift
-    /// let birds = Async.retry(5, backoff: .exponential(from: .milliseconds(100)), on: network) { attempt in
+    /// let birds = Async.retry(attempts: 5, backoff: .exponential(from: .milliseconds(100)), on: network) { attempt in
     ///     dataSource.getBirds()
     /// }
     /// ```
@@ -11,7 +11,7 @@ extension Async {
     /// time (law 7), so it has no default. An error for which `isWorthwhile` is false is the
     /// outcome. Cancelling ends the delay, or cancels the current attempt.
     public static func retry(
-        _ attempts: Int, backoff: Backoff = .none, on context: some ExecutionContext,
+        attempts: Int, backoff: Backoff = .none, on context: some ExecutionContext,
         fileID: StaticString = #fileID, line: UInt = #line,
         while isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true },
         _ body: @escaping @Sendable (_ attempt: Int) throws -> Async

@@ -1,6 +1,6 @@
 /// The time of a context as a clock, for async code that sleeps.
 ///
-/// It is a `Clock` whose instants are moments, so it fits wherever `any Clock<Duration>` is wanted:
+/// It is a `Clock`, so it fits wherever `any Clock<Duration>` is wanted:
 ///
 /// ```swift
 /// func announce(on clock: any Clock<Duration>) async throws {
@@ -23,7 +23,7 @@ public struct ContextClock: Clock, Sendable {
         alarm = Alarm(time: time, name: name)
     }
 
-    public var now: Moment { alarm.time.now }
+    public var now: ContextInstant { alarm.time.now }
 
     public var minimumResolution: Duration { .nanoseconds(1) }
 
@@ -34,7 +34,9 @@ public struct ContextClock: Clock, Sendable {
     /// source that drops the sleep, or is freed with it, cancels it: no task hangs (law 1). Called
     /// directly, it begins on the caller's actor; through a generic `Clock` the standard library's
     /// requirement decides where.
-    public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil)
+    public nonisolated(nonsending) func sleep(
+        until deadline: ContextInstant, tolerance: Duration? = nil
+    )
         async throws
     {
         try Task.checkCancellation()

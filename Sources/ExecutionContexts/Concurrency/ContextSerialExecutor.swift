@@ -12,9 +12,9 @@ extension ActorBackingContext {
     /// ```
     ///
     /// Inside the context's jobs `assumeIsolated` on such an actor works. A serial view whose base
-    /// drops its jobs, as the base of `context.while(token).serial()` may, runs the jobs of its
-    /// actors on the global context, in their order. Any other context that drops a job of an actor
-    /// traps with a message: there is nowhere else to run it.
+    /// drops its jobs, as the base of `context.valid(while: token).serial()` may, runs the jobs of
+    /// its actors on the global context, in their order. Any other context that drops a job of an
+    /// actor traps with a message: there is nowhere else to run it.
     public var serialExecutor: any SerialExecutor { ContextSerialExecutor(context: self) }
 }
 

@@ -8,10 +8,10 @@ extension ExecutionContext {
     /// ```
     ///
     /// A task cannot be refused halfway. So the executor of a view that may refuse or drop jobs,
-    /// such as `bounded` or `while(token)`, is that of its base: jobs of tasks are neither counted
-    /// nor skipped. `runTask` and `submitTask` ask the view whether the task may start. A job that
-    /// the context drops would hang its task. It runs on the system's global executor instead, or
-    /// in its order in the innermost serial view.
+    /// such as `bounded` or `valid(while: token)`, is that of its base: jobs of tasks are neither
+    /// counted nor skipped. `runTask` and `submitTask` ask the view whether the task may start. A
+    /// job that the context drops would hang its task. It runs on the system's global executor
+    /// instead, or in its order in the innermost serial view.
     public var taskExecutor: any TaskExecutor { ContextTaskExecutor(context: self) }
 }
 

@@ -91,7 +91,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
 
     fileprivate func refuse(_ refusal: Refusal) {
         var refusal = refusal
-        refusal.origin = sourceLocation
+        refusal.sourceLocation = sourceLocation
         _ = finish(.failure(refusal))
     }
 

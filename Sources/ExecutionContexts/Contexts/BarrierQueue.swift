@@ -5,9 +5,9 @@ public final class BarrierQueueContext: SynchronousBarrierContext, ForecastingCo
     private let entry: QueueEntry
 
     /// Makes a context with its own concurrent queue.
-    public init(label: String, qos: DispatchQoS = .unspecified) {
+    public init(name: String, qos: DispatchQoS = .unspecified) {
         // No target: a concurrent queue keeps its barriers only over a root queue of the system.
-        entry = QueueEntry(DispatchQueue(label: label, qos: qos, attributes: .concurrent))
+        entry = QueueEntry(DispatchQueue(label: name, qos: qos, attributes: .concurrent))
     }
 
     /// The queue that the work runs on.
@@ -74,8 +74,8 @@ public final class BarrierQueueContext: SynchronousBarrierContext, ForecastingCo
 extension ExecutionContext where Self == BarrierQueueContext {
     /// A new concurrent dispatch queue, which keeps barriers.
     public static func barrier(
-        label: String, qos: DispatchQoS = .unspecified
+        named name: String, qos: DispatchQoS = .unspecified
     ) -> BarrierQueueContext {
-        BarrierQueueContext(label: label, qos: qos)
+        BarrierQueueContext(name: name, qos: qos)
     }
 }

@@ -1,7 +1,7 @@
 /// A context made of a closure: the shortest way to a context of your own.
 ///
 /// ```swift
-/// let context = ClosureContext("loop") { work in eventLoop.post(work) }
+/// let context = ClosureContext(name: "loop") { work in eventLoop.post(work) }
 /// ```
 ///
 /// The closure must run the work it is given, once (law 1). Nothing more is known of the context:
@@ -15,7 +15,7 @@ public struct ClosureContext: ExecutionContext {
     /// Makes a context of a closure that runs the work it is given, and one that knows where the
     /// caller is.
     public init(
-        _ name: String = "closure", isCurrent: @escaping @Sendable () -> Bool? = { nil },
+        name: String = "closure", isCurrent: @escaping @Sendable () -> Bool? = { nil },
         execute: @escaping @Sendable (_ work: @escaping Work) -> Void
     ) {
         self.name = name
@@ -32,11 +32,12 @@ extension ExecutionContext where Self == ClosureContext {
     /// A context made of a closure that runs the work it is given.
     ///
     /// For a parameter of type `some ExecutionContext`, tell the compiler that the closure is
-    /// sendable: `.closure { @Sendable work in ... }`. `ClosureContext("name") { work in ... }`
-    /// needs no such hint.
+    /// sendable: `.closure { @Sendable work in ... }`.
+    /// `ClosureContext(name: "name") { work in ... }` needs no such hint.
     public static func closure(
-        _ name: String = "closure", _ execute: @escaping @Sendable (_ work: @escaping Work) -> Void
+        named name: String = "closure",
+        _ execute: @escaping @Sendable (_ work: @escaping Work) -> Void
     ) -> ClosureContext {
-        ClosureContext(name, execute: execute)
+        ClosureContext(name: name, execute: execute)
     }
 }

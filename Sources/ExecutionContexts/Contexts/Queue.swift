@@ -3,7 +3,7 @@ public import Dispatch
 /// Runs work on a dispatch queue that you made: `queue.context`.
 ///
 /// A queue does not report whether it is serial, so neither does this context.
-/// `.serial(label:target:)` and `.barrier(label:target:)` make queues that do, on top of one you
+/// `.serial(named:target:)` and `.barrier(named:target:)` make queues that do, on top of one you
 /// have. Work for a suspended queue waits until it is resumed.
 public struct QueueContext: ExecutionContext, ForecastingContext {
     /// The queue that the work runs on.

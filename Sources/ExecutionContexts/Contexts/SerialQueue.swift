@@ -2,7 +2,7 @@ public import Dispatch
 
 /// Runs work on a serial dispatch queue of its own, one job at a time, in order (law 2).
 ///
-/// `.global.serial("name")` is a lighter view with the same guarantees. Make a queue if you must
+/// `.global.serial()` is a lighter view with the same guarantees. Make a queue if you must
 /// pass one to a system API, which takes `queue`.
 public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierContext,
     ForecastingContext
@@ -10,9 +10,9 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
     private let entry: QueueEntry
 
     /// Makes a context with its own serial queue, which may target another queue.
-    public init(label: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil) {
+    public init(name: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil) {
         entry = QueueEntry(
-            serial: DispatchQueue(label: label, qos: qos, target: target), target: target)
+            serial: DispatchQueue(label: name, qos: qos, target: target), target: target)
     }
 
     /// The queue that the work runs on.
@@ -70,8 +70,8 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
 extension ExecutionContext where Self == SerialQueueContext {
     /// A new serial dispatch queue.
     public static func serial(
-        label: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil
+        named name: String, qos: DispatchQoS = .unspecified, target: DispatchQueue? = nil
     ) -> SerialQueueContext {
-        SerialQueueContext(label: label, qos: qos, target: target)
+        SerialQueueContext(name: name, qos: qos, target: target)
     }
 }

@@ -1,7 +1,7 @@
 /// Runs work as tasks on a task executor: the reverse of `taskExecutor`.
 ///
-/// Each job is a task of its own, in no guaranteed order; the view `serial(_:)` has one. The task
-/// has the priority of its submitter, and keeps it.
+/// Each job is a task of its own, in no guaranteed order; the view `serial(named:)` has one. The
+/// task has the priority of its submitter, and keeps it.
 public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
     /// The executor that the work runs on.
     public let executor: Executor

@@ -83,8 +83,8 @@ public final class CriticalSection: Sendable {
 
     /// Runs `body` if the section is free within `seconds`, and returns whether it did (law 15).
     ///
-    /// Zero and negative mean "only if it is free now". Infinity means no limit. NaN traps. New code
-    /// uses `execute(timeout:)`, which takes a `Duration` and returns the body's value.
+    /// Zero and negative mean "only if it is free now". Infinity means no limit. NaN traps. New
+    /// code uses `execute(timeout:)`, which takes a `Duration` and returns the body's value.
     @inlinable
     public func executeWithTimeout<Failure: Error>(
         _ seconds: Double, fileID: StaticString = #fileID, line: UInt = #line,

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let birds = LockedResource(["robin"], lockedBy: .coordinator)
-/// birds.write { $0.append("wren") }
+/// birds.mutate { $0.append("wren") }
 /// birds.enqueueWrite { $0.sort() }
 /// let count = birds.read { $0.count }
 /// ```
@@ -46,7 +46,7 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
     }
 
     /// Runs `body` on the caller with the value, alone, and returns its value or throws its error.
-    public func write<Value: Sendable, Failure: Error>(
+    public func mutate<Value: Sendable, Failure: Error>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: (inout sending Resource) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -91,7 +91,7 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
                 do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
             }
         }
-        if writes { lock.write(marked) } else { lock.read(marked) }
+        if writes { lock.exclusively(marked) } else { lock.read(marked) }
         guard let outcome else {
             stopMisuse(
                 "The lock '\(type(of: lock))' returned without having run the access it was given (law 30). "
@@ -117,7 +117,7 @@ extension LockedResource where Resource: Sendable & ~Copyable {
     /// Runs `body` on the caller with the value, beside other reads if the lock allows it.
     ///
     /// It returns the value of `body` or throws its error. For a resource that is not `Sendable`,
-    /// use `write`.
+    /// use `mutate`.
     public func read<Value, Failure: Error>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: (borrowing Resource) throws(Failure) -> Value

@@ -55,8 +55,8 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, Fo
     /// Whether the caller is inside a write of the coordinator, or holds it.
     public var isCurrent: Bool? { coordinator.admission.isInsideWrite }
 
-    public var binding: (@Sendable (_ work: @escaping Work) -> Work)? {
-        coordinator.exclusion.writeContext.binding
+    public var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        coordinator.exclusion.writeContext.submissionTransform
     }
 
     public var time: any TimeSource { coordinator.exclusion.writeContext.time }

@@ -7,8 +7,8 @@
 /// struct Confined: ResourceLock {
 ///     let context: any SerialContext
 ///     func read(_ body: () -> Void) { context.preconditionIsCurrent(); body() }
-///     func write(_ body: () -> Void) { context.preconditionIsCurrent(); body() }
-///     func enqueueWrite(_ work: @escaping Work) { context.execute { write(work) } }
+///     func exclusively(_ body: () -> Void) { context.preconditionIsCurrent(); body() }
+///     func enqueueWrite(_ work: @escaping Work) { context.execute { exclusively(work) } }
 /// }
 /// ```
 ///
@@ -20,7 +20,7 @@ public protocol ResourceLock: Sendable {
 
     /// Runs `body` once, on the caller and before it returns, with no read and no other write
     /// beside it.
-    func write(_ body: () -> Void)
+    func exclusively(_ body: () -> Void)
 
     /// Runs `work` once, as a write: after the caller's earlier writes, and never inside another
     /// access.
@@ -45,7 +45,7 @@ public struct SectionLock: ResourceLock {
 
     public func read(_ body: () -> Void) { section.execute(body) }
 
-    public func write(_ body: () -> Void) { section.execute(body) }
+    public func exclusively(_ body: () -> Void) { section.execute(body) }
 
     public func enqueueWrite(_ work: @escaping Work) {
         pending.add(work)
@@ -64,22 +64,24 @@ public struct CoordinatorLock: ResourceLock {
 
     public func read(_ body: () -> Void) { coordinator.read(body) }
 
-    public func write(_ body: () -> Void) { coordinator.blockingWrite(body) }
+    public func exclusively(_ body: () -> Void) { coordinator.blockingWrite(body) }
 
     public func enqueueWrite(_ work: @escaping Work) { coordinator.enqueueWrite(work) }
 }
 
 extension ResourceLock where Self == SectionLock {
     /// One access at a time, behind a section of the resource's own.
-    public static var section: SectionLock { section(name: "resource") }
+    public static var section: SectionLock { section(named: "resource") }
 
     /// The same, under a name for messages and tools.
-    public static func section(name: String) -> SectionLock { section(CriticalSection(name: name)) }
+    public static func section(named name: String) -> SectionLock {
+        section(CriticalSection(name: name))
+    }
 
     /// One access at a time, inside `section`; enqueued writes run on `writeContext`, in order.
     ///
     /// On `.immediate` a write runs at once, unless it is enqueued inside an access. Resources that
-    /// share a section can be changed together: `section.execute { one.write { ... }; two.write {
+    /// share a section can be changed together: `section.execute { one.mutate { ... }; two.mutate {
     /// ... } }`.
     public static func section(
         _ section: CriticalSection, writesOn writeContext: some ExecutionContext = GlobalContext()
@@ -88,10 +90,10 @@ extension ResourceLock where Self == SectionLock {
 
 extension ResourceLock where Self == CoordinatorLock {
     /// Reads beside each other and writes alone, by a coordinator of the resource's own.
-    public static var coordinator: CoordinatorLock { coordinator(name: "resource") }
+    public static var coordinator: CoordinatorLock { coordinator(named: "resource") }
 
     /// The same, under a name for messages and tools.
-    public static func coordinator(name: String) -> CoordinatorLock {
+    public static func coordinator(named name: String) -> CoordinatorLock {
         coordinator(ReadWriteCoordinator(name: name))
     }
 
@@ -114,7 +116,7 @@ public struct UnlockedAccess: ResourceLock {
 
     public func read(_ body: () -> Void) { access(body) }
 
-    public func write(_ body: () -> Void) { access(body) }
+    public func exclusively(_ body: () -> Void) { access(body) }
 
     public func enqueueWrite(_ work: @escaping Work) {
         later.add(work)

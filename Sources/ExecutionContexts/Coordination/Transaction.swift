@@ -9,7 +9,7 @@ public import Dispatch
 /// ```swift
 /// final class Accounts: @unchecked Sendable {
 ///     // Unchecked: the balances are reached through transactions only.
-///     private let context = BarrierQueueContext(label: "accounts")
+///     private let context = BarrierQueueContext(name: "accounts")
 ///     private var balances = ["rent": 100, "food": 0]
 ///
 ///     private var transaction: Transaction { Transaction(on: context) }

@@ -60,7 +60,9 @@ extension ContextDecorator {
 
     public func checkIsCurrent() -> Bool { base.checkIsCurrent() }
 
-    public var binding: (@Sendable (_ work: @escaping Work) -> Work)? { base.binding }
+    public var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        base.submissionTransform
+    }
 
     public var time: any TimeSource { base.time }
 

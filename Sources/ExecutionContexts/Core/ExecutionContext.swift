@@ -64,7 +64,7 @@ public protocol ExecutionContext: Sendable {
     /// It is for code that takes work now and submits it later, or submits one job on behalf of
     /// many: a view with its own queue, a delay. The default is nil. `propagating` binds task-local
     /// values by it.
-    var binding: (@Sendable (_ work: @escaping Work) -> Work)? { get }
+    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? { get }
 
     /// The time source of every delay, repetition and time limit of this context (law 7).
     ///
@@ -95,15 +95,15 @@ extension ExecutionContext {
 
     public func checkIsCurrent() -> Bool { false }
 
-    public var binding: (@Sendable (_ work: @escaping Work) -> Work)? { nil }
+    public var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? { nil }
 
     /// Returns `work` with what it needs of its submitter.
     @usableFromInline
     func bound(_ work: consuming @escaping Work) -> Work {
         // Not `map`: a closure that passes through a generic function comes back in a thunk, which
         // is allocated.
-        guard let binding else { return work }
-        return binding(work)
+        guard let submissionTransform else { return work }
+        return submissionTransform(work)
     }
 
     public var time: any TimeSource { SystemTime.ofCaller }

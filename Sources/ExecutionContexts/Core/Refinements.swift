@@ -22,9 +22,9 @@ public protocol SerialContext: BarrierContext {}
 /// 13).
 ///
 /// A job of an actor cannot be refused, because no other context may run it. So a view that may
-/// refuse or drop work, such as `bounded` or `while(token)`, never conforms, also when its type is
-/// erased, and has no `serialExecutor`. Conform a serial context of your own if its `execute` runs
-/// all work that it is given:
+/// refuse or drop work, such as `bounded` or `valid(while: token)`, never conforms, also when its
+/// type is erased, and has no `serialExecutor`. Conform a serial context of your own if its
+/// `execute` runs all work that it is given:
 ///
 /// ```swift
 /// struct LoopContext: ActorBackingContext {

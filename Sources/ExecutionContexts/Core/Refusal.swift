@@ -19,17 +19,17 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the context that refused or dropped the job.
     public var context: String
     /// The source location of the submission, if it is known.
-    public var origin: String?
+    public var sourceLocation: String?
 
     /// Makes a refusal, for a context of your own that refuses work.
-    public init(_ reason: Reason, by context: String, origin: String? = nil) {
+    public init(_ reason: Reason, by context: String, sourceLocation: String? = nil) {
         self.reason = reason
         self.context = context
-        self.origin = origin
+        self.sourceLocation = sourceLocation
     }
 
     public var description: String {
-        let work = origin.map { "Work submitted at \($0)" } ?? "Work"
+        let work = sourceLocation.map { "Work submitted at \($0)" } ?? "Work"
         return switch reason {
         case .full(let capacity):
             "\(work) was refused by '\(context)', where \(capacity) jobs are queued already (law 1). "

@@ -17,7 +17,7 @@ extension ExecutionContext {
     /// `period` is not positive (law 7).
     ///
     /// - Returns: the repetition. Keep it to be able to cancel; released, it continues.
-    public func `repeat`(
+    public func schedule(
         every period: Duration, policy: DriftPolicy = .skip, tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work
     ) -> Repetition {
@@ -30,7 +30,7 @@ extension ExecutionContext {
     }
 }
 
-/// A job that repeats; made by `repeat(every:)`.
+/// A job that repeats; made by `schedule(every:)`.
 public final class Repetition: Sendable {
     private let repeater: any Repeating
 
@@ -52,7 +52,7 @@ protocol Repeating: Sendable {
 private final class Repeater<Context: ExecutionContext>: Repeating {
     private struct State: ~Copyable {
         var work: Work?
-        var due: Moment
+        var due: ContextInstant
         /// Weak, since its body retains this object. A delay that its context drops, or that never
         /// comes, must not keep both for ever (law 10).
         weak var delay: DelayedWork?
@@ -99,7 +99,7 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
         if goesOn { schedule(next) }
     }
 
-    private func schedule(_ due: Moment) {
+    private func schedule(_ due: ContextInstant) {
         let delay = context.schedule(
             at: due, tolerance: tolerance, fileID: location.fileID, line: location.line
         ) { self.run() }
@@ -111,7 +111,7 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
         if isOver { delay.cancel() }
     }
 
-    private func nextDue(after due: Moment) -> Moment {
+    private func nextDue(after due: ContextInstant) -> ContextInstant {
         let now = context.time.now
         switch policy {
         case .fixedDelay: return now.advanced(by: period)

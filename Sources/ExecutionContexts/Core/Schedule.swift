@@ -23,7 +23,7 @@ extension ExecutionContext {
     @discardableResult
     @inlinable
     public func schedule(
-        at deadline: Moment, tolerance: Duration = .zero, fileID: StaticString = #fileID,
+        at deadline: ContextInstant, tolerance: Duration = .zero, fileID: StaticString = #fileID,
         line: UInt = #line, _ work: @escaping Work
     ) -> DelayedWork {
         schedule(at: deadline, by: time, tolerance, fileID, line, work)
@@ -31,7 +31,8 @@ extension ExecutionContext {
 
     @inlinable
     func schedule(
-        at deadline: Moment, by time: any TimeSource, _ tolerance: Duration, _ fileID: StaticString,
+        at deadline: ContextInstant, by time: any TimeSource, _ tolerance: Duration,
+        _ fileID: StaticString,
         _ line: UInt, _ work: @escaping Work
     ) -> DelayedWork {
         // Passed on as a Boolean: the source itself would be retained and released at each step.
@@ -59,7 +60,7 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
 
     @inlinable
     init(
-        on context: Context, deadline: Moment, isTimedBySystem: Bool, fileID: StaticString,
+        on context: Context, deadline: ContextInstant, isTimedBySystem: Bool, fileID: StaticString,
         line: UInt, _ body: @escaping Work
     ) {
         self.context = context

@@ -4,21 +4,21 @@ extension ExecutionContext {
     /// A barrier runs alone among the jobs of this view. The view does not see jobs that are
     /// submitted to the base directly. Jobs that are not barriers start in order, as many at a time
     /// as the base can run.
-    public func barrier(_ name: String? = nil) -> some BarrierContext {
+    public func barrier(named name: String? = nil) -> some BarrierContext {
         LimitedView(base: self, width: .max, name: name ?? "\(self.name).barrier")
     }
 }
 
 extension SerialContext {
     /// Returns this context: a serial context runs each job as a barrier already (law 3).
-    public func barrier(_ name: String? = nil) -> some SerialContext {
+    public func barrier(named name: String? = nil) -> some SerialContext {
         Named(base: self, name: name ?? self.name)
     }
 }
 
 extension ActorBackingContext {
     /// Returns this context: a serial context runs each job as a barrier already (law 3).
-    public func barrier(_ name: String? = nil) -> some ActorBackingContext {
+    public func barrier(named name: String? = nil) -> some ActorBackingContext {
         Named(base: self, name: name ?? self.name)
     }
 }

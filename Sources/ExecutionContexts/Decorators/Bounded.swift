@@ -10,7 +10,7 @@ extension ExecutionContext {
     /// A capacity below 1 traps with a message. So does a policy that would break the order of a
     /// context that turns out, at run time, to be serial or to keep barriers (law 8).
     @_disfavoredOverload
-    public func bounded(_ capacity: Int, overflow: Overflow) -> some RefusingContext {
+    public func bounded(to capacity: Int, overflow: Overflow) -> some RefusingContext {
         Bounded(checking: self, capacity, overflow)
     }
 }
@@ -21,7 +21,7 @@ extension BarrierContext {
     ///
     /// Barriers count as well, and keep their position in the order of submission.
     public func bounded(
-        _ capacity: Int, overflow: BarrierOverflow
+        to capacity: Int, overflow: BarrierOverflow
     ) -> some BarrierContext & RefusingContext {
         Bounded(self, capacity, overflow.policy)
     }
@@ -33,7 +33,7 @@ extension BarrierContext {
             "callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps"
     )
     @_disfavoredOverload
-    public func bounded(_ capacity: Int, overflow: Overflow) -> some RefusingContext {
+    public func bounded(to capacity: Int, overflow: Overflow) -> some RefusingContext {
         Bounded(checking: self, capacity, overflow)
     }
 }
@@ -44,7 +44,7 @@ extension SerialContext {
     ///
     /// Accepted jobs run one at a time and in order, as on this context.
     public func bounded(
-        _ capacity: Int, overflow: SerialOverflow
+        to capacity: Int, overflow: SerialOverflow
     ) -> some SerialContext & RefusingContext {
         Bounded(self, capacity, overflow.policy)
     }

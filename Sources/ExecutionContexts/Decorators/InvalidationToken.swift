@@ -5,7 +5,7 @@ internal import Synchronization
 /// A screen that goes away invalidates its token, and the jobs that were to run for it do not run:
 ///
 /// ```swift
-/// let context = MainContext().while(token)
+/// let context = MainContext().valid(while: token)
 /// ```
 public final class InvalidationToken: Sendable {
     private let invalidated = Atomic<Bool>(false)

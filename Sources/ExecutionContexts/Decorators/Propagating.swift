@@ -12,8 +12,8 @@ struct Propagating<Base: ExecutionContext>: ContextDecorator {
 
     var runsAnywhere: Bool { bindsCallerValues && base.runsAnywhere }
 
-    var binding: (@Sendable (_ work: @escaping Work) -> Work)? {
-        guard let inner = base.binding else { return bind }
+    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        guard let inner = base.submissionTransform else { return bind }
         return { [bind] work in bind(inner(work)) }
     }
 }

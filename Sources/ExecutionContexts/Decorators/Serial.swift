@@ -5,7 +5,7 @@ extension ExecutionContext {
     /// needs order. It drains jobs in batches, and gives the thread back after 256 jobs or about a
     /// millisecond. If the base drops a drain, the view drops its waiting jobs and continues.
     /// Callers that await the dropped jobs receive a refusal (law 1).
-    public func serial(_ name: String? = nil) -> some ActorBackingContext
+    public func serial(named name: String? = nil) -> some ActorBackingContext
         & SynchronousBarrierContext
     {
         SerialView(base: self, name: name ?? "\(self.name).serial")

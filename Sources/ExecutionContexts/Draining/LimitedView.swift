@@ -10,13 +10,13 @@ class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingC
     // Unchecked for the superclass only: everything here is a sendable constant.
     let base: Base
     /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
-    let binding: (@Sendable (_ work: @escaping Work) -> Work)?
+    let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
     let name: String
     private let state: Guarded<LimitedViewState>
 
     init(base: Base, width: Int, name: String) {
         self.base = base
-        binding = base.binding
+        submissionTransform = base.submissionTransform
         self.name = name
         state = Guarded(LimitedViewState(width: width))
         super.init(over: Base.self)

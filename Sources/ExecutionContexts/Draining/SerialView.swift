@@ -21,7 +21,7 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     // semaphore.
     let base: Base
     /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
-    let binding: (@Sendable (_ work: @escaping Work) -> Work)?
+    let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
     let name: String
 
     let mailbox = Guarded(Mailbox())
@@ -33,7 +33,7 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
 
     init(base: Base, name: String) {
         self.base = base
-        binding = base.binding
+        submissionTransform = base.submissionTransform
         self.name = name
         unsafe batch = .allocate(capacity: 1)
         unsafe batch.initialize(to: WorkQueue())

@@ -16,7 +16,7 @@ extension ExecutionContext {
     ///
     /// - An operation that the context refuses or drops is cancelled, and ends.
     /// - `OperationQueue.current` is this queue inside operations of a context over a dispatch
-    ///   queue: `.serial(label:)`, `.barrier(label:)`, `queue.context`. Elsewhere Foundation
+    ///   queue: `.serial(named:)`, `.barrier(named:)`, `queue.context`. Elsewhere Foundation
     ///   decides, and it is not this queue.
     /// - Other contexts put a stand-in into `operations` for each operation; it is equal to that
     ///   operation.

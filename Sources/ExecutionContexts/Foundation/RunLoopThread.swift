@@ -40,7 +40,7 @@ public final class RunLoopThreadContext: ActorBackingContext, ForecastingContext
 extension ExecutionContext where Self == RunLoopThreadContext {
     /// A new thread with a run loop.
     public static func thread(
-        name: String, qos: QualityOfService = .default
+        named name: String, qos: QualityOfService = .default
     ) -> RunLoopThreadContext {
         RunLoopThreadContext(name: name, qos: qos)
     }

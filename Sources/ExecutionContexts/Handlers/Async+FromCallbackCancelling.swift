@@ -1,5 +1,5 @@
-// Overloads of Async+FromCallback with a second parameter for `start`. The compiler tells them apart
-// by the number of the closure's parameters, which it looks at first.
+// Overloads of Async+FromCallback with a second parameter for `start`. The compiler tells them
+// apart by the number of the closure's parameters, which it looks at first.
 
 extension Async {
     /// Returns a cancellable future for a handler that takes a `Result`.

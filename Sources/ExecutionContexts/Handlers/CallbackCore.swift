@@ -40,7 +40,7 @@ class CallbackCore: @unchecked Sendable {
         self.onFault = onFault
         location = CodeLocation(fileID, line)
         runsHere = type(of: context) == ImmediateContext.self
-        boundValues = context.binding.map(BoundValues.init)
+        boundValues = context.submissionTransform.map(BoundValues.init)
     }
 
     /// Releases the handler.
@@ -75,7 +75,8 @@ class CallbackCore: @unchecked Sendable {
     /// Called by `deinit` of the subclass, which gives its handler away.
     final func wasReleased<Handler: Sendable>(with handler: consuming Handler?) {
         guard transition(from: .waiting, to: .over) else { return }
-        let fault = CallbackFault(.neverCalled, context: context.name, origin: location.description)
+        let fault = CallbackFault(
+            .neverCalled, context: context.name, sourceLocation: location.description)
         BoundedNesting.free(consume handler)
         if let onFault { BoundedNesting.call([{ onFault(fault) }]) }
     }
@@ -89,7 +90,7 @@ class CallbackCore: @unchecked Sendable {
     }
 
     private func report(_ reason: CallbackFault.Reason) {
-        onFault?(CallbackFault(reason, context: context.name, origin: location.description))
+        onFault?(CallbackFault(reason, context: context.name, sourceLocation: location.description))
     }
 
     // Acquiring and releasing: the thread that takes the handler sees the writes of the wrapping

@@ -20,12 +20,12 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
     /// The name of the context that the handler was to run on; nil if it completes an `Async`.
     public let context: String?
     /// The source location that made the handler, as file and line.
-    public let origin: String
+    public let sourceLocation: String
 
-    init(_ reason: Reason, context: String?, origin: String) {
+    init(_ reason: Reason, context: String?, sourceLocation: String) {
         self.reason = reason
         self.context = context
-        self.origin = origin
+        self.sourceLocation = sourceLocation
     }
 
     public var description: String {
@@ -38,13 +38,14 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
                 + "it must call it once, on every path."
         case .refused(let reason):
             "The handler of a callback did not run. "
-                + Refusal(reason, by: context ?? "its context", origin: origin).description
+                + Refusal(reason, by: context ?? "its context", sourceLocation: sourceLocation)
+                .description
         }
     }
 
     private var subject: String {
-        guard let context else { return "The completion handler made at \(origin)" }
-        return "The callback wrapped at \(origin) for '\(context)'"
+        guard let context else { return "The completion handler made at \(sourceLocation)" }
+        return "The callback wrapped at \(sourceLocation) for '\(context)'"
     }
 
     /// Writes the description to standard error, as one line.

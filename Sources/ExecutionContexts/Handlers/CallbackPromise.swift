@@ -36,7 +36,7 @@ final class CallbackPromise: @unchecked Sendable {
         guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else {
             return state.take()
         }
-        onFault?(CallbackFault(.calledAgain, context: nil, origin: location.description))
+        onFault?(CallbackFault(.calledAgain, context: nil, sourceLocation: location.description))
         return nil
     }
 }

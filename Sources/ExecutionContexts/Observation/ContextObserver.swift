@@ -33,9 +33,9 @@ public struct ObservedWork: Hashable, Sendable, Identifiable {
     /// The name of the context.
     public let context: String
     /// When it was submitted, in the time of its context.
-    public let enqueued: Moment
-    /// The origin of that time: moments of jobs with equal origins are comparable.
-    public let origin: ObjectIdentifier
+    public let enqueued: ContextInstant
+    /// The identity of that time: instants of jobs with equal ones are comparable.
+    public let timeSource: ObjectIdentifier
     /// The observed job that submitted it: the one running on the submitting thread, of any
     /// context.
     public let submitter: Identity?

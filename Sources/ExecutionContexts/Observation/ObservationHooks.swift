@@ -24,10 +24,10 @@ extension Async {
     /// Returns an `Async` with the same outcome that reports its start and, once, its end.
     ///
     /// - `started` is called before this method returns.
-    /// - `ended` is called with the moment and the job that completed it, before its callbacks.
+    /// - `ended` is called with the instant and the job that completed it, before its callbacks.
     package func observed(
         as name: String, in time: any TimeSource, started: (ObservedWork) -> Void,
-        ended: @escaping @Sendable (ObservedWork, Moment, ObservedWork.Identity?) -> Void
+        ended: @escaping @Sendable (ObservedWork, ContextInstant, ObservedWork.Identity?) -> Void
     ) -> Async {
         let observed = ObservedFuture(name, time, ended)
         started(observed.value)
@@ -43,16 +43,16 @@ private final class ObservedFuture: FutureState, @unchecked Sendable {
     // Unchecked because its superclass is; it adds constants and an atomic.
     let value: ObservedWork
     private let time: any TimeSource
-    private let ended: @Sendable (ObservedWork, Moment, ObservedWork.Identity?) -> Void
+    private let ended: @Sendable (ObservedWork, ContextInstant, ObservedWork.Identity?) -> Void
     private let isReported = Atomic<Bool>(false)
 
     init(
         _ name: String, _ time: any TimeSource,
-        _ ended: @escaping @Sendable (ObservedWork, Moment, ObservedWork.Identity?) -> Void
+        _ ended: @escaping @Sendable (ObservedWork, ContextInstant, ObservedWork.Identity?) -> Void
     ) {
         value = ObservedWork(
             id: 1, view: ObservedNumbers().view, context: name, enqueued: time.now,
-            origin: time.origin, submitter: ObservedJob.running)
+            timeSource: time.identity, submitter: ObservedJob.running)
         self.time = time
         self.ended = ended
         super.init(tag: Self.holdsUntilCompletion)

@@ -21,7 +21,7 @@ struct Observed<Base: ExecutionContext>: ContextDecorator {
         let time = time
         let job = ObservedWork(
             id: numbers.next(), view: numbers.view, context: name, enqueued: time.now,
-            origin: time.origin, submitter: ObservedJob.running)
+            timeSource: time.identity, submitter: ObservedJob.running)
         return ObservedJob(job, in: time, observer: observer)
     }
 }

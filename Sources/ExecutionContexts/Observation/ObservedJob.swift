@@ -35,14 +35,14 @@ final class ObservedJob: Sendable {
         }
     }
 
-    func started() -> Moment {
+    func started() -> ContextInstant {
         let now = time.now
         hasStarted.store(true, ordering: .relaxed)
         observer.started(job, waited: job.enqueued.duration(to: now))
         return now
     }
 
-    func ended(_ start: Moment) {
+    func ended(_ start: ContextInstant) {
         observer.finished(
             job, waited: job.enqueued.duration(to: start), ran: start.duration(to: time.now))
     }

@@ -30,7 +30,8 @@ internal import Synchronization
 
     @usableFromInline
     init(
-        _ body: @escaping Work, deadline: Moment, isTimedBySystem: Bool, fileID: StaticString,
+        _ body: @escaping Work, deadline: ContextInstant, isTimedBySystem: Bool,
+        fileID: StaticString,
         line: UInt
     ) {
         self.isTimedBySystem = isTimedBySystem
@@ -49,10 +50,10 @@ internal import Synchronization
     }
 
     /// When it is due, in the time of its context.
-    public var deadline: Moment { unsafe Moment(nanoseconds: deadlineNanoseconds) }
+    public var deadline: ContextInstant { unsafe ContextInstant(nanoseconds: deadlineNanoseconds) }
 
     /// Where it was scheduled, as file and line.
-    public var origin: String { unsafe "\(String(cString: fileID)):\(line)" }
+    public var sourceLocation: String { unsafe "\(String(cString: fileID)):\(line)" }
 
     /// The name of the context that it runs on.
     public var contextName: String { fatalError("DelayedWork is made by schedule only.") }

@@ -14,7 +14,7 @@ public final class SystemTime: TimeSource {
         var wheel = TimerWheel(now: MonotonicClock.nanoseconds)
         var sequence: UInt64 = 0
         var timer: (any DispatchSourceTimer)?
-        /// The moment that the timer is set to.
+        /// The instant that the timer is set to.
         var alarm = Int64.max
     }
 
@@ -25,7 +25,7 @@ public final class SystemTime: TimeSource {
 
     package init() {}
 
-    public var now: Moment { Moment(nanoseconds: MonotonicClock.nanoseconds) }
+    public var now: ContextInstant { ContextInstant(nanoseconds: MonotonicClock.nanoseconds) }
 
     public func add(_ delay: DelayedWork, tolerance: Duration) {
         SimulationHooks.willSubmitOutside(to: "the system's time")

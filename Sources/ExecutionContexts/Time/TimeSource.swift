@@ -4,13 +4,13 @@
 /// two methods. It decides when a delay is due and calls `fire()` on it, in the order of
 /// `(deadline, addition)`.
 public protocol TimeSource: AnyObject, Sendable {
-    /// The present moment.
-    var now: Moment { get }
+    /// The present instant.
+    var now: ContextInstant { get }
 
-    /// What its moments are counted from: moments of sources with equal origins can be compared.
+    /// Which time this is: instants of sources with equal identities can be compared.
     ///
     /// The default is the source itself.
-    var origin: ObjectIdentifier { get }
+    var identity: ObjectIdentifier { get }
 
     /// Takes a delay and calls `fire()` on it once, when `now` has reached its deadline and not
     /// before.
@@ -24,5 +24,5 @@ public protocol TimeSource: AnyObject, Sendable {
 }
 
 extension TimeSource {
-    public var origin: ObjectIdentifier { ObjectIdentifier(self) }
+    public var identity: ObjectIdentifier { ObjectIdentifier(self) }
 }

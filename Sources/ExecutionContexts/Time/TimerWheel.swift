@@ -38,7 +38,7 @@
 
     // MARK: Adding and removing
 
-    /// Takes a delay and retains it; returns the moment at which the wheel must be turned for it.
+    /// Takes a delay and retains it; returns the instant at which the wheel must be turned for it.
     package mutating func add(_ delay: DelayedWork) -> Int64 {
         count += 1
         return attach(TimerNode(retaining: delay))

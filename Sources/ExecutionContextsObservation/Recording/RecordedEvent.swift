@@ -21,7 +21,7 @@ public struct RecordedEvent: Hashable, Sendable {
     /// The name of its context, or of the `Async`.
     public let context: String
     /// When it happened, in the time of its context.
-    public let moment: Moment
+    public let instant: ContextInstant
     /// The library's own number of the thread that it happened on; reused after the thread has
     /// ended.
     public let thread: Int
@@ -30,7 +30,7 @@ public struct RecordedEvent: Hashable, Sendable {
         kind = entry.kind
         job = entry.job
         self.context = context
-        moment = Moment(nanoseconds: entry.moment)
+        instant = ContextInstant(nanoseconds: entry.moment)
         thread = Int(entry.thread)
     }
 }

@@ -23,11 +23,11 @@ public struct RecordedJob: Identifiable, Hashable, Sendable {
     /// How far it came.
     public internal(set) var state: State
     /// When it was submitted; of an `Async`, when `recorded(by:as:)` was called.
-    public let enqueued: Moment
+    public let enqueued: ContextInstant
     /// When it started, if it has.
-    public internal(set) var started: Moment?
+    public internal(set) var started: ContextInstant?
     /// When it ended or was abandoned, if it has been.
-    public internal(set) var ended: Moment?
+    public internal(set) var ended: ContextInstant?
     /// The library's own number of the thread that it ran on.
     ///
     /// Until it runs, the number of the thread that submitted it.

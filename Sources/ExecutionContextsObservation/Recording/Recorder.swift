@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let recorder = Recorder()
-/// let database = GlobalContext().serial("database").observed(by: recorder)
+/// let database = GlobalContext().serial(named: "database").observed(by: recorder)
 /// let index = CriticalSection(name: "index").observed(by: recorder)
 /// database.execute { index.sync { print("one job inside another") } }
 /// try recorder.writeTimeline(to: "timeline.html")
@@ -17,7 +17,7 @@ internal import Synchronization
 ///
 /// Moments are in the time of each context. Contexts whose times have different origins, for
 /// example virtual time and system time, can report to one recorder. Each time is then counted from
-/// the earliest moment that is kept of it, and moments of two times are never compared.
+/// the earliest instant that is kept of it, and instants of two times are never compared.
 ///
 /// Any thread may report, pause and read at any time. A report takes a lock for some nanoseconds,
 /// and calls no code of yours.
@@ -66,12 +66,12 @@ public final class Recorder: ContextObserver {
             kind, job.identity, thread: SimulationHooks.thread,
             enqueued: job.enqueued.nanoseconds, started: start.nanoseconds,
             ended: start.advanced(by: ran).nanoseconds, submitter: job.submitter)
-        withRing { $0.add(entry, of: job.context, in: job.origin, isAsync: false) }
+        withRing { $0.add(entry, of: job.context, in: job.timeSource, isAsync: false) }
     }
 
     /// Records an event of an `Async`, which only begins and ends.
     func recordAsync(
-        _ kind: RecordedEvent.Kind, _ future: ObservedWork, ended: Moment,
+        _ kind: RecordedEvent.Kind, _ future: ObservedWork, ended: ContextInstant,
         completer: ObservedWork.Identity?
     ) {
         guard !isPaused else { return }
@@ -80,7 +80,7 @@ public final class Recorder: ContextObserver {
             kind, future.identity, thread: SimulationHooks.thread, enqueued: start,
             started: start, ended: ended.nanoseconds, submitter: future.submitter,
             completer: completer)
-        withRing { $0.add(entry, of: future.context, in: future.origin, isAsync: true) }
+        withRing { $0.add(entry, of: future.context, in: future.timeSource, isAsync: true) }
     }
 
     private func withRing<Result>(_ body: (inout RecorderRing) -> Result) -> Result {

@@ -29,10 +29,10 @@ struct RecorderRing {
     }
 
     mutating func add(
-        _ entry: RecorderEntry, of name: String, in origin: ObjectIdentifier, isAsync: Bool
+        _ entry: RecorderEntry, of name: String, in timeSource: ObjectIdentifier, isAsync: Bool
     ) {
         var entry = entry
-        entry.lane = lane(of: entry.job.view, name, origin, isAsync)
+        entry.lane = lane(of: entry.job.view, name, timeSource, isAsync)
         if entries.count < capacity { return entries.append(entry) }
         entries[next] = entry
         next = next + 1 == capacity ? 0 : next + 1
@@ -40,11 +40,11 @@ struct RecorderRing {
     }
 
     private mutating func lane(
-        of view: UInt64, _ name: String, _ origin: ObjectIdentifier, _ isAsync: Bool
+        of view: UInt64, _ name: String, _ timeSource: ObjectIdentifier, _ isAsync: Bool
     ) -> UInt32 {
         let slot = Int(truncatingIfNeeded: view) & 63
         if recent[slot].view == view { return recent[slot].lane }
-        let lane = number(RecorderLane(name: name, origin: origin, isAsync: isAsync))
+        let lane = number(RecorderLane(name: name, timeSource: timeSource, isAsync: isAsync))
         recent[slot] = Recent(view: view, lane: lane)
         return lane
     }
@@ -79,7 +79,7 @@ struct RecorderRing {
 /// What is reported under one name by one time source.
 struct RecorderLane: Hashable, Sendable {
     var name: String
-    let origin: ObjectIdentifier
+    let timeSource: ObjectIdentifier
     /// Whether it consists of `Async`s, not of jobs.
     let isAsync: Bool
 }

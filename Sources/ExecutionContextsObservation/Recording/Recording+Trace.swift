@@ -40,9 +40,9 @@ extension Recording {
 
     private func thread(_ lane: Int, _ row: Int) -> Int { lane * Self.rowLimit + row + 1 }
 
-    /// Microseconds since the first moment of the lane's time source.
-    private func stamp(_ moment: Moment, _ lane: Int) -> String {
-        JSONText.microseconds(moment.nanoseconds - spans[lanes[lane].clock].lowerBound)
+    /// Microseconds since the first instant of the lane's time source.
+    private func stamp(_ instant: ContextInstant, _ lane: Int) -> String {
+        JSONText.microseconds(instant.nanoseconds - spans[lanes[lane].clock].lowerBound)
     }
 
     private func position(_ job: Job) -> String {
@@ -53,7 +53,7 @@ extension Recording {
         let job = jobs[index]
         let facts = job.facts
         guard let started = facts.started else { return [] }
-        let last = Moment(nanoseconds: spans[lanes[job.lane].clock].upperBound)
+        let last = ContextInstant(nanoseconds: spans[lanes[job.lane].clock].upperBound)
         let length = started.duration(to: facts.ended ?? last).nanoseconds
         var arguments = [
             "\"view\":\(facts.id.view)", "\"job\":\(facts.id.job)", "\"thread\":\(facts.thread)",
@@ -87,7 +87,7 @@ extension Recording {
         ]
     }
 
-    /// The submitter of a job, unless its time source is another one, whose moments are not
+    /// The submitter of a job, unless its time source is another one, whose instants are not
     /// comparable.
     func submitterInTime(of job: Job) -> Job? {
         guard let submitter = job.submitter.map({ jobs[$0] }), submitter.facts.started != nil,

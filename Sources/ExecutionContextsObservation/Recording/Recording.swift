@@ -23,7 +23,7 @@ struct Recording {
 
     private(set) var lanes: [Lane]
     private(set) var jobs: [Job] = []
-    /// The earliest and the latest moment of each time source.
+    /// The earliest and the latest instant of each time source.
     private(set) var spans: [ClosedRange<Int64>] = []
     let overwritten: Int
 
@@ -31,8 +31,8 @@ struct Recording {
         self.overwritten = overwritten
         var clocks: [ObjectIdentifier: Int] = [:]
         self.lanes = lanes.map { lane in
-            let clock = clocks[lane.origin] ?? clocks.count
-            clocks[lane.origin] = clock
+            let clock = clocks[lane.timeSource] ?? clocks.count
+            clocks[lane.timeSource] = clock
             return Lane(name: lane.name, clock: clock, isAsync: lane.isAsync)
         }
         spans = Array(repeating: 0...0, count: clocks.count)
@@ -93,7 +93,7 @@ struct Recording {
             facts: RecordedJob(
                 id: entry.job, context: lanes[lane].name, isAsync: lanes[lane].isAsync,
                 state: .waiting,
-                enqueued: Moment(nanoseconds: entry.enqueued), thread: Int(entry.thread),
+                enqueued: ContextInstant(nanoseconds: entry.enqueued), thread: Int(entry.thread),
                 submitter: entry.submitter),
             lane: lane, submitter: submitter)
     }
@@ -106,14 +106,14 @@ struct Recording {
         case .enqueued: return
         case .abandoned:
             facts.state = .abandoned
-            facts.ended = Moment(nanoseconds: entry.started)
+            facts.ended = ContextInstant(nanoseconds: entry.started)
         case .started:
             facts.state = .running
-            facts.started = Moment(nanoseconds: entry.started)
+            facts.started = ContextInstant(nanoseconds: entry.started)
         case .finished:
             facts.state = .finished
-            facts.started = Moment(nanoseconds: entry.started)
-            facts.ended = Moment(nanoseconds: entry.ended)
+            facts.started = ContextInstant(nanoseconds: entry.started)
+            facts.ended = ContextInstant(nanoseconds: entry.ended)
             facts.completer = entry.completer
         }
         facts.thread = Int(entry.thread)

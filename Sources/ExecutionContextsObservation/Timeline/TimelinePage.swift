@@ -119,7 +119,9 @@ struct TimelinePage {
     private func numbers(_ job: Recording.Job) -> String {
         let facts = job.facts
         let begin = recording.spans[recording.lanes[job.lane].clock].lowerBound
-        func since(_ moment: Moment?) -> Int64 { moment.map { $0.nanoseconds - begin } ?? -1 }
+        func since(_ instant: ContextInstant?) -> Int64 {
+            instant.map { $0.nanoseconds - begin } ?? -1
+        }
         let state: Int64 =
             switch facts.state {
             case .waiting: 0

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Reports the stalls of one view.
 final class StallMonitor: Sendable {
     let limit: Duration
-    private let report: @Sendable (Stall) -> Void
+    private let report: @Sendable (StalledJob) -> Void
     /// Schedules `work` on the reporting context, for when the limit has passed in `time`.
     private let schedule: @Sendable (_ time: any TimeSource, _ work: @escaping Work) -> DelayedWork
     private let last = Atomic<UInt64>(0)
@@ -12,7 +12,7 @@ final class StallMonitor: Sendable {
     init(
         of name: String, limit: Duration, on reporting: some ExecutionContext,
         from location: (fileID: StaticString, line: UInt),
-        report: @escaping @Sendable (Stall) -> Void
+        report: @escaping @Sendable (StalledJob) -> Void
     ) {
         require(
             limit > .zero,
@@ -32,11 +32,11 @@ final class StallMonitor: Sendable {
     }
 
     /// Sets the alarm of a job. It keeps the facts of the report, and nothing of the closure.
-    func alarm(_ job: WatchedJob, _ phase: Stall.Phase, since: Moment) -> DelayedWork {
+    func alarm(_ job: WatchedJob, _ phase: StalledJob.Phase, since: ContextInstant) -> DelayedWork {
         schedule(job.time) { [self] in
             guard job.markReported(in: phase) else { return }
             report(
-                Stall(
+                StalledJob(
                     phase: phase, job: job.number, context: job.context,
                     lasted: since.duration(to: job.time.now), limit: limit))
         }
@@ -55,7 +55,9 @@ private struct Retimed: ExecutionContext {
 
     func enqueue(_ work: consuming @escaping Work) { base.enqueue(consume work) }
 
-    var binding: (@Sendable (_ work: @escaping Work) -> Work)? { base.binding }
+    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        base.submissionTransform
+    }
 
     var name: String { base.name }
 }
@@ -85,7 +87,7 @@ final class WatchedJob: Sendable {
     }
 
     /// Returns true once, and only while the job is in that phase.
-    func markReported(in phase: Stall.Phase) -> Bool {
+    func markReported(in phase: StalledJob.Phase) -> Bool {
         exchange(phase == .waiting ? State.waiting : State.running, State.reported)
     }
 

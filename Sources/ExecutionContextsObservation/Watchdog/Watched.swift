@@ -49,7 +49,7 @@ extension ExecutionContext {
     /// `limit`.
     ///
     /// ```swift
-    /// let database = GlobalContext().serial("database").watched(limit: .seconds(1)) { stall in print(stall) }
+    /// let database = GlobalContext().serial(named: "database").watched(limit: .seconds(1)) { stall in print(stall) }
     /// ```
     ///
     /// A job is reported once, while it waits or runs. A job that exceeds the limit and ends before
@@ -64,7 +64,7 @@ extension ExecutionContext {
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
-        report: @escaping @Sendable (Stall) -> Void
+        report: @escaping @Sendable (StalledJob) -> Void
     ) -> some ExecutionContext {
         Watched(
             base: self,
@@ -82,7 +82,7 @@ extension BarrierContext {
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
-        report: @escaping @Sendable (Stall) -> Void
+        report: @escaping @Sendable (StalledJob) -> Void
     ) -> some BarrierContext {
         Watched(
             base: self,
@@ -100,7 +100,7 @@ extension SerialContext {
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
-        report: @escaping @Sendable (Stall) -> Void
+        report: @escaping @Sendable (StalledJob) -> Void
     ) -> some SerialContext {
         Watched(
             base: self,
@@ -118,7 +118,7 @@ extension ActorBackingContext {
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
-        report: @escaping @Sendable (Stall) -> Void
+        report: @escaping @Sendable (StalledJob) -> Void
     ) -> some ActorBackingContext {
         Watched(
             base: self,

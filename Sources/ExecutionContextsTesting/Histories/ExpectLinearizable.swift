@@ -17,7 +17,7 @@
 ///
 /// let history = History(of: Count())
 /// let count = LockedResource(0, lockedBy: .section)
-/// history.record(2) { count.write { $0 += 2; return $0 } }
+/// history.record(2) { count.mutate { $0 += 2; return $0 } }
 /// try expectLinearizable(history)
 /// ```
 ///
@@ -82,12 +82,12 @@ public struct HistoryFailure: Error, Sendable, CustomStringConvertible {
     /// The result of the check.
     public let kind: Kind
     /// The operations that no order explains, drawn as one row of text for each thread or task.
-    public let lanes: [String]
+    public let threads: [String]
     public let description: String
 
     static func tooMuchWork(_ steps: Int, operations: Int, _ model: String) -> Self {
         Self(
-            kind: .tooMuchWork, lanes: [],
+            kind: .tooMuchWork, threads: [],
             description:
                 "Whether the \(operations) operations have an order that explains them is not known after \(steps) steps "
                 + "of \(model). Record fewer at a time, make the model Hashable, check by keys with partitionedBy, or raise "

@@ -22,7 +22,7 @@ internal import ExecutionContexts
 ///     let history = History(of: Register())
 ///     for (index, name) in ["alice", "bob"].enumerated() {
 ///         sim.spawn(name) {
-///             history.record(.write(index)) { register.write { $0 = index } }
+///             history.record(.write(index)) { register.mutate { $0 = index } }
 ///             history.record(.read) { register.read { $0 } }
 ///         }
 ///     }

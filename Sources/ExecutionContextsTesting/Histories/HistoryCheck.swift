@@ -134,7 +134,7 @@ struct HistoryCheck<Model: SequentialModel> {
                 lines.append("Not shown: \(operations) nothing about this.")
             }
             return HistoryFailure(
-                kind: .notLinearizable, lanes: rows, description: lines.joined(separator: "\n"))
+                kind: .notLinearizable, threads: rows, description: lines.joined(separator: "\n"))
         }
     }
 }

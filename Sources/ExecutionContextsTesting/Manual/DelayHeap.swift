@@ -11,11 +11,11 @@ struct DelayHeap {
         /// The queue of the context on which the delay was set; nil for a delay set on the time
         /// itself.
         let queue: ManualReadyQueue?
-        let fireTime: Moment
+        let fireTime: ContextInstant
     }
 
     private struct Key {
-        let fireTime: Moment
+        let fireTime: ContextInstant
         let order: UInt64
         let slot: Int
 
@@ -42,7 +42,7 @@ struct DelayHeap {
     }
 
     /// The fire time of the next delay; nil if there is none.
-    var next: Moment? {
+    var next: ContextInstant? {
         mutating get {
             while let first = keys.first {
                 if isLive(first) { return first.fireTime }
@@ -73,7 +73,7 @@ struct DelayHeap {
     }
 
     /// Removes and returns the next delay whose fire time is `now` or earlier.
-    mutating func popDue(at now: Moment) -> Entry? {
+    mutating func popDue(at now: ContextInstant) -> Entry? {
         guard let next, next <= now else { return nil }
         let slot = keys[0].slot
         removeFirstKey()

@@ -75,7 +75,7 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     // MARK: Driving
 
     /// The present, in this context's time. It starts at zero.
-    public var now: Moment { manualTime.now }
+    public var now: ContextInstant { manualTime.now }
 
     /// Runs the oldest job that is due on this context; returns false if there is none. Time stands
     /// still.
@@ -92,12 +92,12 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     /// Advances time by `duration` and runs, in order, every job that becomes due.
     public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
 
-    /// Advances time to `moment` and runs, in order, every job that becomes due.
+    /// Advances time to `instant` and runs, in order, every job that becomes due.
     ///
     /// Ready jobs run first. Each delay runs at its own deadline, which `now` returns meanwhile.
-    /// Time never goes back: an earlier moment only runs the ready jobs. Contexts that share the
+    /// Time never goes back: an earlier instant only runs the ready jobs. Contexts that share the
     /// time run as well.
-    public func advance(to moment: Moment) { manualTime.advance(to: moment, name) }
+    public func advance(to instant: ContextInstant) { manualTime.advance(to: instant, name) }
 
     /// Runs every job, advancing time from delay to delay, until only background work is pending.
     ///
@@ -137,7 +137,7 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     ///
     /// ```swift
     /// let context = ManualContext()
-    /// context.repeat(every: .seconds(1)) { print("tick") }.cancel()
+    /// context.schedule(every: .seconds(1)) { print("tick") }.cancel()
     /// try context.finish()
     /// ```
     ///

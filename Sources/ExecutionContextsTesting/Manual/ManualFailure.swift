@@ -17,21 +17,21 @@ public struct ManualFailure: Error, Sendable, CustomStringConvertible {
     /// The name of the context, or of the time, that the test called.
     public let context: String
     /// The source location of that call, as file and line.
-    public let origin: String
+    public let sourceLocation: String
     /// The work that was pending then, in the order in which it would have run.
     public let pending: [PendingWork]
 
     public var description: String {
         switch reason {
         case .neverIdle(let count):
-            "\(origin): '\(context)' ran \(count) jobs and is not done (law 7). Cancel what repeats, put it on a "
+            "\(sourceLocation): '\(context)' ran \(count) jobs and is not done (law 7). Cancel what repeats, put it on a "
                 + "background context, or advance by a duration. \(list)"
         case .stuck:
-            "\(origin): the async body that '\(context)' drives waits for something that does not run there: a Task of "
+            "\(sourceLocation): the async body that '\(context)' drives waits for something that does not run there: a Task of "
                 + "its own, a sleep on a real clock, an actor with its own executor, the main actor (law 7). Inject the "
                 + "context and its clock, or let driveAsync wait for it. \(list)"
         case .unfinished:
-            "\(origin): work is pending on '\(context)' at the end of the test (law 10). Run it or cancel it. \(list)"
+            "\(sourceLocation): work is pending on '\(context)' at the end of the test (law 10). Run it or cancel it. \(list)"
         }
     }
 

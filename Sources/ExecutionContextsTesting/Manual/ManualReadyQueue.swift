@@ -10,7 +10,7 @@ final class ManualReadyQueue: @unchecked Sendable {
         /// Its position among all submissions under its time.
         let order: UInt64
         /// When it was submitted; for a delay, when it fired.
-        let since: Moment
+        let since: ContextInstant
         /// The delay that submitted it, if there is one.
         let delay: DelayedWork?
     }
@@ -54,9 +54,9 @@ final class ManualReadyQueueTime: TimeSource {
         self.queue = queue
     }
 
-    var now: Moment { time.now }
+    var now: ContextInstant { time.now }
 
-    var origin: ObjectIdentifier { time.origin }
+    var identity: ObjectIdentifier { time.identity }
 
     func add(_ delay: DelayedWork, tolerance: Duration) {
         time.add(delay, tolerance: tolerance, of: queue)

@@ -8,7 +8,7 @@ struct ManualState {
         var job: ManualReadyQueue.Job?
     }
 
-    var now = Moment(nanoseconds: 0)
+    var now = ContextInstant(nanoseconds: 0)
     var queues: [ManualReadyQueue] = []
     /// The thread that advances this time.
     struct Driver {
@@ -90,7 +90,7 @@ struct ManualState {
 
     /// The next step of one queue, or of all; if nothing is due, time advances to the next delay,
     /// up to `limit`.
-    mutating func next(_ only: ManualReadyQueue?, upTo limit: Moment?) -> Step {
+    mutating func next(_ only: ManualReadyQueue?, upTo limit: ContextInstant?) -> Step {
         clearRunning()
         while true {
             var step = Step()

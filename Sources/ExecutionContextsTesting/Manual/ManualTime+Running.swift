@@ -40,10 +40,10 @@ extension ManualTime {
         driving(name) { runAll(queue, upTo: nil, name) }
     }
 
-    func advance(to moment: Moment, _ name: String) {
+    func advance(to instant: ContextInstant, _ name: String) {
         driving(name) {
-            _ = runAll(nil, upTo: moment, name)
-            state.withLock { $0.now = max($0.now, moment) }
+            _ = runAll(nil, upTo: instant, name)
+            state.withLock { $0.now = max($0.now, instant) }
         }
     }
 
@@ -105,14 +105,14 @@ extension ManualTime {
         var pending = pending(of: queue)
         if reason == .unfinished { pending.removeAll { $0.isBackground } }
         return ManualFailure(
-            reason: reason, context: name, origin: sourceLocation, pending: pending)
+            reason: reason, context: name, sourceLocation: sourceLocation, pending: pending)
     }
 
     // MARK: Running
 
     /// Fires the due delays and runs one job, advancing time up to `limit` for it; returns false if
     /// there is none.
-    private func runOne(_ queue: ManualReadyQueue?, upTo limit: Moment? = nil) -> Bool {
+    private func runOne(_ queue: ManualReadyQueue?, upTo limit: ContextInstant? = nil) -> Bool {
         while true {
             var step = state.withLock { $0.next(queue, upTo: limit) }
             if step.due.isEmpty {
@@ -130,9 +130,11 @@ extension ManualTime {
         }
     }
 
-    private func runAll(_ queue: ManualReadyQueue?, upTo moment: Moment?, _ name: String) -> Int {
+    private func runAll(_ queue: ManualReadyQueue?, upTo instant: ContextInstant?, _ name: String)
+        -> Int
+    {
         var count = 0
-        while runOne(queue, upTo: moment) {
+        while runOne(queue, upTo: instant) {
             count += 1
             require(
                 count < limit,

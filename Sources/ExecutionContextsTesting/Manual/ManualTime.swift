@@ -42,7 +42,7 @@ public final class ManualTime: TimeSource {
     // MARK: TimeSource
 
     /// The present, which starts at zero.
-    public var now: Moment { state.withLock { $0.now } }
+    public var now: ContextInstant { state.withLock { $0.now } }
 
     /// A clock of this time, for async code that sleeps.
     public var clock: ContextClock { ContextClock(self, name: name) }
@@ -62,7 +62,8 @@ public final class ManualTime: TimeSource {
             let late = lateness(
                 PendingWork(delay, fireTime: fireTime, tolerance: tolerance, queue: queue))
             // A late delay still comes: only a deadline can be `.never`.
-            fireTime = min(fireTime.advanced(by: max(late, .zero)), Moment(nanoseconds: .max - 1))
+            fireTime = min(
+                fireTime.advanced(by: max(late, .zero)), ContextInstant(nanoseconds: .max - 1))
         }
         guard delay.deadline < .never else { return }
         let entry = DelayHeap.Entry(
@@ -82,12 +83,12 @@ public final class ManualTime: TimeSource {
     /// Advances time by `duration` and runs, in order, every job that becomes due, on all contexts.
     public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
 
-    /// Advances time to `moment` and runs, in order, every job that becomes due, on all contexts.
+    /// Advances time to `instant` and runs, in order, every job that becomes due, on all contexts.
     ///
-    /// Delays that are due at the same moment are submitted together, as by one timer interrupt,
+    /// Delays that are due at the same instant are submitted together, as by one timer interrupt,
     /// and jobs that they submit run behind them. Each delay runs at its own deadline, which `now`
-    /// returns meanwhile. Time never goes back: an earlier moment only runs the ready jobs.
-    public func advance(to moment: Moment) { advance(to: moment, name) }
+    /// returns meanwhile. Time never goes back: an earlier instant only runs the ready jobs.
+    public func advance(to instant: ContextInstant) { advance(to: instant, name) }
 
     /// Runs every job, advancing time from delay to delay, until only background work is pending.
     ///

@@ -63,7 +63,7 @@ final class Search: Sendable {
                 "'\(thread)' runs and has made no step for \(settings.patience). It blocks its thread in something "
                 + "that the simulation does not control - a semaphore, a lock of the system, input, a real clock - or "
                 + "computes for long: wait by what the simulation gives, or raise 'patience' (law 33).",
-            schedule: 0, switches: 0, token: nil, story: [])
+            schedule: 0, switches: 0, token: nil, trace: [])
         return SimulationReport(schedules: 0, isComplete: false, failure: failure)
     }
 
@@ -164,7 +164,7 @@ final class Search: Sendable {
             happened:
                 "\(unused) of the token's \(count) switches \(unused == 1 ? "does" : "do") not apply to this program, which has "
                 + "changed since the token was made. What ran instead found nothing, and shows nothing: search again (law 33).",
-            schedule: 0, switches: count, token: nil, story: [])
+            schedule: 0, switches: count, token: nil, trace: [])
     }
 
     private func report(_ schedules: Int, isComplete: Bool = false, failure: SimulationFailure?)
@@ -218,7 +218,7 @@ final class Search: Sendable {
                 + "clock, a random number, the order of a set. Make it anew in the body, or make it the same each time "
                 + "(law 33)."
                 + (first.finding.map { " What was found: \($0.message)" } ?? ""),
-            schedule: number, switches: first.schedule.switches.count, token: nil, story: [])
+            schedule: number, switches: first.schedule.switches.count, token: nil, trace: [])
     }
 
     /// Shrinks a failing schedule, and describes its failure.
@@ -260,6 +260,6 @@ final class Search: Sendable {
             kind: outcome.finding!.kind, simulation: settings.name,
             happened: outcome.finding!.message,
             schedule: number, switches: schedule?.switches.count ?? outcome.schedule.switches.count,
-            token: schedule?.token(for: settings.identity), story: outcome.story)
+            token: schedule?.token(for: settings.identity), trace: outcome.story)
     }
 }

@@ -6,7 +6,7 @@ struct Settings: Sendable {
     var time: SimulationTime
     var seed: UInt64
     var steps: Int
-    /// The moment at which time ends, in nanoseconds.
+    /// The instant at which time ends, in nanoseconds.
     var horizon: Int64
     var patience: Duration
     var ignoring: Set<SimulationFailure.Kind>

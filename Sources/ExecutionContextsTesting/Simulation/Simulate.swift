@@ -9,7 +9,7 @@ internal import Foundation
 ///
 /// ```swift
 /// try simulate("overdraw", schedules: 2_000) { sim in
-///     let account = Account(on: sim.serial("account"))
+///     let account = Account(on: sim.serial(named: "account"))
 ///     sim.spawn("alice") { account.withdraw(80) }
 ///     sim.spawn("bob") { account.withdraw(80) }
 ///     sim.invariant("never below zero") { account.balance >= 0 }
@@ -76,13 +76,14 @@ public func search(
 ) -> SimulationReport {
     let settings = Settings(
         name: name, schedules: schedules, strategy: strategy, time: time, seed: seed, steps: steps,
-        horizon: Moment(nanoseconds: 0).advanced(by: horizon).nanoseconds, patience: patience,
+        horizon: ContextInstant(nanoseconds: 0).advanced(by: horizon).nanoseconds,
+        patience: patience,
         ignoring: ignoring)
     func misuse(_ message: String) -> SimulationReport {
         let failure = SimulationFailure(
             kind: .misuse, simulation: name, happened: message, schedule: 0, switches: 0,
             token: nil,
-            story: [])
+            trace: [])
         return SimulationReport(schedules: 0, isComplete: false, failure: failure)
     }
     if HostThread.current != nil {

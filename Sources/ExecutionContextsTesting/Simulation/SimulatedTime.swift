@@ -5,7 +5,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
     // Unchecked: the thread that owns the scheduler token owns this object.
 
     private struct Entry {
-        let deadline: Moment
+        let deadline: ContextInstant
         let delay: DelayedWork?
         let fire: () -> Void
         let edge: Edge
@@ -20,10 +20,10 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
 
     init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
-    var now: Moment {
+    var now: ContextInstant {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
-        return Moment(nanoseconds: scheduler?.now ?? 0)
+        return ContextInstant(nanoseconds: scheduler?.now ?? 0)
     }
 
     func add(_ delay: DelayedWork, tolerance: Duration) {
@@ -47,14 +47,15 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
     }
 
     /// Calls `fire` at the deadline, for what is no delay. The result cancels it.
-    func add(at deadline: Moment, _ fire: @escaping () -> Void) -> Int {
+    func add(at deadline: ContextInstant, _ fire: @escaping () -> Void) -> Int {
         insert(deadline, nil, .released(), fire)
     }
 
     func remove(_ key: Int) { entries.removeAll { $0.key == key } }
 
     private func insert(
-        _ deadline: Moment, _ delay: DelayedWork?, _ edge: Edge, _ fire: @escaping () -> Void
+        _ deadline: ContextInstant, _ delay: DelayedWork?, _ edge: Edge,
+        _ fire: @escaping () -> Void
     )
         -> Int
     {
@@ -70,7 +71,8 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
     /// The entry that is due first, in words.
     var first: String? {
         entries.first.map { entry in
-            entry.delay.map { "A delay that was set at \($0.origin)" } ?? "A sleep of a task"
+            entry.delay.map { "A delay that was set at \($0.sourceLocation)" }
+                ?? "A sleep of a task"
         }
     }
 
@@ -93,11 +95,13 @@ public struct SimulatedClock: Clock {
 
     init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
-    public var now: Moment { scheduler.clock.now }
+    public var now: ContextInstant { scheduler.clock.now }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// Sleeps until simulated time has reached `deadline`, or throws when the task is cancelled.
-    public nonisolated(nonsending) func sleep(until deadline: Moment, tolerance: Duration? = nil)
+    public nonisolated(nonsending) func sleep(
+        until deadline: ContextInstant, tolerance: Duration? = nil
+    )
         async throws
     {
         let sleep = Sleep(scheduler)
@@ -122,7 +126,7 @@ private final class Sleep: Sendable {
 
     init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
-    func begin(_ continuation: UnsafeContinuation<Void, any Error>, _ deadline: Moment) {
+    func begin(_ continuation: UnsafeContinuation<Void, any Error>, _ deadline: ContextInstant) {
         let isCancelled = state.withLock { state in
             if !state.isCancelled { unsafe state.continuation = continuation }
             return state.isCancelled

@@ -51,12 +51,12 @@ public final class SimulatedWorld: Sendable {
     public var global: SimulatedGlobalContext { globalContext }
 
     /// Creates a serial context.
-    public func serial(_ name: String) -> SimulatedSerialContext {
+    public func serial(named name: String) -> SimulatedSerialContext {
         SimulatedSerialContext(name, scheduler)
     }
 
     /// Creates a concurrent context that supports barriers.
-    public func barrier(_ name: String) -> SimulatedBarrierContext {
+    public func barrier(named name: String) -> SimulatedBarrierContext {
         SimulatedBarrierContext(name, scheduler)
     }
 

@@ -51,7 +51,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     /// `EXECUTION_CONTEXTS_REPLAY`; nil if it cannot be replayed.
     public let token: String?
     /// Which thread ran when, and what it did, one stretch in each element.
-    public let story: [String]
+    public let trace: [String]
 
     public var description: String {
         var lines = ["Simulation '\(simulation)' found \(kind.rawValue): \(happened)"]
@@ -59,7 +59,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
             let count = switches == 1 ? "1 switch" : "\(switches) switches"
             lines.append("Found in schedule \(schedule), by \(count):")
         }
-        lines += story.map { "  " + $0 }
+        lines += trace.map { "  " + $0 }
         if let token {
             lines.append(
                 "Replay it with EXECUTION_CONTEXTS_REPLAY=\(token), or with replay: \"\(token)\".")

@@ -8,7 +8,7 @@ internal import ExecutionContexts
 ///
 /// ```swift
 /// try simulate("counting") { sim in
-///     let count = Tracked(0, "count")
+///     let count = Tracked(0, name: "count")
 ///     sim.spawn("alice") { count.value += 1 }
 ///     sim.spawn("bob") { count.value += 1 }
 ///     sim.finally("both counted") { count.value == 2 }
@@ -24,7 +24,7 @@ public final class Tracked<Value: Sendable>: Sendable {
     /// Creates a variable, with its name in the text of a failure.
     ///
     /// The name has no default: with one, a trailing closure would become the value, and never run.
-    public init(_ value: Value, _ name: String) {
+    public init(_ value: Value, name: String) {
         stored = Locked(value)
         self.name = name
     }

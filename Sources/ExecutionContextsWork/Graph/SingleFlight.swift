@@ -3,7 +3,7 @@ public import ExecutionContexts
 /// Work by key that is performed once for all callers that want it at the same time.
 ///
 /// ```swift
-/// let sizes = SingleFlight<String, Int>("size", on: .global.serial("sizes")) { path in
+/// let sizes = SingleFlight<String, Int>(name: "size", on: .global.serial(named: "sizes")) { path in
 ///     GlobalContext().submit { path.utf8.count }
 /// }
 /// let size = sizes["birds/wren"].value()
@@ -33,7 +33,7 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// Creates a single flight in a graph that it may share; `body` begins an item, on the graph's
     /// context.
     public init(
-        _ name: String = "work", in graph: WorkGraph,
+        name: String = "work", in graph: WorkGraph,
         _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
     ) {
         flights = KeyedFlights(name, in: graph, body)
@@ -41,10 +41,10 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
     /// Creates a single flight in a graph of its own on `context`; `body` begins an item there.
     public init(
-        _ name: String = "work", on context: some SerialContext,
+        name: String = "work", on context: some SerialContext,
         _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
     ) {
-        self.init(name, in: WorkGraph(on: context), body)
+        self.init(name: name, in: WorkGraph(on: context), body)
     }
 
     /// Creates a single flight in a graph that it may share; an item ends as the `Async` that
@@ -52,10 +52,10 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     ///
     /// An item that ends first cancels the `Async`.
     public init(
-        _ name: String = "work", in graph: WorkGraph,
+        name: String = "work", in graph: WorkGraph,
         _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
     ) {
-        self.init(name, in: graph) { key, flight in flight.follow(body(key)) }
+        self.init(name: name, in: graph) { key, flight in flight.follow(body(key)) }
     }
 
     /// Creates a single flight in a graph of its own on `context`; an item ends as the `Async` that
@@ -63,10 +63,10 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     ///
     /// An item that ends first cancels the `Async`.
     public init(
-        _ name: String = "work", on context: some SerialContext,
+        name: String = "work", on context: some SerialContext,
         _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
     ) {
-        self.init(name, in: WorkGraph(on: context), body)
+        self.init(name: name, in: WorkGraph(on: context), body)
     }
 
     /// The work for `key`, to subscribe to or to depend on. The subscript begins nothing.

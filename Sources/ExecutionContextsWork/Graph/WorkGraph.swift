@@ -4,11 +4,11 @@ internal import Synchronization
 /// Work items that depend on each other, on one context that they share.
 ///
 /// ```swift
-/// let graph = WorkGraph(on: .global.serial("images"))
-/// let files = SingleFlight<String, [UInt8]>("file", in: graph) { path, flight in
+/// let graph = WorkGraph(on: .global.serial(named: "images"))
+/// let files = SingleFlight<String, [UInt8]>(name: "file", in: graph) { path, flight in
 ///     flight.follow(GlobalContext().submit { Array(path.utf8) })
 /// }
-/// let sizes = SingleFlight<String, Int>("size", in: graph) { path, flight in
+/// let sizes = SingleFlight<String, Int>(name: "size", in: graph) { path, flight in
 ///     flight.process(files[path], on: .global) { bytes, _ in bytes.count }
 /// }
 /// sizes["birds/wren"].subscribe(priority: .high, on: .main) { event in
@@ -59,7 +59,7 @@ public final class WorkGraph: Sendable {
     /// Returns work without a key: `body` begins it for its first subscriber, and again for one
     /// that joins after its end.
     public func work<Value: Sendable>(
-        _ name: String, _ body: @escaping @Sendable (Flight<Value>) -> Void
+        named name: String, _ body: @escaping @Sendable (Flight<Value>) -> Void
     ) -> SharedWork<Value> {
         SharedWork(target: SoleTarget(self, name, body))
     }

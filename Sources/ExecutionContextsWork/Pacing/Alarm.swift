@@ -27,7 +27,8 @@ final class Alarm: @unchecked Sendable {
     ///   - fired: called on the context when the delay is due.
     ///   - dropped: called if the context drops the delay.
     func set(
-        at deadline: Moment, on context: some ExecutionContext, from location: AlarmLocation,
+        at deadline: ContextInstant, on context: some ExecutionContext,
+        from location: AlarmLocation,
         fired: @escaping @Sendable (Alarm) -> Void,
         dropped: @escaping @Sendable (Alarm) -> Void
     ) {

@@ -31,8 +31,8 @@ final class DebounceCore: @unchecked Sendable {
 
     /// Binds the caller's context values to the job now, since another call may have set the delay.
     private func bound(_ work: @escaping Work) -> Work {
-        guard let binding = base.binding else { return work }
-        return binding(work)
+        guard let submissionTransform = base.submissionTransform else { return work }
+        return submissionTransform(work)
     }
 
     func flush() -> Bool {
@@ -50,13 +50,13 @@ final class DebounceCore: @unchecked Sendable {
 
     private func perform(_ effects: DebounceMachine.Effects) {
         effects.oldAlarm?.cancel()
-        if let (alarm, moment) = effects.alarm { set(alarm, at: moment, on: base) }
+        if let (alarm, instant) = effects.alarm { set(alarm, at: instant, on: base) }
         if let work = effects.work { base.execute(work) }
     }
 
-    private func set(_ alarm: Alarm, at moment: Moment, on base: some ExecutionContext) {
+    private func set(_ alarm: Alarm, at instant: ContextInstant, on base: some ExecutionContext) {
         alarm.set(
-            at: moment, on: base, from: location, fired: { self.alarmFired($0) },
+            at: instant, on: base, from: location, fired: { self.alarmFired($0) },
             dropped: { alarm in
                 self.perform(self.section.execute { self.machine.alarmDropped(alarm) })
             })
@@ -66,7 +66,7 @@ final class DebounceCore: @unchecked Sendable {
     private func alarmFired(_ alarm: Alarm) {
         let now = base.time.now
         let effects = section.execute { machine.alarmFired(alarm, at: now, in: section) }
-        if let (alarm, moment) = effects.alarm { set(alarm, at: moment, on: base) }
+        if let (alarm, instant) = effects.alarm { set(alarm, at: instant, on: base) }
         effects.work?()
     }
 }

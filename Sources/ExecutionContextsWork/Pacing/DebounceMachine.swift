@@ -14,7 +14,7 @@ struct DebounceMachine {
         /// The action with its value, to run.
         var work: Work?
         /// The alarm to set, and its deadline.
-        var alarm: (Alarm, Moment)?
+        var alarm: (Alarm, ContextInstant)?
         /// The alarm to cancel.
         var oldAlarm: Alarm?
         /// A job that will not run, to free outside the lock.
@@ -24,14 +24,14 @@ struct DebounceMachine {
     private let policy: Policy
     private var kept: Work?
     /// The earliest time of the next action: the end of the quiet period or of the window.
-    private var due: Moment?
+    private var due: ContextInstant?
     private var alarm: Alarm?
 
     init(_ policy: Policy) { self.policy = policy }
 
     var isPending: Bool { kept != nil }
 
-    mutating func call(_ work: @escaping Work, at now: Moment, in section: CriticalSection)
+    mutating func call(_ work: @escaping Work, at now: ContextInstant, in section: CriticalSection)
         -> Effects
     {
         switch policy {
@@ -51,14 +51,15 @@ struct DebounceMachine {
     }
 
     /// Handles a due alarm. Only the alarm that was set last has an effect.
-    mutating func alarmFired(_ alarm: Alarm, at now: Moment, in section: CriticalSection) -> Effects
+    mutating func alarmFired(_ alarm: Alarm, at now: ContextInstant, in section: CriticalSection)
+        -> Effects
     {
         guard end(alarm), kept != nil, let due else { return Effects() }
         guard now >= due else { return setAlarm(at: due, in: section) }
         return deliver(at: now, opensWindow: true)
     }
 
-    mutating func flush(at now: Moment) -> Effects {
+    mutating func flush(at now: ContextInstant) -> Effects {
         var effects = kept == nil ? Effects() : deliver(at: now, opensWindow: false)
         effects.oldAlarm = alarm.take()
         return effects
@@ -78,7 +79,7 @@ struct DebounceMachine {
         return true
     }
 
-    private mutating func deliver(at now: Moment, opensWindow: Bool) -> Effects {
+    private mutating func deliver(at now: ContextInstant, opensWindow: Bool) -> Effects {
         let work = kept.take()
         switch policy {
         case .quiet: due = nil
@@ -97,9 +98,11 @@ struct DebounceMachine {
         return effects
     }
 
-    private mutating func setAlarm(at moment: Moment, in section: CriticalSection) -> Effects {
+    private mutating func setAlarm(at instant: ContextInstant, in section: CriticalSection)
+        -> Effects
+    {
         let alarm = Alarm(in: section)
         self.alarm = alarm
-        return Effects(alarm: (alarm, moment))
+        return Effects(alarm: (alarm, instant))
     }
 }

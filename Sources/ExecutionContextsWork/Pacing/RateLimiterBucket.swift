@@ -10,7 +10,7 @@ struct RateLimiterBucket {
     private let interval: Int64
     /// How far ahead, in nanoseconds, the full instant may be while one token is left.
     private let allowance: Int64
-    private var full: Moment?
+    private var full: ContextInstant?
 
     private static var longest: Int64 { .max / 4 }
 
@@ -23,13 +23,13 @@ struct RateLimiterBucket {
     }
 
     /// When the next token is available.
-    func next(at now: Moment) -> Moment {
+    func next(at now: ContextInstant) -> ContextInstant {
         guard let full else { return now }
         return max(now, full.advanced(by: .nanoseconds(-allowance)))
     }
 
     /// Takes a token, which must be available.
-    mutating func take(at now: Moment) {
+    mutating func take(at now: ContextInstant) {
         full = max(full ?? now, now).advanced(by: .nanoseconds(interval))
     }
 }

@@ -23,8 +23,8 @@ final class RateLimiterCore: @unchecked Sendable {
     /// it.
     func bound(_ work: @escaping Work) -> Work {
         // Not `??`: passing a closure through a generic function wraps it in an allocated thunk.
-        guard let binding = base.binding else { return work }
-        return binding(work)
+        guard let submissionTransform = base.submissionTransform else { return work }
+        return submissionTransform(work)
     }
 
     var pendingCount: Int { section.execute { queue.count } }
@@ -73,14 +73,14 @@ final class RateLimiterCore: @unchecked Sendable {
             let completion = CompletionGuard(ServingJob(core: self, job: nil))
             // Never inline: many jobs that may begin would nest.
             base.enqueue { completion.run() }
-        case .set(let alarm, let moment): set(alarm, at: moment, on: base)
+        case .set(let alarm, let instant): set(alarm, at: instant, on: base)
         case .cancel(let alarm): alarm.cancel()
         }
     }
 
-    private func set(_ alarm: Alarm, at moment: Moment, on base: some SerialContext) {
+    private func set(_ alarm: Alarm, at instant: ContextInstant, on base: some SerialContext) {
         alarm.set(
-            at: moment, on: base, from: location, fired: { alarm in self.serve { $0.end(alarm) } },
+            at: instant, on: base, from: location, fired: { alarm in self.serve { $0.end(alarm) } },
             dropped: { alarm in
                 if self.section.execute({ self.queue.end(alarm) }) { self.abandonAll() }
             })

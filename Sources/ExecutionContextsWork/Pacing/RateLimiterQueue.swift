@@ -50,7 +50,7 @@ struct RateLimiterQueue {
         case nothing
         /// A job could begin now, and no serving job is pending.
         case submitServingJob
-        case set(Alarm, Moment)
+        case set(Alarm, ContextInstant)
         /// No job waits any more.
         case cancel(Alarm)
     }
@@ -88,7 +88,7 @@ struct RateLimiterQueue {
     }
 
     /// Removes and returns the first job, if there is one and a token for it.
-    mutating func begin(at now: Moment) -> RateLimitedJob? {
+    mutating func begin(at now: ContextInstant) -> RateLimitedJob? {
         guard let job = first, bucket.next(at: now) <= now else { return nil }
         bucket.take(at: now)
         _ = remove(job)
@@ -113,16 +113,16 @@ struct RateLimiterQueue {
     var isArranged: Bool { servingJobs > 0 || first == nil }
 
     /// What the waiting jobs lack to begin in time. Call it after each change.
-    mutating func arrange(at now: Moment, in section: CriticalSection) -> Effect {
+    mutating func arrange(at now: ContextInstant, in section: CriticalSection) -> Effect {
         guard first != nil else { return alarm.take().map { .cancel($0) } ?? .nothing }
         if servingJobs > 0 || alarm != nil { return .nothing }
-        let moment = bucket.next(at: now)
-        if moment <= now {
+        let instant = bucket.next(at: now)
+        if instant <= now {
             servingJobs += 1
             return .submitServingJob
         }
         let alarm = Alarm(in: section)
         self.alarm = alarm
-        return .set(alarm, moment)
+        return .set(alarm, instant)
     }
 }

@@ -136,7 +136,7 @@ extension PrioritizedQueue {
     private func queued<Value: Sendable>(_ job: ResultJob<Value>) -> QueuedWork<Value> {
         let work = QueuedWork(job)
         job.promise.onCancel { job.asyncWasCancelled() }
-        job.entry = core.base.binding?({ job.perform() })
+        job.entry = core.base.submissionTransform?({ job.perform() })
         core.submit(job)
         return work
     }

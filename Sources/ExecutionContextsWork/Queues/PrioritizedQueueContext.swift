@@ -47,7 +47,9 @@ private struct PrioritizedQueueContext: ExecutionContext {
 
     func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }
 
-    var binding: (@Sendable (_ work: @escaping Work) -> Work)? { queue.core.base.binding }
+    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        queue.core.base.submissionTransform
+    }
 
     var time: any TimeSource { queue.core.base.time }
 

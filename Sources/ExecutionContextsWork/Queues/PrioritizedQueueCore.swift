@@ -22,8 +22,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     /// Binds the submitter's context values to the job, since another thread may hand it over.
     func bound(_ work: @escaping Work) -> Work {
         // Not `??`: passing a closure through a generic function wraps it in an allocated thunk.
-        guard let binding = base.binding else { return work }
-        return binding(work)
+        guard let submissionTransform = base.submissionTransform else { return work }
+        return submissionTransform(work)
     }
 
     // MARK: Settings

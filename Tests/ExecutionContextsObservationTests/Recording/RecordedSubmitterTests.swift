@@ -66,7 +66,7 @@ struct RecordedSubmitterTests {
         async
     {
         let recorder = Recorder()
-        let view = GlobalContext().serial("view").observed(by: recorder)
+        let view = GlobalContext().serial(named: "view").observed(by: recorder)
         let section = CriticalSection(name: "section").observed(by: recorder)
         await offThePool {
             let done = DispatchSemaphore(value: 0)
@@ -126,7 +126,7 @@ struct RecordedSubmitterTests {
     @Test func `A hold is recorded as a job from its call to its release`() {
         let recorder = Recorder()
         let view =
-            SerialQueueContext(label: "queue").observed(by: recorder)
+            SerialQueueContext(name: "queue").observed(by: recorder)
             as! any SynchronousBarrierContext
         let hold = view.hold()
         #expect(recorder.jobs.map(\.state) == [.running])

@@ -14,7 +14,7 @@ struct RecorderTests {
         manual.stall(for: .milliseconds(3))
         manual.runReady()
         #expect(recorder.events.map(\.kind) == [.enqueued, .started, .finished])
-        #expect(recorder.events.map(\.moment.nanoseconds) == [0, 3_000_000, 5_000_000])
+        #expect(recorder.events.map(\.instant.nanoseconds) == [0, 3_000_000, 5_000_000])
         #expect(recorder.events.allSatisfy { $0.context == "base" && $0.job.job == 1 })
         let job = recorder.jobs[0]
         #expect(job.waited == .milliseconds(3))
@@ -39,13 +39,13 @@ struct RecorderTests {
     func `A job that its context drops or refuses is abandoned, and no longer counts as waiting`() {
         let recorder = Recorder()
         let manual = ManualContext()
-        let view = ClosureContext("leaky") { _ in }.observed(by: recorder)
+        let view = ClosureContext(name: "leaky") { _ in }.observed(by: recorder)
         view.execute {}
         #expect(recorder.events.map(\.kind) == [.enqueued, .abandoned])
         #expect(recorder.jobs[0].state == .abandoned)
         #expect(recorder.totals[0].abandoned == 1)
         #expect(recorder.totals[0].waiting == 0)
-        let full = manual.bounded(1, overflow: .refuse).observed(by: recorder)
+        let full = manual.bounded(to: 1, overflow: .refuse).observed(by: recorder)
         full.execute {}
         full.execute({}, refused: { _ in })
         #expect(recorder.jobs.map(\.state) == [.abandoned, .waiting, .abandoned])
@@ -146,7 +146,7 @@ struct RecorderTests {
         virtual.execute { real.execute {} }
         manual.runReady()
         let jobs = recorder.jobs
-        #expect(jobs[0].enqueued == Moment(nanoseconds: 1_000_000_000_000))
+        #expect(jobs[0].enqueued == ContextInstant(nanoseconds: 1_000_000_000_000))
         #expect(jobs[1].submitter == jobs[0].id)
         let events = try Trace(recorder).complete
         #expect(events.map(\.ts).min() == 0)

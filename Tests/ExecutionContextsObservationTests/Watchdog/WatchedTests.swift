@@ -11,7 +11,7 @@ struct WatchedTests {
         let time = ManualTime()
         let base: ManualContext
         let reporter: ManualContext
-        let stalls = Box<[Stall]>([])
+        let stalls = Box<[StalledJob]>([])
         let view: any SerialContext
 
         init(limit: Duration = .seconds(1)) {
@@ -29,7 +29,7 @@ struct WatchedTests {
     private struct Held {
         let time = ManualTime()
         let reporter: ManualContext
-        let stalls = Box<[Stall]>([])
+        let stalls = Box<[StalledJob]>([])
         let view: any SerialContext & SynchronousBarrierContext
 
         struct Timed: ContextDecorator, SerialContext, SynchronousBarrierContext {
@@ -40,7 +40,7 @@ struct WatchedTests {
         init() {
             let reporter = ManualContext(name: "reporter", time: time)
             self.reporter = reporter
-            let queue = Timed(base: SerialQueueContext(label: "base"), time: reporter.time)
+            let queue = Timed(base: SerialQueueContext(name: "base"), time: reporter.time)
             view =
                 queue.watched(limit: .seconds(1), on: reporter) { [stalls] stall in
                     stalls.withValue { $0.append(stall) }
@@ -110,11 +110,11 @@ struct WatchedTests {
     }
 
     @Test func `A stall in system time is reported on another context, while it lasts`() async {
-        let stalls = Box<[Stall]>([])
+        let stalls = Box<[StalledJob]>([])
         await offThePool {
             let reported = DispatchSemaphore(value: 0)
             let ended = DispatchSemaphore(value: 0)
-            let view = SerialQueueContext(label: "base").watched(limit: .milliseconds(1)) { stall in
+            let view = SerialQueueContext(name: "base").watched(limit: .milliseconds(1)) { stall in
                 stalls.withValue { $0.append(stall) }
                 reported.signal()
             }

@@ -152,7 +152,7 @@ struct HistoryTests {
         let error = try #require(throws: HistoryFailure.self) { try expectLinearizable(history) }
         print(error)
         #expect(
-            error.lanes == [
+            error.threads == [
                 "alice  [enqueue(7) = nil]", "bob                      [dequeue = 7]",
                 "carol                     [dequeue = 7]",
             ])
@@ -166,7 +166,7 @@ struct HistoryTests {
         history.record(.read, by: "b") { 49 }
         let error = try #require(throws: HistoryFailure.self) { try expectLinearizable(history) }
         print(error)
-        #expect(error.lanes == ["b  [read = 49]"])
+        #expect(error.threads == ["b  [read = 49]"])
         #expect(error.description.contains("They began with RegisterModel(value: 50)."))
     }
 

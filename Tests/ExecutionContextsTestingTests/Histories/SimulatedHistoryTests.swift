@@ -8,7 +8,7 @@ import Testing
 struct SimulatedHistoryTests {
     /// A stack that is read and changed under a lock, or without one.
     final class Stack: Sendable {
-        private let elements = Tracked<[Int]>([], "elements")
+        private let elements = Tracked<[Int]>([], name: "elements")
         private let lock: Lock
 
         enum Lock: String, CaseIterable, Sendable { case coordinator, section, none }
@@ -18,7 +18,7 @@ struct SimulatedHistoryTests {
 
         init(_ lock: Lock, _ sim: SimulatedWorld) {
             self.lock = lock
-            coordinator = ReadWriteCoordinator(name: "stack", writesOn: sim.serial("writes"))
+            coordinator = ReadWriteCoordinator(name: "stack", writesOn: sim.serial(named: "writes"))
         }
 
         private func alone<Value>(_ body: () -> Value) -> Value {
@@ -79,8 +79,8 @@ struct SimulatedHistoryTests {
         isBroken: Bool
     ) {
         let report = search("register", schedules: 250) { sim in
-            let lock = ReadWriteCoordinator(name: "register", writesOn: sim.serial("writes"))
-            let (low, high) = (Tracked(0, "low"), Tracked(0, "high"))
+            let lock = ReadWriteCoordinator(name: "register", writesOn: sim.serial(named: "writes"))
+            let (low, high) = (Tracked(0, name: "low"), Tracked(0, name: "high"))
             let history = History(of: RegisterModel())
             for (index, name) in ["alice", "bob"].enumerated() {
                 sim.spawn(name) {
@@ -115,7 +115,7 @@ struct SimulatedHistoryTests {
                 let history = History(of: RegisterModel())
                 sim.spawn("alice") {
                     _ = try? history.record(.write(1)) {
-                        if isDone { value.write { $0 = 1 } }
+                        if isDone { value.mutate { $0 = 1 } }
                         throw Crash()
                     }
                 }
@@ -132,7 +132,7 @@ struct SimulatedHistoryTests {
         throws
     {
         let report = search("map", schedules: 250) { sim in
-            let map = Tracked<[Int: Int]>([:], "map")
+            let map = Tracked<[Int: Int]>([:], name: "map")
             let section = CriticalSection(name: "map")
             let history = History(of: MapModel())
             for (index, name) in ["alice", "bob"].enumerated() {

@@ -34,10 +34,10 @@ struct ThreadHistoryTests {
                 case 0: history.record(.get(key)) { registry.read { $0[key] } }
                 case 1:
                     history.record(.put(key, step)) {
-                        registry.write { $0.updateValue(step, forKey: key) }
+                        registry.mutate { $0.updateValue(step, forKey: key) }
                     }
                 default:
-                    history.record(.remove(key)) { registry.write { $0.removeValue(forKey: key) } }
+                    history.record(.remove(key)) { registry.mutate { $0.removeValue(forKey: key) } }
                 }
             }
         }
@@ -52,7 +52,7 @@ struct ThreadHistoryTests {
         await onThreads(4) { _ in
             for _ in 0..<2_500 {
                 history.record(1) {
-                    count.write { count in
+                    count.mutate { count in
                         count += 1
                         return count
                     }
@@ -71,7 +71,7 @@ struct ThreadHistoryTests {
         await onThreads(4) { _ in
             for _ in 0..<250 {
                 history.record(1) {
-                    count.write { count in
+                    count.mutate { count in
                         // Loses the update after the 700th.
                         if count != 700 { count += 1 }
                         return count == 700 ? 701 : count
@@ -81,7 +81,7 @@ struct ThreadHistoryTests {
         }
         let error = try #require(throws: HistoryFailure.self) { try expectLinearizable(history) }
         print(error)
-        #expect(error.lanes.count <= 5, "\(error)")
+        #expect(error.threads.count <= 5, "\(error)")
     }
 
     @Test func `Awaited operations of tasks are recorded, each task in a row of its own`()
@@ -105,6 +105,6 @@ struct ThreadHistoryTests {
         try expectLinearizable(history)
         await history.recordAsync(.read) { await register.read() + 10 }
         let error = try #require(throws: HistoryFailure.self) { try expectLinearizable(history) }
-        #expect(error.lanes.allSatisfy { $0.hasPrefix("task ") }, "\(error)")
+        #expect(error.threads.allSatisfy { $0.hasPrefix("task ") }, "\(error)")
     }
 }

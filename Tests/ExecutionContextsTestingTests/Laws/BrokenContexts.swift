@@ -139,7 +139,7 @@ final class WrongTime: TimeSource {
 
     init(_ fault: Fault) { self.fault = fault }
 
-    var now: Moment { SystemTime.shared.now }
+    var now: ContextInstant { SystemTime.shared.now }
 
     func add(_ delay: DelayedWork, tolerance: Duration) {
         if fault == .early { return queue.async { delay.fire() } }

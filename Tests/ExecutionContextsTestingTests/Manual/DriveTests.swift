@@ -54,7 +54,7 @@ struct DriveTests {
     @Test func `Views, delays and time limits that the body awaits run on the context`() throws {
         let context = context
         let value = try context.drive {
-            let sum = try await context.serial("view").run { 1 }
+            let sum = try await context.serial(named: "view").run { 1 }
             let late = try await context.submit { 2 }.delay(.seconds(5), on: context).get()
             let never = Promise<Int>()
             await #expect(throws: AsyncError.self) {
@@ -64,7 +64,7 @@ struct DriveTests {
             return sum + late + other
         }
         #expect(value == 7)
-        #expect(context.now == Moment(nanoseconds: 8_000_000_000))
+        #expect(context.now == ContextInstant(nanoseconds: 8_000_000_000))
     }
 
     @Test func `A retry waits in virtual time`() throws {
@@ -72,7 +72,7 @@ struct DriveTests {
         let context = context
         let tries = Log()
         let value = try context.drive {
-            try await Async.retry(4, backoff: .constant(.seconds(60)), on: context) { _ in
+            try await Async.retry(attempts: 4, backoff: .constant(.seconds(60)), on: context) { _ in
                 context.submit {
                     tries.add(1)
                     if tries.entries.count < 3 { throw Rain() }
@@ -81,7 +81,7 @@ struct DriveTests {
             }.get()
         }
         #expect(value == "dry")
-        #expect(context.now == Moment(nanoseconds: 120_000_000_000))
+        #expect(context.now == ContextInstant(nanoseconds: 120_000_000_000))
     }
 
     // MARK: Code that runs elsewhere
@@ -118,7 +118,7 @@ struct DriveTests {
     @Test func `An endless repetition ends the drive at its limit`() throws {
         let context = context
         let gate = Gate()
-        let beat = context.repeat(every: .seconds(1)) {}
+        let beat = context.schedule(every: .seconds(1)) {}
         let failure = try #require(throws: ManualFailure.self) {
             try context.drive(limit: 20) { await gate.wait() }
         }
@@ -183,7 +183,7 @@ struct DriveTests {
 
 /// An actor that no manual context runs.
 private actor Elsewhere {
-    private let queue = GlobalContext().serial("elsewhere").serialExecutor
+    private let queue = GlobalContext().serial(named: "elsewhere").serialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe queue.asUnownedSerialExecutor()
     }

@@ -21,7 +21,7 @@ struct ManualBadDayTests {
         context.schedule(after: .nanoseconds(1)) { [log] in log.add(2) }
         context.advance(by: duration)
         #expect(log.entries == [1])
-        #expect(context.now == Moment(nanoseconds: 1_000_000_000))
+        #expect(context.now == ContextInstant(nanoseconds: 1_000_000_000))
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .nanoseconds(Int64.max)])
@@ -111,7 +111,7 @@ struct ManualBadDayTests {
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {
             let context = ManualContext(name: "endless", time: ManualTime(limit: 5_000))
-            _ = context.repeat(every: .nanoseconds(1)) {}
+            _ = context.schedule(every: .nanoseconds(1)) {}
             context.advance(by: .seconds(Int64.max))
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
@@ -135,7 +135,7 @@ struct ManualBadDayTests {
                         switch index % 4 {
                         case 0: context.execute(note)
                         case 1: context.schedule(after: .microseconds(index % 7), note)
-                        case 2: context.serial("view").execute(note)
+                        case 2: context.serial(named: "view").execute(note)
                         default:
                             let delay = context.schedule(after: .seconds(index), note)
                             if delay.cancel() { note() }
@@ -156,7 +156,7 @@ struct ManualBadDayTests {
 
     @Test func `Law 7: delays from many threads run in the order of their deadlines`() async {
         let context = context
-        let moments = Locked<[Moment]>([])
+        let moments = Locked<[ContextInstant]>([])
         await withTaskGroup { group in
             for task in 0..<8 {
                 group.addTask {

@@ -25,7 +25,7 @@ struct ManualClockTests {
     @Test func `Law 7: sleeps with the same deadline end in the order in which they began`() {
         for index in 0..<100 {
             context.submitTask { [context, log] in
-                try await context.clock.sleep(until: Moment(nanoseconds: 7))
+                try await context.clock.sleep(until: ContextInstant(nanoseconds: 7))
                 log.add(index)
             }
         }
@@ -67,8 +67,8 @@ struct ManualClockTests {
         #expect(context.pending.isEmpty)
     }
 
-    @Test(arguments: [Moment(nanoseconds: -5), Moment(nanoseconds: 0)])
-    func `A deadline that has passed is due at once`(_ deadline: Moment) {
+    @Test(arguments: [ContextInstant(nanoseconds: -5), ContextInstant(nanoseconds: 0)])
+    func `A deadline that has passed is due at once`(_ deadline: ContextInstant) {
         let answer = context.submitTask { [context] in
             try await context.clock.sleep(until: deadline)
         }
@@ -120,7 +120,7 @@ struct ManualClockTests {
             }
         }
         #expect(winner == 1)
-        #expect(context.now == Moment(nanoseconds: 1_000_000_000))
+        #expect(context.now == ContextInstant(nanoseconds: 1_000_000_000))
         #expect(context.pending.isEmpty)
     }
 }
@@ -129,7 +129,7 @@ struct ManualClockTests {
 private final class Forgetful: TimeSource {
     private let drops: AsyncStream<Void>.Continuation
     init(_ drops: AsyncStream<Void>.Continuation) { self.drops = drops }
-    var now: Moment { Moment(nanoseconds: 0) }
+    var now: ContextInstant { ContextInstant(nanoseconds: 0) }
     func add(_ delay: DelayedWork, tolerance: Duration) { drops.yield() }
     func remove(_ delay: DelayedWork) {}
 }

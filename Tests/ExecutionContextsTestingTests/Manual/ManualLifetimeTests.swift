@@ -45,10 +45,10 @@ struct ManualLifetimeTests {
         do {
             let manual = ManualContext()
             let farewell = Farewell {}
-            let delay = manual.serial("view").schedule(after: .seconds(1)) {
+            let delay = manual.serial(named: "view").schedule(after: .seconds(1)) {
                 _ = (farewell, manual)
             }
-            let repetition = manual.repeat(every: .seconds(1)) { _ = (farewell, manual) }
+            let repetition = manual.schedule(every: .seconds(1)) { _ = (farewell, manual) }
             manual.execute { _ = (farewell, manual) }
             if isCancelled {
                 delay.cancel()

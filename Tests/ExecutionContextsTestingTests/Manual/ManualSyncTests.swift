@@ -28,7 +28,7 @@ struct ManualSyncTests {
     {
         struct Thrown: Error {}
         let context = ManualContext()
-        let view = context.serial("io")
+        let view = context.serial(named: "io")
         let log = Box<[String]>([])
         context.schedule(after: .seconds(1)) { log.withValue { $0.append("late") } }
         view.execute { log.withValue { $0.append("before") } }
@@ -36,7 +36,7 @@ struct ManualSyncTests {
         #expect(throws: Thrown.self) { try view.sync { throw Thrown() } }
         view.execute { log.withValue { $0.append("held") } }
         view.hold().release()
-        #expect(log.value == ["before", "held"] && context.now == Moment(nanoseconds: 0))
+        #expect(log.value == ["before", "held"] && context.now == ContextInstant(nanoseconds: 0))
         #expect(context.limited(to: 2).serial().sync { 1 } == 1)
         #expect(ReadWriteCoordinator(over: view).read { 2 } == 2)
         let property = TransactionWrapper(wrappedValue: 1, on: view)

@@ -111,11 +111,11 @@ struct ManualTimeTests {
 
     @Test func `Lateness may depend on a delay's source location and context`() {
         let time = ManualTime(lateness: {
-            $0.context == "late" && $0.origin != nil ? .seconds(1) : .zero
+            $0.context == "late" && $0.sourceLocation != nil ? .seconds(1) : .zero
         })
         let context = ManualContext(time: time)
-        context.serial("late").schedule(after: .seconds(1)) { [log] in log.add(2) }
-        context.serial("punctual").schedule(after: .seconds(1)) { [log] in log.add(1) }
+        context.serial(named: "late").schedule(after: .seconds(1)) { [log] in log.add(2) }
+        context.serial(named: "punctual").schedule(after: .seconds(1)) { [log] in log.add(1) }
         time.advance(by: .seconds(1))
         #expect(log.entries == [1])
         time.advance(by: .seconds(1))
@@ -125,7 +125,8 @@ struct ManualTimeTests {
     @Test(arguments: [(DriftPolicy.skip, 1), (.catchUp, 4), (.fixedDelay, 1)])
     func `After a stall a repetition follows its drift policy`(_ policy: DriftPolicy, _ runs: Int) {
         let context = ManualContext(time: time)
-        let repetition = context.repeat(every: .seconds(1), policy: policy) { [log] in log.add(1) }
+        let repetition = context.schedule(every: .seconds(1), policy: policy) { [log] in log.add(1)
+        }
         context.stall(for: .milliseconds(4_500))
         #expect(log.entries.isEmpty)
         context.runReady()
@@ -142,7 +143,7 @@ struct ManualTimeTests {
         context.advance(by: .seconds(2))
         #expect(log.entries == [6])
         context.stall(for: .seconds(-100))
-        #expect(time.now == Moment(nanoseconds: 6_000_000_000))
+        #expect(time.now == ContextInstant(nanoseconds: 6_000_000_000))
     }
 
     // MARK: Idle
@@ -155,12 +156,12 @@ struct ManualTimeTests {
         }
         #expect(try context.runUntilIdle() == 2)
         #expect(log.entries == [1, 2])
-        #expect(time.now == Moment(nanoseconds: 7_200_000_000_000))
+        #expect(time.now == ContextInstant(nanoseconds: 7_200_000_000_000))
     }
 
     @Test func `runUntilIdle reports an endless repetition with its source location`() throws {
         let context = ManualContext(name: "poller", time: time)
-        let repetition = context.repeat(every: .seconds(1)) { [log] in log.add(1) }
+        let repetition = context.schedule(every: .seconds(1)) { [log] in log.add(1) }
         let line = #line - 1
         let failure = try #require(throws: ManualFailure.self) {
             try context.runUntilIdle(limit: 50)
@@ -185,7 +186,9 @@ struct ManualTimeTests {
     @Test func `Background work runs meanwhile, and keeps no context from being idle`() throws {
         let context = ManualContext(time: time)
         let background = ManualContext(name: "heart", time: time, isBackground: true)
-        let beat = background.serial("view").repeat(every: .seconds(1)) { [log] in log.add(0) }
+        let beat = background.serial(named: "view").schedule(every: .seconds(1)) { [log] in
+            log.add(0)
+        }
         context.schedule(after: .milliseconds(2_500)) { [log] in log.add(1) }
         try context.runUntilIdle()
         #expect(log.entries == [0, 0, 1])
@@ -207,8 +210,9 @@ struct ManualTimeTests {
         #expect(context.pending.map(\.context) == ["base", "view", "base"])
         #expect(context.pending.map(\.isReady) == [true, false, false])
         #expect(context.pending.map(\.due.nanoseconds) == [0, 1_000_000_000, 2_000_000_000])
-        #expect(context.pending[0].origin == nil)
-        #expect(context.pending[1].origin?.hasSuffix("/ManualTimeTests.swift:\(line)") == true)
+        #expect(context.pending[0].sourceLocation == nil)
+        #expect(
+            context.pending[1].sourceLocation?.hasSuffix("/ManualTimeTests.swift:\(line)") == true)
         #expect(context.pending[1].tolerance == .seconds(5))
         #expect(
             "\(context.pending[1])".hasPrefix(
@@ -224,7 +228,7 @@ struct ManualTimeTests {
         context.stall(for: .seconds(1))
         #expect(context.step())
         #expect(context.readyCount == 1)
-        #expect(context.pending.map { $0.origin != nil } == [true])
+        #expect(context.pending.map { $0.sourceLocation != nil } == [true])
         #expect(log.entries == [1])
     }
 

@@ -15,7 +15,7 @@ final class ManualXCTests: XCTestCase {
             return isMainThread()
         }
         XCTAssertEqual(isMain, isMainThread())
-        XCTAssertEqual(context.now, Moment(nanoseconds: 60_000_000_000))
+        XCTAssertEqual(context.now, ContextInstant(nanoseconds: 60_000_000_000))
     }
 
     func testTheMainActorIsReportedInsteadOfHanging() throws {

@@ -19,19 +19,20 @@ struct RecordingContextTests {
         #expect(recorder.submitted.map(\.kind) == [.execute, .barrier, .enqueue])
         #expect(recorder.started.map(\.number) == [1, 2, 3])
         #expect(recorder.started.map(\.context) == ["base", "base", "base"])
-        #expect(recorder.started.last?.finished == Moment(nanoseconds: 1_000_000_000))
+        #expect(recorder.started.last?.finished == ContextInstant(nanoseconds: 1_000_000_000))
     }
 
     @Test func `It records delays with their source location, and whether they were cancelled`() {
         let context = RecordingContext(manual, into: recorder)
-        context.serial("view").schedule(after: .seconds(1)) {}
+        context.serial(named: "view").schedule(after: .seconds(1)) {}
         let line = #line - 1
         context.schedule(after: .seconds(2)) {}.cancel()
         #expect(recorder.delays.map(\.context) == ["view", "base"])
         #expect(recorder.delays.map(\.isCancelled) == [false, true])
         #expect(
-            recorder.delays[0].origin?.hasSuffix("/RecordingContextTests.swift:\(line)") == true)
-        #expect(recorder.delays[0].deadline == Moment(nanoseconds: 1_000_000_000))
+            recorder.delays[0].sourceLocation?.hasSuffix("/RecordingContextTests.swift:\(line)")
+                == true)
+        #expect(recorder.delays[0].deadline == ContextInstant(nanoseconds: 1_000_000_000))
         manual.advance(by: .seconds(2))
         #expect(recorder.delays.map(\.isCancelled) == [false, true])
     }
@@ -58,11 +59,11 @@ struct RecordingContextTests {
     }
 
     @Test func `Law 8: it keeps the capabilities of its base`() async {
-        let queue = RecordingContext(SerialQueueContext(label: "queue"), into: recorder)
+        let queue = RecordingContext(SerialQueueContext(name: "queue"), into: recorder)
         #expect(queue.sync { queue.isCurrent } == true)
         #expect(recorder.submitted.map(\.kind) == [.sync])
         #expect(queue.name == "queue")
-        let full = RecordingContext(manual, into: recorder).bounded(1, overflow: .refuse)
+        let full = RecordingContext(manual, into: recorder).bounded(to: 1, overflow: .refuse)
         #expect(throws: Never.self) { try full.tryExecute {} }
         #expect(throws: Refusal.self) { try full.tryExecute {} }
     }
@@ -71,10 +72,10 @@ struct RecordingContextTests {
         // Other tests may keep the threads of the pool busy for long.
         let patience = Duration.seconds(900)
         let serial = await Laws.check(
-            RecordingContext(SerialQueueContext(label: "recorded")), patience: patience)
+            RecordingContext(SerialQueueContext(name: "recorded")), patience: patience)
         #expect(serial.isEmpty, "\(serial)")
         let barrier = await Laws.check(
-            RecordingContext(BarrierQueueContext(label: "recorded")), patience: patience)
+            RecordingContext(BarrierQueueContext(name: "recorded")), patience: patience)
         #expect(barrier.isEmpty, "\(barrier)")
         let global = await Laws.check(RecordingContext(GlobalContext()), patience: patience)
         #expect(global.isEmpty, "\(global)")

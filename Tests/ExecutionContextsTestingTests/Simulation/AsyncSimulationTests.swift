@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncSimulationTests {
     @Sendable private static func balance(_ sim: SimulatedWorld) {
-        let balance = Tracked(100, "balance")
+        let balance = Tracked(100, name: "balance")
         for name in ["alice", "bob"] {
             sim.spawn(name) { if balance.value >= 80 { balance.value -= 80 } }
         }

@@ -19,7 +19,7 @@ struct LeavingTests {
         context: any ExecutionContext
     ) throws {
         let report = search("two hops") { sim in
-            let balance = Tracked(100, "balance")
+            let balance = Tracked(100, name: "balance")
             for name in ["alice", "bob"] {
                 sim.spawn(name) {
                     context.execute {
@@ -32,7 +32,7 @@ struct LeavingTests {
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .invariant, "\(failure)")
-        #expect(failure.story.contains { $0.contains("submits to 'global'") }, "\(failure)")
+        #expect(failure.trace.contains { $0.contains("submits to 'global'") }, "\(failure)")
     }
 
     @Test(arguments: shared)
@@ -40,7 +40,7 @@ struct LeavingTests {
         context: any ExecutionContext
     ) throws {
         try simulate("where", schedules: 50) { sim in
-            let answers = Tracked<[Bool?]>([], "a word")
+            let answers = Tracked<[Bool?]>([], name: "a word")
             sim.spawn("alice") { context.execute { answers.value.append(context.isCurrent) } }
             sim.finally("current") { answers.value == [true] }
         }
@@ -51,12 +51,12 @@ struct LeavingTests {
         context: any ExecutionContext
     ) throws {
         try simulate("an hour's rest", schedules: 50, horizon: .seconds(10_000)) { sim in
-            let moments = Tracked<[Duration]>([], "a word")
+            let moments = Tracked<[Duration]>([], name: "a word")
             sim.spawn("alice") {
                 let never = context.schedule(after: .seconds(3_000)) {
                     moments.value.append(.seconds(-1))
                 }
-                context.serial("views, too").schedule(after: .seconds(3_600)) {
+                context.serial(named: "views, too").schedule(after: .seconds(3_600)) {
                     moments.value.append(.nanoseconds(sim.time.now.nanoseconds))
                 }
                 context.schedule(after: .seconds(1)) { never.cancel() }
@@ -69,7 +69,7 @@ struct LeavingTests {
         try simulate("as it ships", schedules: 300) { sim in
             let stock = LockedResource(0, lockedBy: .coordinator)
             let orders = LockedResource(0, lockedBy: .section)
-            let answer = Tracked(0, "a word")
+            let answer = Tracked(0, name: "a word")
             sim.spawn("alice") {
                 stock.enqueueWrite { $0 += 1 }
                 precondition(stock.read { $0 } >= 1)
@@ -108,9 +108,9 @@ struct LeavingTests {
     }
 
     private static let outside: [any ExecutionContext] = [
-        .serial(label: "own serial queue"), .barrier(label: "own barrier queue"),
+        .serial(named: "own serial queue"), .barrier(named: "own barrier queue"),
         DispatchQueue(label: "a user's queue").context, OperationQueue().context, .main,
-        .thread(name: "own thread"), .blocking, WorkerPool(name: "own pool"), Clerk().context,
+        .thread(named: "own thread"), .blocking, WorkerPool(name: "own pool"), Clerk().context,
         Others().context,
     ]
 
@@ -128,7 +128,7 @@ struct LeavingTests {
     }
 
     @Test func `Law 33: a barrier that leaves the simulation is reported, too`() throws {
-        let cache = BarrierQueueContext(label: "cache")
+        let cache = BarrierQueueContext(name: "cache")
         let report = search("leaving by a barrier", schedules: 2) { sim in
             sim.spawn("alice") { cache.executeBarrier {} }
         }
@@ -137,7 +137,7 @@ struct LeavingTests {
 
     @Test func `Law 33: a job may leave the simulation if the caller ignores that kind of failure`()
     {
-        let log = SerialQueueContext(label: "log")
+        let log = SerialQueueContext(name: "log")
         let report = search("log", schedules: 20, ignoring: [.foreign]) { sim in
             sim.spawn("alice") { log.execute {} }
         }

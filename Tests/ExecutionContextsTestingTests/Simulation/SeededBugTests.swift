@@ -44,7 +44,7 @@ struct SeededBugTests {
             let again = try #require(bug.search(replay: token).failure)
             #expect(again.kind == found.kind)
             #expect(again.happened == found.happened)
-            #expect(again.story == found.story)
+            #expect(again.trace == found.trace)
             #expect(again.token == token)
         }
     }

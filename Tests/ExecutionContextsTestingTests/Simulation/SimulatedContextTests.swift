@@ -32,7 +32,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 2: a simulated serial context runs one job at a time, in order`() throws {
         try expectNothing("serial") { sim in
-            let (context, order) = (sim.serial("db"), Tracked<[Int]>([], "a word"))
+            let (context, order) = (sim.serial(named: "db"), Tracked<[Int]>([], name: "a word"))
             let room = Room()
             sim.spawn("a") {
                 for index in 0..<4 {
@@ -51,7 +51,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 33: the simulation shows that a global context keeps no order`() {
         let report = search("global") { sim in
-            let (context, order) = (sim.global, Tracked<[Int]>([], "a word"))
+            let (context, order) = (sim.global, Tracked<[Int]>([], name: "a word"))
             sim.spawn("a") { for index in 0..<3 { context.execute { order.value += [index] } } }
             sim.invariant("in order") { order.value == order.value.sorted() }
         }
@@ -61,9 +61,9 @@ struct SimulatedContextTests {
     @Test func `Law 3: no job runs beside a simulated barrier`() throws {
         try expectNothing("barrier") { sim in
             let (context, isExclusive, readers) = (
-                sim.barrier("x"), Tracked(false, "a word"), Tracked(0, "a word")
+                sim.barrier(named: "x"), Tracked(false, name: "a word"), Tracked(0, name: "a word")
             )
-            let isWrong = Tracked(false, "a word")
+            let isWrong = Tracked(false, name: "a word")
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     context.execute {
@@ -88,7 +88,9 @@ struct SimulatedContextTests {
     @Test func `Law 4: isCurrent of simulated contexts is right, also inside nested syncs`() throws
     {
         try expectNothing("where", schedules: 50) { sim in
-            let (main, database, isWrong) = (sim.main, sim.serial("db"), Tracked(false, "a word"))
+            let (main, database, isWrong) = (
+                sim.main, sim.serial(named: "db"), Tracked(false, name: "a word")
+            )
             sim.spawn("a") {
                 if main.isCurrent != false { isWrong.value = true }
                 main.sync {
@@ -112,7 +114,7 @@ struct SimulatedContextTests {
         throws
     {
         try expectNothing("views") { sim in
-            let (serial, limited) = (sim.global.serial("view"), sim.global.limited(to: 2))
+            let (serial, limited) = (sim.global.serial(named: "view"), sim.global.limited(to: 2))
             let (one, two) = (Room(), Room())
             for name in ["a", "b", "c"] {
                 sim.spawn(name) {
@@ -128,7 +130,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 28: transactions over simulated contexts exclude each other`() throws {
         try expectNothing("transactions") { sim in
-            let view: some SynchronousBarrierContext = sim.serial("accounts")
+            let view: some SynchronousBarrierContext = sim.serial(named: "accounts")
             let transaction = Transaction(on: view)
             let room = Room()
             for name in ["a", "b"] {
@@ -146,7 +148,9 @@ struct SimulatedContextTests {
         throws
     {
         try expectNothing("time") { sim in
-            let (context, order, clock) = (sim.serial("db"), Tracked<[Int]>([], "a word"), sim.time)
+            let (context, order, clock) = (
+                sim.serial(named: "db"), Tracked<[Int]>([], name: "a word"), sim.time
+            )
             sim.spawn("a") {
                 context.schedule(after: .seconds(2)) { order.value += [2] }
                 context.schedule(after: .seconds(1)) { order.value += [1] }
@@ -163,7 +167,7 @@ struct SimulatedContextTests {
         func race(_ time: SimulationTime) -> SimulationReport {
             search("race", time: time) { sim in
                 let section = CriticalSection()
-                let ran = Tracked(true, "a word")
+                let ran = Tracked(true, name: "a word")
                 sim.spawn("slow") { section.execute { for _ in 0..<5 { sim.step() } } }
                 sim.spawn("impatient") { ran.value = section.executeWithTimeout(0.001) {} }
                 sim.finally("got in") { ran.value }
@@ -175,7 +179,7 @@ struct SimulatedContextTests {
 
     @Test func `Law 27: the simulation controls a blocking wait for an Async`() throws {
         try expectNothing("async") { sim in
-            let (context, sum) = (sim.serial("db"), Tracked(0, "a word"))
+            let (context, sum) = (sim.serial(named: "db"), Tracked(0, name: "a word"))
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     let value = try context.submit { 1 }.map { $0 + 1 }.wait()

@@ -22,7 +22,7 @@ struct SimulatedTaskTests {
     func `Law 33: an actor that is re-entered between check and act is found`(isMended: Bool) {
         let report = search("actor", schedules: 200) { sim in
             let account = Account(isMended: isMended)
-            let balance = Tracked(100, "a word")
+            let balance = Tracked(100, name: "a word")
             for name in ["alice", "bob"] {
                 sim.task(name) {
                     await account.withdraw(80) { await Task.yield() }
@@ -36,7 +36,7 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: task groups, async let, continuations and sleeps are controlled`() {
         let report = search("async", schedules: 200) { sim in
-            let (context, sum) = (sim.serial("db"), Tracked(0, "a word"))
+            let (context, sum) = (sim.serial(named: "db"), Tracked(0, name: "a word"))
             sim.task("parent") {
                 async let one = context.run { 1 }
                 let two = await withTaskGroup(of: Int.self) { group in
@@ -51,7 +51,7 @@ struct SimulatedTaskTests {
             }
             sim.finally("all came") { sum.value == 6 }
             sim.finally("it took five seconds") {
-                sim.time.now == Moment(nanoseconds: 5_000_000_000)
+                sim.time.now == ContextInstant(nanoseconds: 5_000_000_000)
             }
         }
         #expect(report.failure == nil, "\(report)")
@@ -69,7 +69,7 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: a detached task is reported as foreign, or its waiting parent is named`() {
         let report = search("escape") { sim in
-            let context = sim.serial("db")
+            let context = sim.serial(named: "db")
             sim.task("parent") { await Task.detached { context.execute {} }.value }
         }
         // Which of the two depends on whether the cooperative pool has run the task yet.
@@ -80,7 +80,7 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: a cancelled sleep ends at once`() {
         let report = search("cancelled sleep", schedules: 100) { sim in
-            let wasCancelled = Tracked(false, "a word")
+            let wasCancelled = Tracked(false, name: "a word")
             sim.task("parent") {
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask {
@@ -98,7 +98,7 @@ struct SimulatedTaskTests {
 
     @Test func `Law 33: a cancellation handler of the library contains no scheduling point`() {
         let report = search("cancelled tasks", schedules: 1_000) { sim in
-            let (main, never, ends) = (sim.main, Promise<Void>(), Tracked(0, "a word"))
+            let (main, never, ends) = (sim.main, Promise<Void>(), Tracked(0, name: "a word"))
             sim.spawn("canceller") {
                 let waits = sim.global.submitTask { try await never.async.get() }
                 let runs = sim.global.submitTask { try await main.run { sim.step() } }

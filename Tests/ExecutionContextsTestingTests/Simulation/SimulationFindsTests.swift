@@ -12,7 +12,7 @@ struct SimulationFindsTests {
     @Test func `Law 33: a call of simulate throws if an invariant is broken`() {
         let error = #expect(throws: SimulationFailure.self) {
             try simulate("balance") { sim in
-                let balance = Tracked(100, "balance")
+                let balance = Tracked(100, name: "balance")
                 for name in ["alice", "bob"] {
                     sim.spawn(name) { if balance.value >= 80 { balance.value -= 80 } }
                 }
@@ -36,7 +36,7 @@ struct SimulationFindsTests {
 
     @Test func `Law 33: two contexts that wait for each other are a deadlock`() throws {
         let report = search("crossed contexts") { sim in
-            let (left, right) = (sim.serial("left"), sim.serial("right"))
+            let (left, right) = (sim.serial(named: "left"), sim.serial(named: "right"))
             left.execute { right.sync {} }
             right.execute { left.sync {} }
         }
@@ -52,7 +52,7 @@ struct SimulationFindsTests {
         throws
     {
         let report = search("crossed coordinator") { sim in
-            let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial("writes"))
+            let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial(named: "writes"))
             let section = CriticalSection(name: "section")
             sim.spawn("alice") {
                 aliceWrites
@@ -78,7 +78,7 @@ struct SimulationFindsTests {
         throws
     {
         let report = search("busy write context") { sim in
-            let writes = sim.serial("writes")
+            let writes = sim.serial(named: "writes")
             let seats = ReadWriteCoordinator(name: "seats", writesOn: writes)
             let section = CriticalSection(name: "section")
             sim.spawn("alice") {
@@ -115,7 +115,7 @@ struct SimulationFindsTests {
 
     @Test func `Law 33: a program that never ends is found at the limit of steps`() throws {
         let report = search("spinner", steps: 2_000) { sim in
-            let flag = Tracked(false, "flag")
+            let flag = Tracked(false, name: "flag")
             sim.spawn("spinner") { while !flag.value {} }
         }
         #expect(report.failure?.kind == .endless)
@@ -123,7 +123,7 @@ struct SimulationFindsTests {
 
     @Test func `Law 33: a thread that polls lets other threads run`() {
         let report = search("polite spinner", schedules: 50) { sim in
-            let flag = Tracked(false, "flag")
+            let flag = Tracked(false, name: "flag")
             sim.spawn("spinner") { while !flag.value {} }
             sim.spawn("setter") { flag.value = true }
         }
@@ -163,7 +163,7 @@ struct SimulationFindsTests {
         throws
     {
         let report = search("leftover", horizon: .seconds(60)) { sim in
-            sim.serial("db").schedule(after: .seconds(61)) {}
+            sim.serial(named: "db").schedule(after: .seconds(61)) {}
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .leftover)
@@ -191,7 +191,7 @@ struct SimulationFindsTests {
 
     @Test func `Law 33: a foreign thread that uses a simulated context is reported`() throws {
         let report = search("stranger") { sim in
-            let database = sim.serial("database")
+            let database = sim.serial(named: "database")
             let isDone = DispatchSemaphore(value: 0)
             sim.spawn("alice") {
                 DispatchQueue(label: "stranger").async {
@@ -224,7 +224,7 @@ struct SimulationFindsTests {
     }
 
     @Test func `Law 33: state that outlives a schedule is found`() throws {
-        let count = Tracked(0, "a word")
+        let count = Tracked(0, name: "a word")
         let report = search("static state") { sim in
             count.value += 1
             let steps = count.value
@@ -240,7 +240,7 @@ struct SimulationFindsTests {
     }
 
     @Test func `Law 33: a failure that does not recur is reported as nondeterminism`() throws {
-        let count = Tracked(0, "a word")
+        let count = Tracked(0, name: "a word")
         let report = search("once only") { sim in
             count.value += 1
             let isWrong = count.value == 3

@@ -40,7 +40,7 @@ struct SimulationMisuseTests {
 
     @Test func `Law 33: a token that no longer fits the program is a failure`() throws {
         @Sendable func lostUpdate(_ sim: SimulatedWorld) {
-            let word = Tracked(0, "word")
+            let word = Tracked(0, name: "word")
             for name in ["alice", "bob"] { sim.spawn(name) { word.value += 1 } }
             sim.finally("counted") { word.value == 2 }
         }

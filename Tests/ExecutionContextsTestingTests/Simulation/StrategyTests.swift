@@ -23,9 +23,9 @@ struct StrategyTests {
     @Test
     func `Law 33: the exhaustive strategy tries every order of a small program, and reports that`()
     {
-        let seen = Tracked<Set<[String]>>([], "a word")
+        let seen = Tracked<Set<[String]>>([], name: "a word")
         let report = search("orders", schedules: 5_000, strategy: .exhaustive(switches: 4)) { sim in
-            let order = Tracked<[String]>([], "a word")
+            let order = Tracked<[String]>([], name: "a word")
             for name in ["a", "b", "c"] {
                 sim.spawn(name) {
                     sim.step()

@@ -164,7 +164,7 @@ struct AsyncAwaitingTests {
         #expect(try await Async { 1 }.get() == 1)
         #expect(try await Async { try await Async { 2 }.get() }.map { $0 + 1 }.get() == 3)
         await #expect(throws: Oops.self) { try await Async<Int> { throw Oops() }.get() }
-        let context = SerialQueueContext(label: "tasks")
+        let context = SerialQueueContext(name: "tasks")
         let isOnContext = try await context.submitTask {
             let before = context.isCurrent
             await Task.yield()
@@ -199,12 +199,12 @@ struct AsyncAwaitingTests {
         throws
     {
         let dropped = ClosureContext { _ in }.submit { 1 }
-        let view = ManualContext(name: "crowded").bounded(1, overflow: .refuse)
+        let view = ManualContext(name: "crowded").bounded(to: 1, overflow: .refuse)
         view.execute {}
         let refused = view.submit { 1 }
         for async in [dropped, refused] {
             let refusal = try #require(async.error as? Refusal)
-            #expect(refusal.origin?.contains("AsyncAwaitingTests.swift") == true)
+            #expect(refusal.sourceLocation?.contains("AsyncAwaitingTests.swift") == true)
         }
         #expect((dropped.error as? Refusal)?.reason == .abandoned)
         #expect((refused.error as? Refusal)?.reason == .full(capacity: 1))

@@ -144,7 +144,7 @@ struct AsyncBlockingTests {
         #expect(try blocking { try Async(.success(1)).wait() } == 1)
         #expect(throws: Oops.self) { try blocking { try Async<Int>(error: Oops()).wait() } }
         // On the context that completed it.
-        let context = SerialQueueContext(label: "s")
+        let context = SerialQueueContext(name: "s")
         let submitted = context.submit { 2 }
         #expect(try await submitted.get() == 2)
         #expect(try await context.run { try submitted.wait() } == 2)
@@ -162,9 +162,9 @@ struct AsyncBlockingTests {
 
     @Test func `Law 27: a job of another context may wait for a job of a serial context`() async {
         await watched {
-            let serial = SerialQueueContext(label: "s")
+            let serial = SerialQueueContext(name: "s")
             for context: any SynchronousContext in [
-                SerialQueueContext(label: "other"), BarrierQueueContext(label: "c"),
+                SerialQueueContext(name: "other"), BarrierQueueContext(name: "c"),
             ] {
                 let value = context.sync {
                     try? serial.submit { 1 }.map(on: serial) { $0 + 1 }.wait()
@@ -174,7 +174,7 @@ struct AsyncBlockingTests {
                 #expect(own == 3)
             }
             // Inside a job of the same context, where the context has another free thread.
-            let barrier = BarrierQueueContext(label: "b")
+            let barrier = BarrierQueueContext(name: "b")
             #expect(barrier.sync { try? barrier.submit { 4 }.wait() } == 4)
             #expect(
                 (try? GlobalContext().submit { try GlobalContext().submit { 5 }.wait() }.wait())
@@ -185,7 +185,7 @@ struct AsyncBlockingTests {
     @Test func `Law 27: a job on a serial context may wait for a promise of another thread`() async
     {
         await watched {
-            let serial = SerialQueueContext(label: "s")
+            let serial = SerialQueueContext(name: "s")
             let promise = Promise<Int>()
             let value = serial.sync {
                 DispatchQueue.global().async { promise.succeed(1) }
@@ -201,7 +201,7 @@ struct AsyncBlockingTests {
         async
     {
         await watched {
-            let serial = SerialQueueContext(label: "s")
+            let serial = SerialQueueContext(name: "s")
             let returned = Promise<Int>()
             let end = Async(.success(1)).flatMap(on: serial) { _ in returned.async }
             let recovered = Async<Int>(error: Oops()).flatRecover(on: serial) { _ in returned.async
@@ -224,7 +224,7 @@ struct AsyncBlockingTests {
     {
         await watched {
             let promise = Promise<Int>()
-            let context = SerialQueueContext(label: "elsewhere")
+            let context = SerialQueueContext(name: "elsewhere")
             let isWaiting = DispatchSemaphore(value: 0)
             let mapped = promise.async.map(on: context) { value in
                 isWaiting.wait()
@@ -247,10 +247,10 @@ struct AsyncBlockingTests {
 
     @Test func `Law 27: a job on the context of a retry may wait for a started attempt`() async {
         await watched {
-            let serial = SerialQueueContext(label: "s")
+            let serial = SerialQueueContext(name: "s")
             let promise = Promise<Int>()
             let started = DispatchSemaphore(value: 0)
-            let retried = Async.retry(2, on: serial) { _ in
+            let retried = Async.retry(attempts: 2, on: serial) { _ in
                 started.signal()
                 return promise.async
             }
@@ -278,7 +278,7 @@ struct AsyncBlockingTests {
         _ index: Int
     ) async {
         await watched {
-            let serial = SerialQueueContext(label: "ledger")
+            let serial = SerialQueueContext(name: "ledger")
             let promise = Promise<Int>()
             let handled = Self.handlers[index](promise.async, serial).map { $0 + 1 }
             let value = serial.sync {

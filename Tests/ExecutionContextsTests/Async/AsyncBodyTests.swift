@@ -48,7 +48,7 @@ struct AsyncBodyTests {
     }
 
     @Test func `A trailing closure of a transaction is a block that runs inside it`() {
-        let context = SerialQueueContext(label: "accounts")
+        let context = SerialQueueContext(name: "accounts")
         let isInside = Transaction(on: context).read { context.isCurrent == true }
         #expect(isInside)
     }

@@ -53,7 +53,7 @@ struct AsyncCallbackTests {
     {
         await watched {
             let made = subject.make()
-            let other = SerialQueueContext(label: "other")
+            let other = SerialQueueContext(name: "other")
             let promise = Promise<Int>()
             let (calls, others) = (Calls(), Calls())
             for number in 0..<100 {

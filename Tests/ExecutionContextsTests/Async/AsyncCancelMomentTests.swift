@@ -164,7 +164,7 @@ struct AsyncCancelMomentTests {
         `Law 26: a flatMap cancelled while its function runs cancels the future the function returns`()
     {
         for context: any ExecutionContext in [
-            .immediate, SerialQueueContext(label: "s").inlineIfCurrent(),
+            .immediate, SerialQueueContext(name: "s").inlineIfCurrent(),
         ] {
             let (promise, returned) = (Promise<Int>(), Promise<Int>())
             let end = Box<Async<Int>?>(nil)

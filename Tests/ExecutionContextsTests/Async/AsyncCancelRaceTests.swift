@@ -23,7 +23,7 @@ struct AsyncCancelRaceTests {
                 return begin.flatMap { _ in Async<Int>(error: Oops()) }.flatRecover { _ in inner() }
             case .retry:
                 return begin.flatMap { _ in
-                    Async.retry(3, on: .immediate) { number in
+                    Async.retry(attempts: 3, on: .immediate) { number in
                         if number < 3 { throw Oops() }
                         return inner()
                     }
@@ -116,7 +116,7 @@ struct AsyncCancelRaceTests {
                     }
                 }
             }
-            let queue = SerialQueueContext(label: "maps")
+            let queue = SerialQueueContext(name: "maps")
             let inline = ClosureContext { work in work() }
             let worlds = (0..<rounds(debug: 500, release: 20_000)).map { _ in
                 isInline ? World(inline) : World(queue)
@@ -149,7 +149,7 @@ struct AsyncCancelRaceTests {
                 let sentinels = Sentinels()
                 let calls = Box(0)
             }
-            let context = SerialQueueContext(label: "tokens")
+            let context = SerialQueueContext(name: "tokens")
             let worlds = (0..<rounds(debug: 300, release: 10_000)).map { _ in World() }
             let register: @Sendable (World) -> Void = { world in
                 for index in 0..<3 {

@@ -106,7 +106,8 @@ struct AsyncCancelTests {
                     #expect(first.isCompleted)
                 }
             },
-            Subscriber(deriving: "retry") { source in Async.retry(3, on: .immediate) { _ in source }
+            Subscriber(deriving: "retry") { source in
+                Async.retry(attempts: 3, on: .immediate) { _ in source }
             },
             Subscriber(deriving: "traverse") { source in
                 Async.traverse(0..<3, atMost: 2) { _ in source }

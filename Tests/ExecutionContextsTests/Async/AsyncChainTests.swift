@@ -53,7 +53,7 @@ struct AsyncChainTests {
     }
 
     @Test func `Law 25: flatMap may recurse very deep through futures that complete later`() async {
-        let context = GlobalContext().serial("steps")
+        let context = GlobalContext().serial(named: "steps")
         @Sendable func count(_ left: Int) -> Async<Int> {
             left == 0 ? Async(.success(7)) : context.submit { left }.flatMap { count($0 - 1) }
         }

@@ -63,7 +63,7 @@ struct AsyncDescriptionTests {
         #expect(submitted.contains("AsyncDescriptionTests.swift:"))
         let others = [
             "\(Async.first(of: [promise.async]))", "\(Async.firstSuccess(of: [promise.async]))",
-            "\(Async.retry(2, on: context) { _ in Async(.success(1)) })",
+            "\(Async.retry(attempts: 2, on: context) { _ in Async(.success(1)) })",
             "\(Async.traverse([1], atMost: 1, on: context) { Async(.success($0)) })",
         ]
         for (description, part) in zip(
@@ -154,7 +154,7 @@ struct AsyncDescriptionTests {
                 let promise = Promise<Int>()
                 let other = Promise<Int>()
             }
-            let context = GlobalContext().serial("changes")
+            let context = GlobalContext().serial(named: "changes")
             let worlds = (0..<rounds(debug: 200, release: 3000)).map { _ in World() }
             race(
                 worlds,

@@ -58,7 +58,7 @@ struct AsyncEndlessTests {
             },
             Subscriber("retry") { _, sentinel in
                 [
-                    Async.retry(2, on: .immediate) { _ in
+                    Async.retry(attempts: 2, on: .immediate) { _ in
                         _ = sentinel; return never()
                     }
                 ]

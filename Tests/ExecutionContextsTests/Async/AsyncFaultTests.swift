@@ -70,7 +70,7 @@ struct AsyncFaultTests {
     @Test func `Law 1: a callback that a full context refuses traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let view = ManualContext(name: "crowded").bounded(1, overflow: .refuse)
+            let view = ManualContext(name: "crowded").bounded(to: 1, overflow: .refuse)
             let promise = Promise<Int>()
             promise.async.onComplete(on: view) { _ in }
             promise.async.onComplete(on: view) { _ in }

@@ -81,7 +81,7 @@ struct AsyncFreeingTests {
             Keeper("retry") { link, manual in
                 let source = Promise<Int>()
                 return cancelling(
-                    .retry(3, backoff: .constant(.seconds(1)), on: manual) { _ in
+                    .retry(attempts: 3, backoff: .constant(.seconds(1)), on: manual) { _ in
                         withExtendedLifetime(link) { source.async }
                     }, source)
             },
@@ -101,8 +101,8 @@ struct AsyncFreeingTests {
             },
             Keeper("a registration") { link, _ in
                 let registry = Registry<OnFree>()
-                let receipt = registry.register(link)
-                return { withExtendedLifetime(registry) { receipt.deregister() } }
+                let registration = registry.register(link)
+                return { withExtendedLifetime(registry) { registration.deregister() } }
             },
         ]
     }
@@ -163,8 +163,8 @@ struct AsyncFreeingTests {
     static let inline: [@Sendable () -> any ExecutionContext] = [
         { ImmediateContext().named("inline") },
         { CriticalSection() },
-        { SerialQueueContext(label: "inline").inlineIfCurrent() },
-        { ClosureContext("inline") { $0() } },
+        { SerialQueueContext(name: "inline").inlineIfCurrent() },
+        { ClosureContext(name: "inline") { $0() } },
     ]
 
     @Test(arguments: inline.indices, [true, false])

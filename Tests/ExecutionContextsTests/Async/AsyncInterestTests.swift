@@ -57,7 +57,7 @@ struct AsyncInterestTests {
         let cache = LockedResource([String: Async<Int>](), lockedBy: .section)
         let requests = Box<[Promise<Int>]>([])
         let load: @Sendable (String) -> Async<Int> = { key in
-            cache.write { known in
+            cache.mutate { known in
                 if let request = known[key] { return request }
                 let request = Promise<Int>()
                 requests.withValue { $0.append(request) }

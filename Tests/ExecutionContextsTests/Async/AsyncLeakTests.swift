@@ -82,14 +82,16 @@ struct AsyncLeakTests {
             },
             Recipe("retry that succeeds") { source, sentinels, context in
                 let sentinel = sentinels.make()
-                return Async.retry(3, backoff: .constant(.seconds(1)), on: context) { number in
+                return Async.retry(attempts: 3, backoff: .constant(.seconds(1)), on: context) {
+                    number in
                     if number < 2 { throw sentinel }
                     return source
                 }
             },
             Recipe("retry that fails") { source, sentinels, context in
                 let sentinel = sentinels.make()
-                return Async.retry(3, backoff: .constant(.seconds(1)), on: context) { number in
+                return Async.retry(attempts: 3, backoff: .constant(.seconds(1)), on: context) {
+                    number in
                     if number < 2 { return source.flatMap { _ in throw sentinel } }
                     throw sentinel
                 }

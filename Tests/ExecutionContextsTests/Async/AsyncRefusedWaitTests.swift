@@ -16,7 +16,7 @@ struct AsyncRefusedWaitTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let context = SerialQueueContext(label: "ledger")
+            let context = SerialQueueContext(name: "ledger")
             _ = try context.sync { try context.submit { 1 }.map { $0 }.wait() }
         }
         try expectRefusal(result, "submitted to 'ledger', which the caller keeps busy")
@@ -26,7 +26,7 @@ struct AsyncRefusedWaitTests {
     @Test func `Law 27: a job that waits for its own future traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let context = GlobalContext().serial("ledger")
+            let context = GlobalContext().serial(named: "ledger")
             let future = Box<Async<Int>?>(nil)
             let isKept = DispatchSemaphore(value: 0)
             future.value = context.submit {
@@ -44,7 +44,7 @@ struct AsyncRefusedWaitTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let context = SerialQueueContext(label: "ledger").named("book")
+            let context = SerialQueueContext(name: "ledger").named("book")
             let promise = Promise<Int>()
             context.execute {
                 _ = try? promise.async.map(on: context) { $0 }.zip(Async(.success(1))).wait(
@@ -60,7 +60,7 @@ struct AsyncRefusedWaitTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let context = SerialQueueContext(label: "ledger")
+            let context = SerialQueueContext(name: "ledger")
             let promise = Promise<Int>()
             let recovered = promise.async.recover(on: context) { _ in 0 }
             context.execute {
@@ -75,7 +75,7 @@ struct AsyncRefusedWaitTests {
     @Test func `Law 27: a map function that waits for its own future traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let context = SerialQueueContext(label: "ledger")
+            let context = SerialQueueContext(name: "ledger")
             let promise = Promise<Int>()
             let mapped = Box<Async<Int>?>(nil)
             mapped.value = promise.async.map(on: context) { value in
@@ -97,19 +97,19 @@ struct AsyncRefusedWaitTests {
             switch name {
             case "delay":
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                    let context = SerialQueueContext(label: "ledger")
+                    let context = SerialQueueContext(name: "ledger")
                     _ = try context.sync { try Async(.success(1)).delay(.zero, on: context).wait() }
                 }
             case "retry":
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                    let context = SerialQueueContext(label: "ledger")
+                    let context = SerialQueueContext(name: "ledger")
                     _ = try context.sync {
-                        try Async.retry(2, on: context) { _ in Async(.success(1)) }.wait()
+                        try Async.retry(attempts: 2, on: context) { _ in Async(.success(1)) }.wait()
                     }
                 }
             default:
                 await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                    let context = SerialQueueContext(label: "ledger")
+                    let context = SerialQueueContext(name: "ledger")
                     _ = try context.sync {
                         try Async.traverse([1], atMost: 1, on: context) { Async(.success($0)) }
                             .wait()

@@ -8,14 +8,14 @@ import Testing
 struct AsyncRetryTests {
     private let context = ManualContext()
 
-    private func at(_ milliseconds: Int64) -> Moment {
-        Moment(nanoseconds: milliseconds * 1_000_000)
+    private func at(_ milliseconds: Int64) -> ContextInstant {
+        ContextInstant(nanoseconds: milliseconds * 1_000_000)
     }
 
     /// One attempt, and when it was made.
     private struct Attempt: Equatable, Sendable {
         let number: Int
-        let moment: Moment
+        let moment: ContextInstant
         let isOnContext: Bool
     }
 
@@ -24,7 +24,7 @@ struct AsyncRetryTests {
         _ attempts: Int, failing failures: Int, backoff: Backoff = .none,
         log: Box<[Attempt]> = Box([])
     ) -> Async<Int> {
-        Async.retry(attempts, backoff: backoff, on: context) { [context] number in
+        Async.retry(attempts: attempts, backoff: backoff, on: context) { [context] number in
             let attempt = Attempt(
                 number: number, moment: context.now, isOnContext: context.isCurrent == true)
             log.withValue { $0.append(attempt) }
@@ -65,7 +65,7 @@ struct AsyncRetryTests {
 
     @Test func `Law 7: the delay begins when the attempt has failed`() {
         let promises = [Promise<Int>(), Promise<Int>()]
-        let retried = Async.retry(2, backoff: .constant(.seconds(1)), on: context) {
+        let retried = Async.retry(attempts: 2, backoff: .constant(.seconds(1)), on: context) {
             promises[$0 - 1].async
         }
         context.advance(by: .seconds(10))
@@ -82,7 +82,7 @@ struct AsyncRetryTests {
     @Test func `An error that the condition rejects ends the retry`() {
         let log = Box<[Int]>([])
         let retried = Async<Int>.retry(
-            9, on: context, while: { ($0 as? Oops)?.number != 3 }
+            attempts: 9, on: context, while: { ($0 as? Oops)?.number != 3 }
         ) { number in
             log.withValue { $0.append(number) }
             throw Oops(number: number)
@@ -97,10 +97,10 @@ struct AsyncRetryTests {
         let result =
             attempts == 0
             ? await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = Async<Int>.retry(0, on: .global) { _ in throw Oops() }
+                _ = Async<Int>.retry(attempts: 0, on: .global) { _ in throw Oops() }
             }
             : await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = Async<Int>.retry(-1, on: .global) { _ in throw Oops() }
+                _ = Async<Int>.retry(attempts: -1, on: .global) { _ in throw Oops() }
             }
         try expectTrap(result, "\(attempts) attempts", "at least 1")
     }
@@ -119,7 +119,7 @@ struct AsyncRetryTests {
     @Test func `Law 26: cancelling a retry cancels the running attempt and makes no other`() {
         let promise = Promise<Int>()
         let numbers = Box<[Int]>([])
-        let retried = Async.retry(3, on: context) { number in
+        let retried = Async.retry(attempts: 3, on: context) { number in
             numbers.withValue { $0.append(number) }
             return promise.async
         }
@@ -135,7 +135,7 @@ struct AsyncRetryTests {
         for attempt in 1...3 {
             let returned = Promise<Int>()
             let retried = Box<Async<Int>?>(nil)
-            retried.value = Async.retry(5, on: context) { number in
+            retried.value = Async.retry(attempts: 5, on: context) { number in
                 if number < attempt { throw Oops() }
                 #expect(retried.value?.cancel() == true)
                 return returned.async
@@ -169,7 +169,7 @@ struct AsyncRetryTests {
                 isHeld.signal()
                 mayContinue.wait()
             }
-            let retried = Async.retry(5, on: context) { number in
+            let retried = Async.retry(attempts: 5, on: context) { number in
                 number == 1 ? first.async : number == 2 ? Async(error: Oops()) : last.async
             }
             retried.onComplete { _ in
@@ -197,7 +197,7 @@ struct AsyncRetryTests {
         let retried: Async<Int>
         do {
             let sentinel = sentinels.make()
-            retried = Async.retry(3, backoff: .constant(.seconds(1)), on: context) { _ in
+            retried = Async.retry(attempts: 3, backoff: .constant(.seconds(1)), on: context) { _ in
                 throw sentinel
             }
         }
@@ -214,10 +214,12 @@ struct AsyncRetryTests {
     @Test func `Law 25: thousands of attempts need a small stack only`() async {
         await onSmallStack {
             let few = AsyncDepthTests.fewThrows
-            let thrown = Async<Int>.retry(few, on: .immediate) { throw Oops(number: $0) }
+            let thrown = Async<Int>.retry(attempts: few, on: .immediate) { throw Oops(number: $0) }
             #expect(thrown.error as? Oops == Oops(number: few))
             let many = AsyncDepthTests.many
-            let returned = Async<Int>.retry(many, on: .immediate) { Async(error: Oops(number: $0)) }
+            let returned = Async<Int>.retry(attempts: many, on: .immediate) {
+                Async(error: Oops(number: $0))
+            }
             #expect(returned.error as? Oops == Oops(number: many))
         }
     }
@@ -225,14 +227,16 @@ struct AsyncRetryTests {
     // MARK: - Contexts that drop jobs
 
     @Test func `Law 1: a retry on a context that drops jobs ends with a refusal`() {
-        let retried = Async.retry(3, on: ClosureContext { _ in }) { _ in Async(.success(1)) }
+        let retried = Async.retry(attempts: 3, on: ClosureContext { _ in }) { _ in
+            Async(.success(1))
+        }
         #expect((retried.error as? Refusal)?.reason == .abandoned)
     }
 
     @Test func `Law 1: a retry on a full context ends with the refusal`() {
-        let view = context.bounded(1, overflow: .refuse)
+        let view = context.bounded(to: 1, overflow: .refuse)
         view.execute {}
-        let retried = Async.retry(3, on: view) { _ in Async(.success(1)) }
+        let retried = Async.retry(attempts: 3, on: view) { _ in Async(.success(1)) }
         #expect((retried.error as? Refusal)?.reason == .full(capacity: 1))
     }
 
@@ -242,7 +246,7 @@ struct AsyncRetryTests {
             work()
         }
         let numbers = Box<[Int]>([])
-        let retried = Async<Int>.retry(3, on: doubling) { number in
+        let retried = Async<Int>.retry(attempts: 3, on: doubling) { number in
             numbers.withValue { $0.append(number) }
             throw Oops()
         }
@@ -253,7 +257,7 @@ struct AsyncRetryTests {
     /// A time source whose `add` fires a delay that is due already.
     private final class Hasty: TimeSource {
         let pending = Box<[DelayedWork]>([])
-        var now: Moment { Moment(nanoseconds: 1_000) }
+        var now: ContextInstant { ContextInstant(nanoseconds: 1_000) }
 
         func add(_ delay: DelayedWork, tolerance: Duration) {
             if delay.deadline.nanoseconds < 10_000 { return delay.fire() }
@@ -274,7 +278,8 @@ struct AsyncRetryTests {
     {
         let context = HastyContext()
         let backoff = Backoff { $0 == 1 ? .nanoseconds(1) : .seconds(3600) }
-        let retried = Async<Int>.retry(3, backoff: backoff, on: context) { _ in Async(error: Oops())
+        let retried = Async<Int>.retry(attempts: 3, backoff: backoff, on: context) { _ in
+            Async(error: Oops())
         }
         #expect(context.hasty.pending.value.count == 1)
         retried.cancel()

@@ -99,7 +99,7 @@ struct AsyncScheduleTests {
         async
     {
         await underEverySchedule("timeout", schedules: 600, time: .racing) { sim, onlooker in
-            let (promise, timers) = (Promise<Int>(), sim.serial("timers"))
+            let (promise, timers) = (Promise<Int>(), sim.serial(named: "timers"))
             promise.onCancel { onlooker.note("cancelled") }
             sim.spawn("caller") {
                 let limited = promise.async.timeout(after: .seconds(1), on: timers)
@@ -126,7 +126,7 @@ struct AsyncScheduleTests {
         async
     {
         await underEverySchedule("submit against cancel") { sim, onlooker in
-            let context = sim.serial("context")
+            let context = sim.serial(named: "context")
             sim.spawn("caller") {
                 let future = context.submit { onlooker.visit("ran") }
                 sim.spawn("impatient") { future.cancel() }

@@ -11,7 +11,7 @@ struct AsyncStressTests {
     private final class World: Sendable {
         let promise = Promise<Sentinel>()
         let sentinels = Sentinels()
-        let context = SerialQueueContext(label: "stress")
+        let context = SerialQueueContext(name: "stress")
         let isWanted: Bool
         /// How many completions were accepted.
         let wins = Box(0)
@@ -128,7 +128,7 @@ struct AsyncStressTests {
         await watched {
             struct World: Sendable {
                 let promise = Promise<Int>()
-                let context = SerialQueueContext(label: "order")
+                let context = SerialQueueContext(name: "order")
                 let logs = (Box<[Int]>([]), Box<[Int]>([]))
             }
             let worlds = (0..<rounds(debug: 200, release: 5000)).map { _ in World() }

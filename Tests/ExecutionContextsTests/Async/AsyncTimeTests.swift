@@ -8,14 +8,14 @@ struct AsyncTimeTests {
     private let context = ManualContext()
 
     /// The moment at which it ends, in the context's time.
-    private func moment(of async: Async<Int>) -> Box<Moment?> {
-        let moment = Box<Moment?>(nil)
+    private func moment(of async: Async<Int>) -> Box<ContextInstant?> {
+        let moment = Box<ContextInstant?>(nil)
         async.onComplete { [context] _ in moment.value = context.now }
         return moment
     }
 
-    private func at(_ milliseconds: Int64) -> Moment {
-        Moment(nanoseconds: milliseconds * 1_000_000)
+    private func at(_ milliseconds: Int64) -> ContextInstant {
+        ContextInstant(nanoseconds: milliseconds * 1_000_000)
     }
 
     // MARK: - Delay
@@ -63,7 +63,7 @@ struct AsyncTimeTests {
         let endless = [Duration.seconds(Int64.max), .nanoseconds(Int64.max)].map {
             Async(.success(1)).delay($0, on: context)
         }
-        context.advance(to: Moment(nanoseconds: .max - 1))
+        context.advance(to: ContextInstant(nanoseconds: .max - 1))
         #expect(half.value == at(500))
         #expect(negative.value == at(0))
         for async in endless { #expect(!async.isCompleted) }
@@ -169,7 +169,7 @@ struct AsyncTimeTests {
             promise.async.timeout(after: $0, on: context)
         }
         #expect(context.delayedCount == 0)
-        context.advance(to: Moment(nanoseconds: .max - 1))
+        context.advance(to: ContextInstant(nanoseconds: .max - 1))
         promise.succeed(1)
         for async in timed { #expect(async.value == 1) }
     }

@@ -15,19 +15,19 @@ struct AcceptedJobTests {
 
         func base(_ token: InvalidationToken) -> any ExecutionContext {
             switch self {
-            case .invalidated: return GlobalContext().while(token)
-            case .invalidatedBelowALimit: return GlobalContext().while(token).limited(to: 2)
+            case .invalidated: return GlobalContext().valid(while: token)
+            case .invalidatedBelowALimit: return GlobalContext().valid(while: token).limited(to: 2)
             case .full:
-                let full = GlobalContext().serial().bounded(1, overflow: .refuse)
+                let full = GlobalContext().serial().bounded(to: 1, overflow: .refuse)
                 try? full.tryExecute {}
                 return full
             case .dropping:
-                return GlobalContext().bounded(1, overflow: .dropOldest(notify: { _ in }))
+                return GlobalContext().bounded(to: 1, overflow: .dropOldest(notify: { _ in }))
             case .shutDown:
                 let pool = WorkerPool(width: 1)
                 pool.shutDown()
                 return pool
-            case .dropsAll: return ClosureContext("dropping") { _ in }
+            case .dropsAll: return ClosureContext(name: "dropping") { _ in }
             }
         }
     }
@@ -39,7 +39,7 @@ struct AcceptedJobTests {
         ) async
     {
         let token = InvalidationToken()
-        let view = loss.base(token).serial("ledger")
+        let view = loss.base(token).serial(named: "ledger")
         let ledger = Ledger(on: view)
         await withTaskGroup { group in
             for index in 0..<200 {
@@ -72,13 +72,14 @@ struct AcceptedJobTests {
     @Test func `Law 13: the jobs of a task stay on the serial context below bounds and tokens`()
         async throws
     {
-        let base = SerialQueueContext(label: "base")
+        let base = SerialQueueContext(name: "base")
         let makeViews: [(InvalidationToken) -> any ExecutionContext] = [
-            { _ in base.bounded(1, overflow: .refuse).named("bounded") },
-            { base.while($0).named("while") },
+            { _ in base.bounded(to: 1, overflow: .refuse).named("bounded") },
+            { base.valid(while: $0).named("while") },
             {
-                base.bounded(1, overflow: .dropOldest(notify: { _ in })).while($0).propagating(
-                    Request.$id)
+                base.bounded(to: 1, overflow: .dropOldest(notify: { _ in })).valid(while: $0)
+                    .propagating(
+                        Request.$id)
             },
         ]
         for makeView in makeViews {
@@ -100,14 +101,15 @@ struct AcceptedJobTests {
         async throws
     {
         let manual = ManualContext()
-        let full = manual.bounded(1, overflow: .refuse)
+        let full = manual.bounded(to: 1, overflow: .refuse)
         try full.tryExecute {}
         let token = InvalidationToken()
         token.invalidate()
         let pool = WorkerPool(width: 1)
         try await pool.shutDown().get()
         let contexts: [(any ExecutionContext, Refusal.Reason)] = [
-            (full.named("full"), .full(capacity: 1)), (GlobalContext().while(token), .invalidated),
+            (full.named("full"), .full(capacity: 1)),
+            (GlobalContext().valid(while: token), .invalidated),
             (pool, .shutDown),
         ]
         for (context, reason) in contexts {
@@ -115,7 +117,7 @@ struct AcceptedJobTests {
                 try await context.runTask { Issue.record("It was refused.") }
             }
             #expect(first?.reason == reason)
-            #expect(first?.origin?.contains("AcceptedJobTests.swift") == true)
+            #expect(first?.sourceLocation?.contains("AcceptedJobTests.swift") == true)
             if context.name == "full" { continue }
             let second = await #expect(throws: Refusal.self) {
                 try await context.submitTask { Issue.record("It was refused.") }.get()

@@ -17,9 +17,9 @@ struct CallerOrderTests {
     /// Logs the order in which calls arrive.
     struct Room: Sendable {
         let log = Box<[Int]>([])
-        let serial = SerialQueueContext(label: "order")
+        let serial = SerialQueueContext(name: "order")
         let coordinator = ReadWriteCoordinator(
-            name: "order", writesOn: SerialQueueContext(label: "writes"))
+            name: "order", writesOn: SerialQueueContext(name: "writes"))
 
         nonisolated(nonsending) func call(_ call: Call, _ number: Int) async throws {
             let note: @Sendable () -> Void = { log.withValue { $0.append(number) } }
@@ -90,7 +90,7 @@ struct CallerOrderTests {
             case .runTask: try await manual.runTask {}
             case .get: try await promise.async.get()
             case .getOrCancel: try await promise.async.getOrCancel()
-            case .sleep: try await manual.clock.sleep(until: Moment(nanoseconds: 1_000))
+            case .sleep: try await manual.clock.sleep(until: ContextInstant(nanoseconds: 1_000))
             case .writeAsync: try await coordinator.writeAsync {}
             }
         }

@@ -17,7 +17,7 @@ struct ContextClockTests {
     @Test func `Cancelling a sleep wakes its task and releases its delay`() async {
         let start = Box(SystemTime.shared.now)
         let task = Task {
-            try await GlobalContext().serial("view").clock.sleep(for: .seconds(3_600))
+            try await GlobalContext().serial(named: "view").clock.sleep(for: .seconds(3_600))
         }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }

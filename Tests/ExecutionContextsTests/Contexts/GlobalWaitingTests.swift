@@ -11,7 +11,7 @@ struct GlobalWaitingTests {
             for number in 0..<100 {
                 done.enter()
                 GlobalContext().execute {
-                    let view = GlobalContext().serial("view \(number)")
+                    let view = GlobalContext().serial(named: "view \(number)")
                     #expect((try? view.submit { number }.wait()) == number)
                     done.leave()
                 }
@@ -22,7 +22,7 @@ struct GlobalWaitingTests {
 
     @Test func `Law 11: a chain of 600 views, each waiting for the next one, ends`() async {
         await watched {
-            let views = (0..<600).map { GlobalContext().serial("view \($0)") }
+            let views = (0..<600).map { GlobalContext().serial(named: "view \($0)") }
             @Sendable func go(_ number: Int) {
                 guard number + 1 < views.count else { return }
                 views[number + 1].execute { go(number + 1) }
@@ -72,11 +72,11 @@ struct GlobalWaitingTests {
                     switch means {
                     case .submitted: try? GlobalContext().submit { perform(depth - 1, next) }.wait()
                     case .view:
-                        let view = GlobalContext().serial("view")
+                        let view = GlobalContext().serial(named: "view")
                         view.execute { perform(depth - 1, next) }
                         view.sync {}
                     case .queue:
-                        SerialQueueContext(label: "queue").sync {
+                        SerialQueueContext(name: "queue").sync {
                             try? GlobalContext().submit { perform(depth - 1, next) }.wait()
                         }
                     case .blocking:

@@ -192,7 +192,7 @@ struct HoldTests {
     @Test func `Law 8: an observer sees a hold as one job`() async {
         await offThePool {
             let observer = CountingObserver()
-            let view = SerialQueueContext(label: "observed").observed(by: observer)
+            let view = SerialQueueContext(name: "observed").observed(by: observer)
             guard let context = view as? any SynchronousBarrierContext else { return }
             let hold = context.hold()
             #expect(observer.finishedCount.value == 0)
@@ -207,7 +207,7 @@ struct HoldTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let context = BarrierQueueContext(label: "cache")
+            let context = BarrierQueueContext(name: "cache")
             context.sync { DispatchQueue(label: "other").sync { context.hold().release() } }
         }
         let output = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)

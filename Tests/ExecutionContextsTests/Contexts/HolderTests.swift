@@ -14,10 +14,10 @@ struct HolderTests {
         Subject("blocking") { BlockingContext(limit: 1) },
         Subject("limited") { GlobalContext().limited(to: 1) },
         Subject("serial view") { GlobalContext().serial() },
-        Subject("own serial queue") { .serial(label: "host") },
+        Subject("own serial queue") { .serial(named: "host") },
         Subject("a queue's context") { DispatchQueue(label: "host").context },
-        Subject("own barrier queue") { .barrier(label: "host") },
-        Subject("run loop thread") { .thread(name: "host") },
+        Subject("own barrier queue") { .barrier(named: "host") },
+        Subject("run loop thread") { .thread(named: "host") },
         Subject("operation queue") { OperationQueue().context },
         Subject("actor") { ActorContext(Host()) },
         Subject("task executor") { TaskExecutorContext(QueueExecutor()) },
@@ -29,8 +29,8 @@ struct HolderTests {
     ) async {
         await offThePool {
             let host = host.make().context
-            let held = GlobalContext().serial("held")
-            let queue = SerialQueueContext(label: "held too")
+            let held = GlobalContext().serial(named: "held")
+            let queue = SerialQueueContext(name: "held too")
             let kept = Kept()
             wait(for: host) {
                 kept.keep(held.hold())
@@ -59,7 +59,7 @@ struct HolderTests {
     func `Law 3: a thread or task that ends while it holds does not leave its hold to another`()
         async
     {
-        let held = GlobalContext().serial("held")
+        let held = GlobalContext().serial(named: "held")
         let kept = Kept()
         for _ in 0..<20 {
             await Task.detached { kept.keep(held.hold()) }.value
@@ -224,9 +224,9 @@ struct HoldAgainTests {
         await underEverySchedule("hold again", schedules: 500) { sim, onlooker in
             let context: any SynchronousBarrierContext =
                 switch kind {
-                case 0: sim.global.serial("view")
+                case 0: sim.global.serial(named: "view")
                 case 1: ReadWriteCoordinator(name: "c", writesOn: sim.global).writing
-                default: ReadWriteCoordinator(over: sim.global.serial("base")).writing
+                default: ReadWriteCoordinator(over: sim.global.serial(named: "base")).writing
                 }
             let kept = Kept()
             let isKept = Promise<Void>()
@@ -248,10 +248,10 @@ struct HoldAgainTests {
 
     static let held: [Subject] = [
         Subject("serial view") { GlobalContext().serial() },
-        Subject("serial queue") { .serial(label: "held") },
-        Subject("barrier queue") { .barrier(label: "held") },
+        Subject("serial queue") { .serial(named: "held") },
+        Subject("barrier queue") { .barrier(named: "held") },
         Subject("coordinator") { ReadWriteCoordinator().writing },
-        Subject("over a queue") { ReadWriteCoordinator(over: .barrier(label: "held")).writing },
+        Subject("over a queue") { ReadWriteCoordinator(over: .barrier(named: "held")).writing },
     ]
 
     @Test(arguments: held)

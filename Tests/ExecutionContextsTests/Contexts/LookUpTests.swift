@@ -24,20 +24,20 @@ struct LookUpTests {
         #expect(name(ofAny: .global(qos: .background)) == "global(background)")
         #expect(name(of: DispatchQueue(label: "mine").context) == "mine")
         #expect(name(ofAny: DispatchQueue(label: "mine").context) == "mine")
-        #expect(name(of: .serial(label: "db")) == "db" && name(ofAny: .serial(label: "db")) == "db")
+        #expect(name(of: .serial(named: "db")) == "db" && name(ofAny: .serial(named: "db")) == "db")
         #expect(
-            name(ofSerial: .serial(label: "db")) == "db"
-                && name(ofBarrier: .serial(label: "db")) == "db")
+            name(ofSerial: .serial(named: "db")) == "db"
+                && name(ofBarrier: .serial(named: "db")) == "db")
         #expect(
-            name(of: .barrier(label: "b")) == "b" && name(ofBarrier: .barrier(label: "b")) == "b")
+            name(of: .barrier(named: "b")) == "b" && name(ofBarrier: .barrier(named: "b")) == "b")
         #expect(
             name(of: queue.context) == "operations"
                 && name(ofAny: queue.context) == "operations")
         #expect(
-            name(of: .thread(name: "gl")) == "gl" && name(ofSerial: .thread(name: "gl")) == "gl")
+            name(of: .thread(named: "gl")) == "gl" && name(ofSerial: .thread(named: "gl")) == "gl")
         #expect(name(of: .blocking) == "blocking" && name(ofAny: .blocking) == "blocking")
-        let closure = name(of: .closure("mine") { @Sendable work in work() })
-        let anyClosure = name(ofAny: .closure("mine") { work in work() })
+        let closure = name(of: .closure(named: "mine") { @Sendable work in work() })
+        let anyClosure = name(ofAny: .closure(named: "mine") { work in work() })
         #expect(closure == "mine" && anyClosure == "mine")
         #expect(
             name(of: Host().context) == "Host" && name(of: executor.context) == "QueueExecutor")
@@ -54,7 +54,7 @@ struct LookUpTests {
 
     @Test func `A view of a stored any has its own name and answers isCurrent`() async throws {
         let stored: any ExecutionContext = .global
-        let view = stored.serial("orders").named("renamed")
+        let view = stored.serial(named: "orders").named("renamed")
         #expect(view.name == "renamed")
         #expect(try await view.run { view.isCurrent } == true)
     }
@@ -107,7 +107,7 @@ struct LookUpTests {
     }
 
     @Test func `Law 13: a task on a context that drops its jobs continues elsewhere`() async {
-        let dropping = ClosureContext("dropping") { _ in }
+        let dropping = ClosureContext(name: "dropping") { _ in }
         #expect(await Task(executorPreference: dropping.taskExecutor) { 42 }.value == 42)
     }
 

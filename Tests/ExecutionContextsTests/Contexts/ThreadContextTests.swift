@@ -54,8 +54,8 @@ struct ThreadContextTests {
         let count = await withCheckedContinuation { continuation in
             // This blocks, so it must not run on a thread of the cooperative pool.
             DispatchQueue.global().async {
-                let serial = SerialQueueContext(label: "serial")
-                let barrier = BarrierQueueContext(label: "barrier")
+                let serial = SerialQueueContext(name: "serial")
+                let barrier = BarrierQueueContext(name: "barrier")
                 let first = serial.sync { barrier.sync { serial.sync { 1 } } }
                 let second = barrier.syncBarrier {
                     serial.sync { barrier.sync { barrier.syncBarrier { 1 } } }

@@ -55,9 +55,9 @@ final class CoordinationProgram: @unchecked Sendable {
         let kinds: [@Sendable () -> WriteContext] = [
             { WriteContext(context: GlobalContext(), isSerial: false) },
             { WriteContext(context: ImmediateContext(), isSerial: false) },
-            { WriteContext(context: SerialQueueContext(label: "writes")) },
+            { WriteContext(context: SerialQueueContext(name: "writes")) },
             { WriteContext(context: GlobalContext().serial()) },
-            { WriteContext(context: GlobalContext().limited(to: 1, name: "limited")) },
+            { WriteContext(context: GlobalContext().limited(to: 1, named: "limited")) },
         ]
         writeContexts = (0..<2).map { _ in kinds[rng.next(below: kinds.count)]() }
         coordinators = writeContexts.map { ReadWriteCoordinator(writesOnAny: $0.context) }

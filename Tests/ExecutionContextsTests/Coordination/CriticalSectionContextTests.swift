@@ -119,7 +119,7 @@ struct CriticalSectionContextTests {
         let contexts: [any ExecutionContext] = [
             section, exclusive(.immediate, section), exclusive(.global, section),
             exclusive(GlobalContext().serial(), section),
-            exclusive(BarrierQueueContext(label: "barrier"), section),
+            exclusive(BarrierQueueContext(name: "barrier"), section),
             exclusive(GlobalContext().limited(to: 2), section), exclusive(manual, section),
         ]
         for context in contexts {
@@ -145,7 +145,7 @@ struct CriticalSectionContextTests {
     ) {
         let section = CriticalSection()
         for base in [
-            subject.make().context, subject.make().context.bounded(1000, overflow: .refuse),
+            subject.make().context, subject.make().context.bounded(to: 1000, overflow: .refuse),
         ] {
             let view = exclusive(base, section)
             #expect((view is any SerialContext) == (base is any SerialContext))
@@ -166,14 +166,14 @@ struct CriticalSectionContextTests {
         let inside = Box<[Bool?]>([])
         let note: Work = { inside.withValue { $0.append(section.isCurrent) } }
         manual.exclusive(section).executeBarrier(note)
-        let refusing = exclusive(manual.bounded(9, overflow: .refuse), section)
+        let refusing = exclusive(manual.bounded(to: 9, overflow: .refuse), section)
         try (refusing as! any RefusingContext).tryExecute(note)
         manual.exclusive(section).execute(note, refused: { _ in })
         manual.exclusive(section).enqueue(note)
         manual.runReady()
         #expect(inside.value == [true, true, true, true])
         await offThePool {
-            let queue = SerialQueueContext(label: "queue").exclusive(section)
+            let queue = SerialQueueContext(name: "queue").exclusive(section)
             #expect((queue as! any SynchronousContext).sync { section.isCurrent } == true)
         }
     }

@@ -156,7 +156,7 @@ struct CriticalSectionTimeoutTests {
 
 /// Expects that `limit` has passed since `start`, by the clock that measures time limits.
 func expectNotEarly(
-    _ start: Moment, _ limit: Duration, sourceLocation: SourceLocation = #_sourceLocation
+    _ start: ContextInstant, _ limit: Duration, sourceLocation: SourceLocation = #_sourceLocation
 ) {
     let waited = start.duration(to: SystemTime.shared.now)
     #expect(waited >= limit, "gave up after \(waited) of \(limit)", sourceLocation: sourceLocation)

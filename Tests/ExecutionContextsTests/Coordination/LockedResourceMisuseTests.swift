@@ -10,7 +10,7 @@ struct LockedResourceMisuseTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let resource = LockedResource(0, lockedBy: .section)
-            resource.read { _ in resource.write { $0 += 1 } }
+            resource.read { _ in resource.mutate { $0 += 1 } }
         }
         try expectTrap(result, "law 18", "enqueueWrite", "LockedResourceMisuseTests.swift")
     }
@@ -19,7 +19,7 @@ struct LockedResourceMisuseTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let resource = LockedResource(0, lockedBy: .coordinator)
-            resource.read { _ in resource.read { _ in resource.write { $0 += 1 } } }
+            resource.read { _ in resource.read { _ in resource.mutate { $0 += 1 } } }
         }
         try expectTrap(result, "law 18", "enqueueWrite", "LockedResourceMisuseTests.swift")
     }
@@ -30,12 +30,12 @@ struct LockedResourceMisuseTests {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let resource = LockedResource(0, lockedBy: .unlocked)
-            resource.read { _ in resource.write { $0 += 1 } }
+            resource.read { _ in resource.mutate { $0 += 1 } }
         }
         try expectTrap(result, "law 18", "enqueueWrite")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let resource = LockedResource(0, lockedBy: PlainLock())
-            resource.read { _ in resource.write { $0 += 1 } }
+            resource.read { _ in resource.mutate { $0 += 1 } }
         }
         try expectTrap(result, "law 18", "enqueueWrite")
     }
@@ -44,7 +44,7 @@ struct LockedResourceMisuseTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let resource = LockedResource(0, lockedBy: .section)
-            resource.write { _ in resource.write { $0 += 1 } }
+            resource.mutate { _ in resource.mutate { $0 += 1 } }
         }
         try expectTrap(
             result, "a write inside a write", "law 30", "LockedResourceMisuseTests.swift")
@@ -54,7 +54,7 @@ struct LockedResourceMisuseTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let resource = LockedResource(0, lockedBy: .coordinator)
-            resource.write { value in value = resource.read { $0 } + 1 }
+            resource.mutate { value in value = resource.read { $0 } + 1 }
         }
         try expectTrap(result, "a read inside a write", "law 30", "LockedResourceMisuseTests.swift")
     }
@@ -74,8 +74,8 @@ struct LockedResourceMisuseTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let resource = LockedResource(0, lockedBy: .section)
-            let elsewhere = GlobalContext().serial("elsewhere")
-            resource.read { _ in elsewhere.sync { resource.write { $0 += 1 } } }
+            let elsewhere = GlobalContext().serial(named: "elsewhere")
+            resource.read { _ in elsewhere.sync { resource.mutate { $0 += 1 } } }
         }
         try expectTrap(result, "law 18")
     }
@@ -100,11 +100,11 @@ struct LockedResourceMisuseTests {
     {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            LockedResource(0, lockedBy: Careless(times: 0)).write { $0 += 1 }
+            LockedResource(0, lockedBy: Careless(times: 0)).mutate { $0 += 1 }
         }
         try expectTrap(result, "Careless", "without having run", "law 30")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            LockedResource(0, lockedBy: Careless(times: 2)).write { $0 += 1 }
+            LockedResource(0, lockedBy: Careless(times: 2)).mutate { $0 += 1 }
         }
         try expectTrap(result, "Careless", "twice", "law 30")
     }
@@ -123,6 +123,6 @@ struct LockedResourceMisuseTests {
 private struct Careless: ResourceLock {
     let times: Int
     func read(_ body: () -> Void) { for _ in 0..<times { body() } }
-    func write(_ body: () -> Void) { for _ in 0..<times { body() } }
+    func exclusively(_ body: () -> Void) { for _ in 0..<times { body() } }
     func enqueueWrite(_ work: @escaping Work) { work() }
 }

@@ -23,7 +23,7 @@ struct LockedResourceTests {
             Strategy(testDescription: "section", make: { LockedResource($0, lockedBy: .section) }),
             Strategy(testDescription: "a section of the user's, writes on a context") {
                 LockedResource(
-                    $0, lockedBy: .section(CriticalSection(), writesOn: .serial(label: "writes")))
+                    $0, lockedBy: .section(CriticalSection(), writesOn: .serial(named: "writes")))
             },
             Strategy(testDescription: "a section, writes on the caller") {
                 LockedResource($0, lockedBy: .section(CriticalSection(), writesOn: .immediate))
@@ -54,12 +54,12 @@ struct LockedResourceTests {
     ) {
         let resource = strategy.make(Counts())
         #expect(
-            resource.write {
+            resource.mutate {
                 $0.increment(); return $0.left
             } == 1)
         #expect(resource.read { $0.right } == 1)
         do {
-            try resource.write { counts throws(Wrong) in
+            try resource.mutate { counts throws(Wrong) in
                 counts.increment()
                 throw Wrong.deliberately
             }
@@ -68,7 +68,7 @@ struct LockedResourceTests {
             _ = try resource.read { counts throws(Wrong) -> Int in throw Wrong.deliberately }
         } catch { #expect(error == .deliberately) }
         // The lock is free after the errors.
-        resource.write { $0.increment() }
+        resource.mutate { $0.increment() }
         #expect(resource.read { $0 } == Counts(left: 3, right: 3))
     }
 
@@ -80,7 +80,7 @@ struct LockedResourceTests {
                 + other.read { $0.left + one.read { $0.left } }
         }
         #expect(sum == 5)
-        one.write { counts in counts.left += other.read { $0.left } }
+        one.mutate { counts in counts.left += other.read { $0.left } }
         #expect(one.read { $0.left } == 3)
     }
 
@@ -108,7 +108,7 @@ struct LockedResourceTests {
                 #expect(counts.left == 0 && resource.read { $0.left } == 0)
             }
             if !strategy.isForThreads { #expect(order.value == [1, 2]) }
-            resource.write { counts in
+            resource.mutate { counts in
                 // The first two writes have run, or wait for this one.
                 let before = counts.left
                 enqueue(3)
@@ -150,7 +150,7 @@ struct LockedResourceTests {
             onThreads(6) {
                 for round in 0..<perThread {
                     switch round % 10 {
-                    case 0: resource.write { $0.increment() }
+                    case 0: resource.mutate { $0.increment() }
                     case 1:
                         done.enter()
                         resource.enqueueWrite {
@@ -204,20 +204,20 @@ struct LockedResourceTests {
         let from = LockedResource(10, lockedBy: .section(section))
         let to = LockedResource(0, lockedBy: .section(section))
         section.execute {
-            from.write { $0 -= 3 }
-            to.write { $0 += 3 }
+            from.mutate { $0 -= 3 }
+            to.mutate { $0 += 3 }
         }
         #expect(from.read { $0 } == 7 && to.read { $0 } == 3)
     }
 
     @Test func `Law 30: the value of a resource may be noncopyable or not Sendable`() {
         let token = LockedResource(Token(), lockedBy: .coordinator)
-        token.write { $0.uses += 1 }
+        token.mutate { $0.uses += 1 }
         #expect(token.read { $0.uses } == 1)
         // The cache is sent into the resource. Reads could run side by side, so there are none.
         let cache = LockedResource(Cache(), lockedBy: .section)
-        cache.write { $0.hits += 1 }
-        #expect(cache.write { $0.hits } == 1)
+        cache.mutate { $0.hits += 1 }
+        #expect(cache.mutate { $0.hits } == 1)
     }
 }
 
@@ -231,6 +231,6 @@ struct PlainLock: ResourceLock {
     private let queue = DispatchQueue(label: "writes of a user's lock")
 
     func read(_ body: () -> Void) { lock.withLock(body) }
-    func write(_ body: () -> Void) { lock.withLock(body) }
+    func exclusively(_ body: () -> Void) { lock.withLock(body) }
     func enqueueWrite(_ work: @escaping Work) { queue.async { lock.withLock(work) } }
 }

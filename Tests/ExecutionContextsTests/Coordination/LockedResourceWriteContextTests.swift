@@ -27,7 +27,7 @@ struct LockedResourceWriteContextTests {
                 work()
             }
         }
-        let full = ManualContext().bounded(1, overflow: .refuse)
+        let full = ManualContext().bounded(to: 1, overflow: .refuse)
         full.execute {}
         await watched {
             for writeContext in [dropping, repeating, full] as [any ExecutionContext] {

@@ -35,7 +35,7 @@ struct ReadWriteEnqueuedReadTests {
         async
     {
         await watched {
-            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes"))
+            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(name: "writes"))
             let occupant = Occupant(coordinator)
             let log = Box<[Int]>([])
             coordinator.reading.enqueue { log.withValue { $0.append(0) } }
@@ -76,7 +76,7 @@ struct ReadWriteEnqueuedReadTests {
         isRaw: Bool
     ) async {
         await watched {
-            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes"))
+            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(name: "writes"))
             let occupant = Occupant(coordinator)
             let log = Box<[String]>([])
             let note: @Sendable (String) -> Void = { what in
@@ -108,7 +108,7 @@ struct ReadWriteEnqueuedReadTests {
         async throws
     {
         for _ in 0..<rounds(debug: 5, release: 50) {
-            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes"))
+            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(name: "writes"))
             let mayEnd = DispatchSemaphore(value: 0)
             coordinator.enqueueWrite { mayEnd.wait() }
             async let value = coordinator.readAsync { 1 }
@@ -128,7 +128,7 @@ struct ReadWriteEnqueuedReadTests {
 
     @Test func `Laws 17, 20: reads that wait for one another get a thread each`() async {
         await watched {
-            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes"))
+            let coordinator = ReadWriteCoordinator(writesOn: SerialQueueContext(name: "writes"))
             let occupant = Occupant(coordinator)
             let steps = (0..<4).map { _ in DispatchSemaphore(value: 0) }
             let ended = DispatchGroup()
@@ -159,7 +159,7 @@ struct ReadWriteEnqueuedReadTests {
     ) async {
         await watched {
             for writeContext in [
-                GlobalContext(), SerialQueueContext(label: "writes"), ImmediateContext(),
+                GlobalContext(), SerialQueueContext(name: "writes"), ImmediateContext(),
             ]
                 as [any ExecutionContext]
             {
@@ -207,7 +207,7 @@ struct ReadWriteEnqueuedReadTests {
         isTimed: Bool
     ) async {
         await watched {
-            let writeContext = SerialQueueContext(label: "writes")
+            let writeContext = SerialQueueContext(name: "writes")
             let coordinator = ReadWriteCoordinator(writesOn: writeContext)
             let value = Box(0)
             let seen = Box(0)
@@ -250,7 +250,7 @@ struct ReadWriteEnqueuedReadTests {
         private let jobs = Box<[Work]>([])
 
         var context: ClosureContext {
-            ClosureContext("manual") { [jobs] work in jobs.withValue { $0.append(work) } }
+            ClosureContext(name: "manual") { [jobs] work in jobs.withValue { $0.append(work) } }
         }
 
         func run() {

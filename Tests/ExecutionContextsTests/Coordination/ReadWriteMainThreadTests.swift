@@ -52,7 +52,7 @@ final class ReadWriteMainThreadTests: XCTestCase {
 
     func testLaw20TheMainThreadDoesNotHelpIfTheWriteContextDropsItsDrains() {
         XCTAssertEqual(
-            writesOnMain(ReadWriteCoordinator(writesOn: ClosureContext("drops") { _ in })), 0)
+            writesOnMain(ReadWriteCoordinator(writesOn: ClosureContext(name: "drops") { _ in })), 0)
     }
 
     func testLaw20WhereMainIsTheWriteContextItsReaderRunsTheWrites() {

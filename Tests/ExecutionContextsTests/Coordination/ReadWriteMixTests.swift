@@ -13,7 +13,8 @@ struct ReadWriteMixTests {
 
         init(writers: Int) {
             let writeContexts: [any ExecutionContext] = [
-                .global, .global, .global.serial(), .immediate, ClosureContext("drops") { _ in },
+                .global, .global, .global.serial(), .immediate,
+                ClosureContext(name: "drops") { _ in },
             ]
             coordinators = writeContexts.map { ReadWriteCoordinator(writesOnAny: $0) }
             rooms = writeContexts.map { _ in ReadWriteRoom(writers: writers) }

@@ -12,10 +12,10 @@ struct ReadWriteOverTests {
 
         var coordinator: ReadWriteCoordinator {
             switch self {
-            case .barrierQueue: ReadWriteCoordinator(over: .barrier(label: "base"))
-            case .serialQueue: ReadWriteCoordinator(over: .serial(label: "base"))
-            case .serialView: ReadWriteCoordinator(over: GlobalContext().serial("base"))
-            case .named: ReadWriteCoordinator(name: "mine", over: .barrier(label: "base"))
+            case .barrierQueue: ReadWriteCoordinator(over: .barrier(named: "base"))
+            case .serialQueue: ReadWriteCoordinator(over: .serial(named: "base"))
+            case .serialView: ReadWriteCoordinator(over: GlobalContext().serial(named: "base"))
+            case .named: ReadWriteCoordinator(name: "mine", over: .barrier(named: "base"))
             }
         }
     }
@@ -82,7 +82,7 @@ struct ReadWriteOverTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let coordinator = ReadWriteCoordinator(name: "ledger", over: .barrier(label: "base"))
+            let coordinator = ReadWriteCoordinator(name: "ledger", over: .barrier(named: "base"))
             coordinator.read { coordinator.blockingWrite {} }
         }
         try expectTrap(result, "'ledger'", "law 18", "enqueueWrite")
@@ -132,7 +132,7 @@ struct ReadWriteOverTests {
 
     @Test func `Law 28: a barrier job of the base context excludes the coordinator's writes`() async
     {
-        let context = BarrierQueueContext(label: "shared")
+        let context = BarrierQueueContext(name: "shared")
         let coordinator = ReadWriteCoordinator(over: context)
         // Unsafe in name only: what the context's barriers guard.
         nonisolated(unsafe) var count = 0

@@ -75,7 +75,9 @@ private struct Forwarding: ExecutionContext {
         context.execute(work, refused: refused)
     }
     var isCurrent: Bool? { context.isCurrent }
-    var binding: (@Sendable (_ work: @escaping Work) -> Work)? { context.binding }
+    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        context.submissionTransform
+    }
     var time: any TimeSource { context.time }
     var runsAnywhere: Bool { context.runsAnywhere }
     var name: String { context.name }

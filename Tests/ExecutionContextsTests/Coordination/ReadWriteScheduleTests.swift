@@ -18,7 +18,8 @@ struct ReadWriteScheduleTests {
             let joined = joined
             let jobs = jobs
             return ClosureContext(
-                "pump", isCurrent: { joined.value.contains(SimulationHooks.thread) ? true : nil }
+                name: "pump",
+                isCurrent: { joined.value.contains(SimulationHooks.thread) ? true : nil }
             ) {
                 work in jobs.withValue { $0.append(work) }
             }

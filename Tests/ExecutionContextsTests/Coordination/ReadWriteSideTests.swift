@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct ReadWriteSideTests {
     private static let writeContexts: [any ExecutionContext] = [
-        .global, .immediate, .trampoline, .global.serial(), SerialQueueContext(label: "queue"),
-        ClosureContext("drops") { _ in },
+        .global, .immediate, .trampoline, .global.serial(), SerialQueueContext(name: "queue"),
+        ClosureContext(name: "drops") { _ in },
     ]
 
     @Test(arguments: 0..<writeContexts.count)

@@ -39,8 +39,8 @@ struct RegistryTests {
         #expect(witness == nil)
     }
 
-    @Test func `Law 10: deregistering releases registrant and hook, even while the registration lives`()
-    {
+    @Test
+    func `Law 10: deregistering releases registrant and hook, even while the registration lives`() {
         let registry = Registry<Box<Int>>()
         weak var (registrant, captured): (Box<Int>?, Box<Int>?)
         let registration: Registration
@@ -119,7 +119,9 @@ struct RegistryTests {
             let registration = registry.register {
                 log.withValue { $0.append(index) }
                 // Itself, a later registrant and an earlier one.
-                if index == 1 { for other in [1, 2, 0] { registrations.value[other].deregister() } }
+                if index == 1 {
+                    for other in [1, 2, 0] { registrations.value[other].deregister() }
+                }
             }
             registrations.withValue { $0.append(registration) }
         }

@@ -32,7 +32,7 @@ struct SharedStateScheduleTests {
     {
         await underEverySchedule("locked resource, by \(isSection ? "section" : "coordinator")") {
             sim, onlooker in
-            let writeContext = sim.global.serial("write context")
+            let writeContext = sim.global.serial(named: "write context")
             let pair =
                 isSection
                 ? LockedResource(
@@ -41,7 +41,7 @@ struct SharedStateScheduleTests {
                     Pair(), lockedBy: .coordinator(ReadWriteCoordinator(writesOn: writeContext)))
             for name in ["a", "b"] {
                 sim.spawn(name) {
-                    pair.write { $0.grow(sim) }
+                    pair.mutate { $0.grow(sim) }
                     pair.enqueueWrite { $0.grow(sim) }
                     let size = pair.read { $0.size(sim) }
                     onlooker.expect(size != nil, "a read saw half a change")
@@ -62,10 +62,10 @@ struct SharedStateScheduleTests {
         await underEverySchedule("property, on a \(isView ? "view" : "context")") { sim, onlooker in
             let pair: TransactionWrapper<Pair>
             if isView {
-                let view: some SynchronousBarrierContext = sim.global.serial("view")
+                let view: some SynchronousBarrierContext = sim.global.serial(named: "view")
                 pair = TransactionWrapper(wrappedValue: Pair(), on: view)
             } else {
-                pair = TransactionWrapper(wrappedValue: Pair(), on: sim.barrier("context"))
+                pair = TransactionWrapper(wrappedValue: Pair(), on: sim.barrier(named: "context"))
             }
             sim.spawn("in place") { pair.wrappedValue.grow(sim) }
             sim.spawn("by a copy") { pair.mutate { $0.grow(sim) } }
@@ -90,7 +90,7 @@ struct SharedStateScheduleTests {
         async
     {
         await underEverySchedule("transactions") { sim, onlooker in
-            let context = sim.barrier("context")
+            let context = sim.barrier(named: "context")
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     Transaction(on: context).exclusively { onlooker.visit("change") }

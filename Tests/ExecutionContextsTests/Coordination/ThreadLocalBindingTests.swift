@@ -48,7 +48,7 @@ struct ThreadLocalBindingTests {
             local.set(1)
             ImmediateContext().binding(local, to: 2).execute { #expect(local.value() == 2) }
             #expect(local.value() == 1)
-            let queue: any SerialContext = SerialQueueContext(label: "bound").binding(local, to: 3)
+            let queue: any SerialContext = SerialQueueContext(name: "bound").binding(local, to: 3)
             let synchronous = queue as? any SynchronousContext
             #expect(synchronous?.sync { local.value() } == 3)
             #expect(local.value() == 1)

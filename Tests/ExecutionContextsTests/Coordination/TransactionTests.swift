@@ -69,7 +69,7 @@ struct TransactionTests {
     func `Law 28: on a concurrent context reads run at the same time`(_ isOwn: Bool) async {
         await offThePool {
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            let context = BarrierQueueContext(label: "own")
+            let context = BarrierQueueContext(name: "own")
             let first = DispatchSemaphore(value: 0)
             let second = DispatchSemaphore(value: 0)
             onThreads(2) { thread in
@@ -86,7 +86,7 @@ struct TransactionTests {
         async
     {
         await offThePool {
-            let context = BarrierQueueContext(label: "shared")
+            let context = BarrierQueueContext(name: "shared")
             let pair = Pair()
             onThreads(3) { thread in
                 for _ in 0..<2000 {
@@ -204,7 +204,7 @@ struct TransactionTests {
         }
         try expectTrap(result, "'cache'", "laws 18, 28")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let context = BarrierQueueContext(label: "cache")
+            let context = BarrierQueueContext(name: "cache")
             Transaction(on: context).read { Transaction(on: context).exclusively {} }
         }
         try expectTrap(result, "'cache'", "law 3")

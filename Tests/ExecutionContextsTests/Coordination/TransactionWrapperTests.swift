@@ -182,7 +182,7 @@ struct TransactionWrapperTests {
     {
         await offThePool {
             let property = TransactionWrapper<Ending?>(
-                wrappedValue: nil, on: BarrierQueueContext(label: "values"))
+                wrappedValue: nil, on: BarrierQueueContext(name: "values"))
             let seen = Box<[Bool]>([])
             func ending() -> Ending {
                 Ending {
@@ -226,16 +226,16 @@ struct TransactionWrapperTests {
     @Test func `Law 29: an access in the middle of a change traps with a message`() async throws {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let property = TransactionWrapper(wrappedValue: 0, on: .serial(label: "stock"))
+            let property = TransactionWrapper(wrappedValue: 0, on: .serial(named: "stock"))
             property.mutate { _ in property.wrappedValue = 1 }
         }
         try expectTrap(result, "'stock'", "law 29", "was changed")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let property = TransactionWrapper(wrappedValue: 0, on: GlobalContext().serial("stock"))
-            func add(_ value: inout Int) { value += property.wrappedValue }
-            add(&property.wrappedValue)
+            let sum = TransactionWrapper(wrappedValue: 0, on: GlobalContext().serial(named: "shop"))
+            func add(_ value: inout Int) { value += sum.wrappedValue }
+            add(&sum.wrappedValue)
         }
-        try expectTrap(result, "'stock'", "law 29", "was read")
+        try expectTrap(result, "'shop'", "law 29", "was read")
     }
 
     @Test

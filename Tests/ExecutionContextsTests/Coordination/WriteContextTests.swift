@@ -53,7 +53,7 @@ struct WriteContextTests {
             let manual = ManualContext(name: "manual")
             for coordinator in [
                 ReadWriteCoordinator(writesOn: manual),
-                ReadWriteCoordinator(writesOn: manual.serial("view")),
+                ReadWriteCoordinator(writesOn: manual.serial(named: "view")),
                 ReadWriteCoordinator(writesOn: manual.limited(to: 2)),
             ] {
                 let strays = Box(0)
@@ -86,8 +86,9 @@ struct WriteContextTests {
     @Test func `Law 20: on a serial write context the writes run there and nowhere else`() async {
         await watched {
             let writeContexts: [any ExecutionContext] = [
-                .global.serial("view"), SerialQueueContext(label: "queue"), .thread(name: "loop"),
-                BarrierQueueContext(label: "barrier").serial("view of a view"),
+                .global.serial(named: "view"), SerialQueueContext(name: "queue"),
+                .thread(named: "loop"),
+                BarrierQueueContext(name: "barrier").serial(named: "view of a view"),
             ]
             for writeContext in writeContexts {
                 let strays = Box(0)
@@ -102,7 +103,7 @@ struct WriteContextTests {
     @Test func `Law 20: a reader on a serial write context runs the writes before it itself`() async
     {
         await watched {
-            for writeContext in [GlobalContext().serial(), SerialQueueContext(label: "queue")]
+            for writeContext in [GlobalContext().serial(), SerialQueueContext(name: "queue")]
                 as [any SerialContext & SynchronousContext]
             {
                 let coordinator = ReadWriteCoordinator(writesOnAny: writeContext)
@@ -167,11 +168,11 @@ struct WriteContextTests {
             let drains = Box(0)
             let writeContexts: [any ExecutionContext] = [
                 FailingContext(report: { _ in }),
-                ClosureContext("drops") { _ in },
-                GlobalContext().bounded(1, overflow: .refuse),
-                GlobalContext().bounded(1, overflow: .dropOldest { _ in }),
-                GlobalContext().while(token),
-                ClosureContext("drops some") { work in
+                ClosureContext(name: "drops") { _ in },
+                GlobalContext().bounded(to: 1, overflow: .refuse),
+                GlobalContext().bounded(to: 1, overflow: .dropOldest { _ in }),
+                GlobalContext().valid(while: token),
+                ClosureContext(name: "drops some") { work in
                     let number = drains.withValue { count in
                         count += 1
                         return count
@@ -191,7 +192,8 @@ struct WriteContextTests {
         await watched {
             let kept = Box<[Work]>([])
             let coordinator = ReadWriteCoordinator(
-                writesOn: ClosureContext("keeps") { work in kept.withValue { $0.append(work) } })
+                writesOn: ClosureContext(name: "keeps") { work in kept.withValue { $0.append(work) }
+                })
             let value = Box(0)
             for round in 1...100 {
                 let mayDrop = DispatchSemaphore(value: 0)
@@ -217,7 +219,7 @@ struct WriteContextTests {
             let pool = DispatchQueue.global()
             exercise(
                 ReadWriteCoordinator(
-                    writesOn: ClosureContext("twice") { work in
+                    writesOn: ClosureContext(name: "twice") { work in
                         pool.async(execute: work)
                         pool.async(execute: work)
                     }))
@@ -231,7 +233,8 @@ struct WriteContextTests {
             }
             exercise(
                 ReadWriteCoordinator(
-                    writesOn: ClosureContext("late") { work in pending.withValue { $0.append(work) }
+                    writesOn: ClosureContext(name: "late") { work in
+                        pending.withValue { $0.append(work) }
                     }),
                 each: 50)
             isOver.value = true

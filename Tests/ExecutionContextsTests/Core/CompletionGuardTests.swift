@@ -105,7 +105,7 @@ struct CompletionGuardTests {
         throws
     {
         try simulate("a base that keeps the last closure", schedules: 200) { sim in
-            let view = KeepingContext(sim.global).bounded(3, overflow: .refuse)
+            let view = KeepingContext(sim.global).bounded(to: 3, overflow: .refuse)
             for name in ["a", "b", "c"] { sim.spawn(name) { try? view.tryExecute {} } }
         }
     }

@@ -13,7 +13,7 @@ struct RefusalTests {
     func `Law 1: the message of a refusal names the outcome, the source location and the cause`(
         reason: Refusal.Reason, outcome: String, cause: String
     ) {
-        let message = "\(Refusal(reason, by: "pool", origin: "Library/Loader.swift:12"))"
+        let message = "\(Refusal(reason, by: "pool", sourceLocation: "Library/Loader.swift:12"))"
         #expect(message.hasPrefix("Work submitted at Library/Loader.swift:12 "))
         for part in ["'pool'", "(law 1)", outcome, cause] {
             #expect(message.contains(part), "\(message)")

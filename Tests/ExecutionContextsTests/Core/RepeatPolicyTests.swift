@@ -13,7 +13,7 @@ struct RepeatPolicyTests {
         let isHeld = Box(false)
         let log = Box<[Int]>([])
         let context = LateContext(base: manual, isHeld: isHeld, held: held)
-        let repetition = context.repeat(every: .seconds(1), policy: policy) {
+        let repetition = context.schedule(every: .seconds(1), policy: policy) {
             log.withValue { $0.append(Int(manual.now.nanoseconds / 100_000_000)) }
         }
         manual.advance(by: .seconds(2))
@@ -47,7 +47,7 @@ struct RepeatPolicyTests {
         do {
             let box = Box(0)
             capture = box
-            own.value = manual.repeat(every: .seconds(1), policy: policy) {
+            own.value = manual.schedule(every: .seconds(1), policy: policy) {
                 box.value += 1
                 let repetition = own.value
                 results.withValue {
@@ -63,13 +63,15 @@ struct RepeatPolicyTests {
 
     @Test func `Huge periods and periods of less than a nanosecond do not trap`() {
         let manual = ManualContext()
-        let never = manual.repeat(every: .seconds(Int64.max)) { Issue.record("It must never run.") }
+        let never = manual.schedule(every: .seconds(Int64.max)) {
+            Issue.record("It must never run.")
+        }
         let late = Box(0)
-        let rare = manual.repeat(every: .nanoseconds(Int64.max / 2 + 1), policy: .skip) {
+        let rare = manual.schedule(every: .nanoseconds(Int64.max / 2 + 1), policy: .skip) {
             late.value += 1
         }
         let tiny = Box(0)
-        let often = manual.repeat(every: Duration(secondsComponent: 0, attosecondsComponent: 1)) {
+        let often = manual.schedule(every: Duration(secondsComponent: 0, attosecondsComponent: 1)) {
             tiny.value += 1
         }
         manual.advance(by: .nanoseconds(10))
@@ -86,7 +88,7 @@ struct RepeatPolicyTests {
         let context = GlobalContext().serial()
         for _ in 0..<50 {
             let count = Box(0)
-            let repetition = context.repeat(every: .microseconds(20), policy: .catchUp) {
+            let repetition = context.schedule(every: .microseconds(20), policy: .catchUp) {
                 count.value += 1
             }
             let wins = await withTaskGroup(of: Bool.self) { group in

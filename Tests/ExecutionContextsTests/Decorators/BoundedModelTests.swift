@@ -20,12 +20,12 @@ struct BoundedModelTests {
         let capacity = 4
         let view: any SerialContext & RefusingContext =
             switch policy {
-            case .refuse: manual.bounded(capacity, overflow: .refuse)
-            case .wait: manual.bounded(capacity, overflow: .wait)
+            case .refuse: manual.bounded(to: capacity, overflow: .refuse)
+            case .wait: manual.bounded(to: capacity, overflow: .wait)
             case .dropOldest:
                 // Only counted: what runs shows which job was dropped.
                 manual.bounded(
-                    capacity, overflow: .dropOldest { _ in dropped.withValue { $0.append(0) } })
+                    to: capacity, overflow: .dropOldest { _ in dropped.withValue { $0.append(0) } })
             }
         var rng = SeededRNG(seed: seed)
         var queued: [Int] = []
@@ -92,7 +92,7 @@ struct BoundedModelTests {
         let manual = ManualContext()
         let log = Box<[String]>([])
         @Sendable func note(_ name: String) -> Work { { log.withValue { $0.append(name) } } }
-        let bounded = manual.bounded(1, overflow: .dropOldest { _ in note("dropped")() })
+        let bounded = manual.bounded(to: 1, overflow: .dropOldest { _ in note("dropped")() })
         let view = bounded.serial()
         view.execute(note("view"))
         bounded.schedule(after: .zero, note("delay"))
@@ -109,8 +109,8 @@ struct BoundedModelTests {
         async
     {
         await offThePool {
-            let queue = SerialQueueContext(label: "queue")
-            let bounded = queue.bounded(1, overflow: .dropOldest { _ in })
+            let queue = SerialQueueContext(name: "queue")
+            let bounded = queue.bounded(to: 1, overflow: .dropOldest { _ in })
             let view = bounded.serial()
             let isOver = Box(false)
             Thread.detachNewThread { while !isOver.value { bounded.execute {} } }

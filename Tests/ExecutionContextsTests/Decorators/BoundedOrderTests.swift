@@ -8,7 +8,7 @@ import Testing
 struct BoundedOrderTests {
     @Test func `Law 2: jobs that wait for room on an inline base run in the order of submission`() {
         let manual = ManualContext()
-        let view = manual.inlineIfCurrent().bounded(1, overflow: .wait)
+        let view = manual.inlineIfCurrent().bounded(to: 1, overflow: .wait)
         let log = Box<[Int]>([])
         for index in 0..<10 { view.submit { log.withValue { $0.append(index) } } }
         manual.runReady()
@@ -17,7 +17,7 @@ struct BoundedOrderTests {
 
     @Test func `Law 10: a job that waited for room is freed as soon as it has run`() {
         let manual = ManualContext()
-        let view = manual.bounded(1, overflow: .wait)
+        let view = manual.bounded(to: 1, overflow: .wait)
         let freed = Box(0)
         for _ in 0..<20 {
             let farewell = Farewell { freed.withValue { $0 += 1 } }
@@ -32,7 +32,7 @@ struct BoundedOrderTests {
     @Test func `Law 9: the deinit of a capture may submit, though its job waited for room`() async {
         await watched {
             let manual = ManualContext()
-            let view = manual.bounded(1, overflow: .wait)
+            let view = manual.bounded(to: 1, overflow: .wait)
             let log = Box<[Int]>([])
             for index in 0..<100 {
                 let farewell = Farewell { view.submit { log.withValue { $0.append(index) } } }
@@ -51,7 +51,7 @@ struct BoundedOrderTests {
     {
         await onSmallStack {
             let base = Moody(manner, seed: 1)
-            let view = base.bounded(1, overflow: .wait)
+            let view = base.bounded(to: 1, overflow: .wait)
             let answers = Box(0)
             let count = rounds(debug: 20_000, release: 100_000)
             for _ in 0..<count { view.submit {}.onComplete { _ in answers.withValue { $0 += 1 } } }
@@ -66,7 +66,7 @@ struct BoundedOrderTests {
     ) {
         let base = Moody(manner, seed: seed)
         var rng = SeededRNG(seed: seed)
-        let view = base.bounded(1 + rng.next(below: 3), overflow: .wait)
+        let view = base.bounded(to: 1 + rng.next(below: 3), overflow: .wait)
         let ledger = OrderLedger()
         func submit(depth: Int) {
             let number = ledger.submit()

@@ -12,7 +12,7 @@ struct DecoratorCornerTests {
         // The base delays the first submission until a barrier has been submitted, which makes the
         // race certain.
         let base = OvertakenBase()
-        let view = base.bounded(10, overflow: .refuse)
+        let view = base.bounded(to: 10, overflow: .refuse)
         let wasAlone = Box(false)
         base.duringFirst = { view.executeBarrier { wasAlone.value = base.runsBarrier } }
         view.execute {}
@@ -22,8 +22,8 @@ struct DecoratorCornerTests {
 
     @Test func `Law 1: tryExecute of a view with a token throws the refusal of its base`() async {
         await #expect(processExitsWith: .success) {
-            let base = ManualContext().bounded(1, overflow: .refuse)
-            let view = base.while(InvalidationToken())
+            let base = ManualContext().bounded(to: 1, overflow: .refuse)
+            let view = base.valid(while: InvalidationToken())
             try view.tryExecute {}
             do {
                 try view.tryExecute {}
@@ -64,7 +64,7 @@ struct DecoratorCornerTests {
         _ decorator: Decorator
     ) async throws {
         let manual = ManualContext()
-        let full = ClosureContext { manual.execute($0) }.bounded(1, overflow: .refuse)
+        let full = ClosureContext { manual.execute($0) }.bounded(to: 1, overflow: .refuse)
         try full.tryExecute {}
         let view = try #require(decorator.apply(full))
         let ran = Box(0)
@@ -80,12 +80,12 @@ struct DecoratorCornerTests {
         async
     {
         await #expect(processExitsWith: .failure) {
-            let hidden: any ExecutionContext = .barrier(label: "hidden")
-            _ = hidden.bounded(1, overflow: .dropOldest(notify: { _ in }))
+            let hidden: any ExecutionContext = .barrier(named: "hidden")
+            _ = hidden.bounded(to: 1, overflow: .dropOldest(notify: { _ in }))
         }
         await #expect(processExitsWith: .failure) {
-            let hidden: any ExecutionContext = .serial(label: "hidden")
-            _ = hidden.bounded(1, overflow: .callerRuns)
+            let hidden: any ExecutionContext = .serial(named: "hidden")
+            _ = hidden.bounded(to: 1, overflow: .callerRuns)
         }
     }
 
@@ -94,7 +94,7 @@ struct DecoratorCornerTests {
             let manual = ManualContext()
             let token = InvalidationToken()
             do {
-                let queue = manual.while(token).operationQueue
+                let queue = manual.valid(while: token).operationQueue
                 queue.addOperation {}
                 token.invalidate()
             }

@@ -22,12 +22,12 @@ struct InlineViewTests {
             switch self {
             case .section: base.exclusive(stack.section)
             case .local: base.binding(stack.local, to: 41)
-            case .token: base.while(stack.token)
+            case .token: base.valid(while: stack.token)
             case .decorated: Adding(base: base, count: stack.decorated)
             case .observed: base.observed(by: Silent())
             case .named: base.named("name")
             case .propagating: base.propagating(TaskLocals.$number)
-            case .bounded: base.bounded(100, overflow: .refuse)
+            case .bounded: base.bounded(to: 100, overflow: .refuse)
             case .inline: base.inlineIfCurrent()
             }
         }
@@ -91,7 +91,7 @@ struct InlineViewTests {
 
     @Test
     func `Laws 16, 31: an inline job from inside the base's own job runs in the view's section`() {
-        let base = SerialQueueContext(label: "base")
+        let base = SerialQueueContext(name: "base")
         let section = CriticalSection()
         let inside = Box<[Bool?]>([])
         let view = base.exclusive(section).inlineIfCurrent()

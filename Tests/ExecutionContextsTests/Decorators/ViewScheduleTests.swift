@@ -10,7 +10,7 @@ struct ViewScheduleTests {
         async
     {
         await underEverySchedule("serial view") { sim, onlooker in
-            let view = sim.global.serial("view")
+            let view = sim.global.serial(named: "view")
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     view.execute { onlooker.visit("\(name)1") }
@@ -30,7 +30,7 @@ struct ViewScheduleTests {
         async
     {
         await underEverySchedule("hold") { sim, onlooker in
-            let view = sim.global.serial("view")
+            let view = sim.global.serial(named: "view")
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     view.execute { onlooker.visit("job") }
@@ -68,7 +68,7 @@ struct ViewScheduleTests {
         async
     {
         await underEverySchedule("barrier view") { sim, onlooker in
-            let view = sim.global.barrier("view")
+            let view = sim.global.barrier(named: "view")
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     view.execute { onlooker.visit(atMost: 2, "\(name) before") }
@@ -89,7 +89,7 @@ struct ViewScheduleTests {
         async
     {
         await underEverySchedule("bounded view, refusing") { sim, onlooker in
-            let view = sim.global.bounded(2, overflow: .refuse)
+            let view = sim.global.bounded(to: 2, overflow: .refuse)
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     for _ in 0..<3 {
@@ -117,8 +117,8 @@ struct ViewScheduleTests {
         async
     {
         await underEverySchedule("bounded view, dropping") { sim, onlooker in
-            let view = sim.serial("base").bounded(
-                1, overflow: .dropOldest { _ in onlooker.note("dropped") })
+            let view = sim.serial(named: "base").bounded(
+                to: 1, overflow: .dropOldest { _ in onlooker.note("dropped") })
             sim.spawn("a") { for index in 1...4 { view.execute { onlooker.visit("\(index)") } } }
             sim.finally("each ran or was dropped") {
                 onlooker.log.count == 4 && onlooker.count("4") == 1
@@ -135,7 +135,7 @@ struct ViewScheduleTests {
         overflow: Overflow
     ) async {
         await underEverySchedule("bounded view, waiting") { sim, onlooker in
-            let view = sim.global.bounded(1, overflow: overflow)
+            let view = sim.global.bounded(to: 1, overflow: overflow)
             for name in ["a", "b"] {
                 sim.spawn(name) {
                     let answers = (0..<3).map { _ in view.submit { onlooker.note("ran") } }
@@ -153,7 +153,7 @@ struct ViewScheduleTests {
     {
         await underEverySchedule("token") { sim, onlooker in
             let (main, token) = (sim.main, InvalidationToken())
-            let view = main.while(token)
+            let view = main.valid(while: token)
             sim.spawn("worker") {
                 let answers = (0..<3).map { _ in
                     view.submit {
@@ -188,7 +188,7 @@ struct ViewScheduleTests {
     {
         await underEverySchedule("inline") { sim, onlooker in
             let view = sim.main.inlineIfCurrent()
-            let hasArrived = Tracked(false, "arrived")
+            let hasArrived = Tracked(false, name: "arrived")
             sim.spawn("network") {
                 view.execute { onlooker.visit("first") }
                 hasArrived.value = true
@@ -212,7 +212,7 @@ struct ViewScheduleTests {
                 slow.toggle()
                 return slow
             }
-            let view = sim.global.serial("view")
+            let view = sim.global.serial(named: "view")
             sim.spawn("a") {
                 for _ in 0..<6 {
                     view.execute {

@@ -25,7 +25,7 @@ struct ViewTests {
     @Test func `An observer sees in the context's own time how long a job waited`() {
         let manual = ManualContext()
         let log = Recorder()
-        let delaying = ClosureContext("held back") { work in
+        let delaying = ClosureContext(name: "held back") { work in
             manual.schedule(after: .seconds(5), work)
         }
         struct Timed: ContextDecorator {
@@ -43,7 +43,7 @@ struct ViewTests {
     {
         let manual = ManualContext(name: "screen")
         let token = InvalidationToken()
-        let view = manual.while(token)
+        let view = manual.valid(while: token)
         let ran = Box<[String]>([])
         view.execute { ran.withValue { $0.append("before") } }
         manual.runReady()

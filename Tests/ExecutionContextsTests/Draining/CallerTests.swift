@@ -13,7 +13,7 @@ struct CallerTests {
         ExclusiveSubject("a closure's view") {
             ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
         },
-        ExclusiveSubject("a queue's view") { SerialQueueContext(label: "far").serial() },
+        ExclusiveSubject("a queue's view") { SerialQueueContext(name: "far").serial() },
         ExclusiveSubject("a thread's view") { RunLoopThreadContext(name: "far").serial() },
         ExclusiveSubject("a limited view's view") { GlobalContext().limited(to: 2).serial() },
         ExclusiveSubject("a view's view") { GlobalContext().serial().serial() },
@@ -26,11 +26,12 @@ struct CallerTests {
     ) async {
         await watched {
             let way = way.make()
-            let inner = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial("inner")
+            let inner = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial(
+                named: "inner")
             let section = CriticalSection()
             let coordinator = ReadWriteCoordinator()
-            let held = GlobalContext().serial("held")
-            let queue = SerialQueueContext(label: "queue")
+            let held = GlobalContext().serial(named: "held")
+            let queue = SerialQueueContext(name: "queue")
             let resource = LockedResource(0, lockedBy: .section)
             let hold = held.hold()
             let ran = Box(false)
@@ -83,7 +84,7 @@ struct CallerTests {
         _ way: ExclusiveSubject
     ) async {
         let way = way.make()
-        let held = GlobalContext().serial("held")
+        let held = GlobalContext().serial(named: "held")
         await Task.detached {
             let hold = held.hold()
             way.sync {
@@ -100,7 +101,7 @@ struct CallerTests {
         async
     {
         await watched {
-            let queue = SerialQueueContext(label: "queue")
+            let queue = SerialQueueContext(name: "queue")
             let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
             let done = DispatchSemaphore(value: 0)
             // One job is submitted to the context, the other one to its Dispatch queue.
@@ -161,7 +162,7 @@ struct CallerTests {
 
     @Test func `Law 15: a time limit does not run out if the caller is already inside`() async {
         await watched {
-            let context = GlobalContext().serial("base")
+            let context = GlobalContext().serial(named: "base")
             let over = ReadWriteCoordinator(over: context)
             let section = CriticalSection()
             let inside = section.execute {

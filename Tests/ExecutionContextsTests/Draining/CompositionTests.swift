@@ -33,8 +33,8 @@ struct CompositionTests {
             [seed] in
             var rng = SeededRNG(seed: UInt64(seed))
             let bases: [any ExecutionContext] = [
-                SerialQueueContext(label: "base"), RunLoopThreadContext(name: "base"),
-                GlobalContext().limited(to: 1), SerialQueueContext(label: "base").serial(),
+                SerialQueueContext(name: "base"), RunLoopThreadContext(name: "base"),
+                GlobalContext().limited(to: 1), SerialQueueContext(name: "base").serial(),
                 ActorContext(Host()),
             ]
             let base = bases[rng.next(below: bases.count)]
@@ -73,9 +73,9 @@ enum Layer: CaseIterable {
         case .observed: base.observed(by: NoObserver())
         case .propagating: base.propagating(Decorator.$local)
         case .inlineIfCurrent: base.inlineIfCurrent()
-        case .bounded: base.bounded(100_000, overflow: .refuse)
+        case .bounded: base.bounded(to: 100_000, overflow: .refuse)
         case .exclusive: base.exclusive(CriticalSection())
-        case .valid: base.while(InvalidationToken())
+        case .valid: base.valid(while: InvalidationToken())
         case .watched: base.watched(limit: .seconds(600)) { _ in }
         }
     }
@@ -89,9 +89,9 @@ enum Layer: CaseIterable {
         case .observed: base.observed(by: NoObserver())
         case .propagating: base.propagating(Decorator.$local)
         case .inlineIfCurrent: base.inlineIfCurrent()
-        case .bounded: base.bounded(100_000, overflow: .refuse)
+        case .bounded: base.bounded(to: 100_000, overflow: .refuse)
         case .exclusive: base.exclusive(CriticalSection())
-        case .valid: base.while(InvalidationToken())
+        case .valid: base.valid(while: InvalidationToken())
         case .watched: base.watched(limit: .seconds(600)) { _ in }
         }
     }
@@ -112,8 +112,8 @@ struct Composition: Sendable {
             ("moody", HostileBase(.moody, seed: UInt64(rng.next(below: 1000)))),
             ("delaying", HostileBase(.delaying, seed: UInt64(rng.next(below: 1000)))),
             ("dropping", HostileBase(.dropping, seed: UInt64(rng.next(below: 1000)))),
-            ("queue", SerialQueueContext(label: "base")),
-            ("barrier queue", BarrierQueueContext(label: "base")),
+            ("queue", SerialQueueContext(name: "base")),
+            ("barrier queue", BarrierQueueContext(name: "base")),
             ("thread", RunLoopThreadContext(name: "base")), ("global", GlobalContext()),
             ("narrow pool", WorkerPool(width: 1)), ("one thread", BlockingContext(limit: 1)),
             ("actor", ActorContext(Host())), ("manual", manual),

@@ -21,18 +21,18 @@ struct DrainOwnershipTests {
             },
             Subject("actor") { ActorContext(Host()) },
             Subject("writes of a coordinator") { ReadWriteCoordinator().writing },
-            Subject("own serial queue") { .serial(label: "serial") },
-            Subject("run loop thread") { .thread(name: "loop") },
+            Subject("own serial queue") { .serial(named: "serial") },
+            Subject("run loop thread") { .thread(named: "loop") },
             Subject("exclusive view of global") { GlobalContext().exclusive(CriticalSection()) },
             Subject("enqueued jobs of a section") { ElsewhereInside() },
             Subject("bounded serial view") {
-                GlobalContext().serial().bounded(100_000, overflow: .refuse)
+                GlobalContext().serial().bounded(to: 100_000, overflow: .refuse)
             },
             Subject("dropping serial view") {
-                GlobalContext().serial().bounded(100_000, overflow: .dropOldest { _ in })
+                GlobalContext().serial().bounded(to: 100_000, overflow: .dropOldest { _ in })
             },
             Subject("serial view while valid") {
-                GlobalContext().serial().while(InvalidationToken())
+                GlobalContext().serial().valid(while: InvalidationToken())
             },
             Subject("serial view, inline") { GlobalContext().serial().inlineIfCurrent() },
             Subject("a serial queue's context") { DispatchQueue(label: "serial").context },
@@ -41,7 +41,7 @@ struct DrainOwnershipTests {
 
     /// A view on which a submission without an answer would trap.
     static let answering = Subject("bounded serial view that waits") {
-        GlobalContext().serial().bounded(4, overflow: .wait)
+        GlobalContext().serial().bounded(to: 4, overflow: .wait)
     }
 
     @Test(arguments: subjects.map { ($0, false) } + (subjects + [answering]).map { ($0, true) })

@@ -12,7 +12,7 @@ struct EndingWaitTests {
         await watched {
             let store = ReadWriteCoordinator(name: "store")
             let other = ReadWriteCoordinator(name: "other")
-            let base = BarrierQueueContext(label: "base")
+            let base = BarrierQueueContext(name: "base")
             let over = ReadWriteCoordinator(over: base)
             #expect(store.writing.serial().sync { 1 } == 1)
             #expect(over.writing.serial().sync { 2 } == 2)
@@ -52,7 +52,7 @@ struct EndingWaitTests {
             for base in [files, workers] as [any ExecutionContext] {
                 base.execute {
                     base.limited(to: 1).serial().sync {}
-                    base.bounded(5, overflow: .refuse).serial().sync {}
+                    base.bounded(to: 5, overflow: .refuse).serial().sync {}
                     done.signal()
                 }
                 done.wait()
@@ -153,11 +153,11 @@ struct EndingWaitTests {
         async
     {
         await watched {
-            let below = SerialQueueContext(label: "below")
-            let above = SerialQueueContext(label: "above", target: below.queue)
+            let below = SerialQueueContext(name: "below")
+            let above = SerialQueueContext(name: "above", target: below.queue)
             let concurrent = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            let beside = SerialQueueContext(label: "beside", target: concurrent)
-            let onGlobal = SerialQueueContext(label: "on global", target: .global())
+            let beside = SerialQueueContext(name: "beside", target: concurrent)
+            let onGlobal = SerialQueueContext(name: "on global", target: .global())
             let done = DispatchSemaphore(value: 0)
             #expect(above.sync { 1 } == 1)
             #expect(above.sync { above.sync { 2 } } == 2)

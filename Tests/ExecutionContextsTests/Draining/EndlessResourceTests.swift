@@ -44,40 +44,41 @@ struct EndlessResourceTests {
             case .blocking, .blockingTwo, .blockingThroughOther: runBlocking()
             case .pool, .poolBounded, .poolSerial: runPool()
             case .operation, .foreignOperation, .operationMain: runOperation()
-            case .section: Self.inSection { GlobalContext().exclusive($0).serial("v").sync {} }
+            case .section:
+                Self.inSection { GlobalContext().exclusive($0).serial(named: "v").sync {} }
             case .serialSection:
                 Self.inSection {
-                    SerialQueueContext(label: "base").exclusive($0).serial("v").sync {}
+                    SerialQueueContext(name: "base").exclusive($0).serial(named: "v").sync {}
                 }
             default: runTarget()
             }
         }
 
         private func runCoordinator() {
-            let base = BarrierQueueContext(label: "base")
-            let queue = SerialQueueContext(label: "write context")
+            let base = BarrierQueueContext(name: "base")
+            let queue = SerialQueueContext(name: "write context")
             let plain = ReadWriteCoordinator(name: "store")
             let over = ReadWriteCoordinator(name: "store", over: base)
             let onQueue = ReadWriteCoordinator(name: "store", writesOn: queue)
             switch self {
-            case .read: plain.read { plain.writing.serial("v").sync {} }
-            case .readOver: over.read { over.writing.serial("v").sync {} }
-            case .jobOver: base.execute { over.writing.serial("v").sync {} }
-            case .writeContext: queue.execute { onQueue.writing.serial("v").sync {} }
-            default: plain.read { plain.writing.limited(to: 2).serial("v").sync {} }
+            case .read: plain.read { plain.writing.serial(named: "v").sync {} }
+            case .readOver: over.read { over.writing.serial(named: "v").sync {} }
+            case .jobOver: base.execute { over.writing.serial(named: "v").sync {} }
+            case .writeContext: queue.execute { onQueue.writing.serial(named: "v").sync {} }
+            default: plain.read { plain.writing.limited(to: 2).serial(named: "v").sync {} }
             }
         }
 
         private func runLimiter() {
-            let limited = ImmediateContext().limited(to: 2, name: "two")
-            let barrier = ImmediateContext().barrier("two")
+            let limited = ImmediateContext().limited(to: 2, named: "two")
+            let barrier = ImmediateContext().barrier(named: "two")
             if self == .twice {
-                limited.execute { limited.execute { limited.serial("v").sync {} } }
+                limited.execute { limited.execute { limited.serial(named: "v").sync {} } }
             } else {
                 barrier.execute {
                     barrier.execute {
                         barrier.executeBarrier {}
-                        barrier.serial("v").sync {}
+                        barrier.serial(named: "v").sync {}
                     }
                 }
             }
@@ -87,18 +88,20 @@ struct EndlessResourceTests {
             let one = BlockingContext(limit: 1, name: "files")
             let two = BlockingContext(limit: 2, name: "files")
             switch self {
-            case .blocking: one.execute { one.limited(to: 1).serial("v").sync {} }
+            case .blocking: one.execute { one.limited(to: 1).serial(named: "v").sync {} }
             case .blockingTwo:
                 two.execute {
-                    two.limited(to: 4).serial("first").sync {
-                        two.limited(to: 4).serial("v").sync {}
+                    two.limited(to: 4).serial(named: "first").sync {
+                        two.limited(to: 4).serial(named: "v").sync {}
                     }
                 }
             default:
                 // The body runs on another thread, and waits there for a second job of `one`.
                 let queue = DispatchQueue(label: "other").context
                 let other = ClosureContext { queue.execute($0) }
-                one.execute { other.serial().sync { one.limited(to: 1).serial("v").sync {} } }
+                one.execute {
+                    other.serial().sync { one.limited(to: 1).serial(named: "v").sync {} }
+                }
             }
         }
 
@@ -106,9 +109,9 @@ struct EndlessResourceTests {
             let pool = WorkerPool(name: "workers", width: 1, limit: 1)
             pool.execute {
                 switch self {
-                case .pool: pool.limited(to: 1).serial("v").sync {}
-                case .poolBounded: pool.bounded(5, overflow: .refuse).serial("v").sync {}
-                default: pool.prioritized(.low).limited(to: 1).serial("v").sync {}
+                case .pool: pool.limited(to: 1).serial(named: "v").sync {}
+                case .poolBounded: pool.bounded(to: 5, overflow: .refuse).serial(named: "v").sync {}
+                default: pool.prioritized(.low).limited(to: 1).serial(named: "v").sync {}
                 }
             }
         }
@@ -119,27 +122,27 @@ struct EndlessResourceTests {
             queue.maxConcurrentOperationCount = 1
             let context = queue.context
             if self == .foreignOperation {
-                queue.addOperation { context.serial("v").sync {} }
+                queue.addOperation { context.serial(named: "v").sync {} }
             } else {
-                context.execute { context.serial("v").sync {} }
+                context.execute { context.serial(named: "v").sync {} }
             }
         }
 
         private func runTarget() {
-            let below = SerialQueueContext(label: "below")
-            let middle = SerialQueueContext(label: "middle", target: below.queue)
-            let above = SerialQueueContext(label: "above", target: below.queue)
-            let top = SerialQueueContext(label: "top", target: middle.queue)
-            let onMain = SerialQueueContext(label: "on main", target: .main)
+            let below = SerialQueueContext(name: "below")
+            let middle = SerialQueueContext(name: "middle", target: below.queue)
+            let above = SerialQueueContext(name: "above", target: below.queue)
+            let top = SerialQueueContext(name: "top", target: middle.queue)
+            let onMain = SerialQueueContext(name: "on main", target: .main)
             switch self {
-            case .target: below.execute { above.serial("v").sync {} }
+            case .target: below.execute { above.serial(named: "v").sync {} }
             case .targetSync: below.execute { above.sync {} }
-            case .deepTarget: below.execute { top.serial("v").sync {} }
-            case .mainTarget: MainContext().execute { onMain.serial("v").sync {} }
+            case .deepTarget: below.execute { top.serial(named: "v").sync {} }
+            case .mainTarget: MainContext().execute { onMain.serial(named: "v").sync {} }
             default:
                 let hold = below.hold()
                 switch self {
-                case .heldTarget: above.serial("v").sync {}
+                case .heldTarget: above.serial(named: "v").sync {}
                 case .heldTargetSync: above.sync {}
                 default: above.hold().release()
                 }

@@ -19,18 +19,18 @@ struct EndlessWaitTests {
             switch self {
             case .main: body(MainContext())
             case .thread: run(RunLoopThreadContext(name: "base"), body)
-            case .queue: run(SerialQueueContext(label: "base"), body)
-            case .limited: run(GlobalContext().limited(to: 1, name: "base"), body)
-            case .view: run(SerialQueueContext(label: "below").serial("base"), body)
+            case .queue: run(SerialQueueContext(name: "base"), body)
+            case .limited: run(GlobalContext().limited(to: 1, named: "base"), body)
+            case .view: run(SerialQueueContext(name: "below").serial(named: "base"), body)
             case .barrier:
-                let context = BarrierQueueContext(label: "base")
+                let context = BarrierQueueContext(name: "base")
                 context.executeBarrier { body(context) }
-            case .heldQueue: hold(SerialQueueContext(label: "base"), body)
-            case .heldView: hold(SerialQueueContext(label: "below").serial("base"), body)
-            case .heldBarrier: hold(BarrierQueueContext(label: "base"), body)
+            case .heldQueue: hold(SerialQueueContext(name: "base"), body)
+            case .heldView: hold(SerialQueueContext(name: "below").serial(named: "base"), body)
+            case .heldBarrier: hold(BarrierQueueContext(name: "base"), body)
             case .decorated:
                 run(
-                    SerialQueueContext(label: "base").named("base").observed(by: NoObserver()), body
+                    SerialQueueContext(name: "base").named("base").observed(by: NoObserver()), body
                 )
             case .actor: run(ActorContext(Host()), body)
             case .manual:
@@ -62,7 +62,7 @@ struct EndlessWaitTests {
         case sync, hold, wrapper, mutate, over, timed, viewOfView, limitedView, crossing
 
         func wait(on base: any ExecutionContext) {
-            let view = base.serial("v")
+            let view = base.serial(named: "v")
             switch self {
             case .sync: view.sync {}
             case .hold:
@@ -72,8 +72,8 @@ struct EndlessWaitTests {
             case .mutate: TransactionWrapper(wrappedValue: 1, on: view).mutate { $0 += 1 }
             case .over: ReadWriteCoordinator(over: view).read {}
             case .timed: ReadWriteCoordinator(over: view).blockingWrite {}
-            case .viewOfView: view.serial("w").sync {}
-            case .limitedView: base.limited(to: 4).serial("v").sync {}
+            case .viewOfView: view.serial(named: "w").sync {}
+            case .limitedView: base.limited(to: 4).serial(named: "v").sync {}
             case .crossing:
                 // The body runs on another thread, and waits for the base from there.
                 ClosureContext { DispatchQueue.global().async(execute: $0) }.serial().sync {
@@ -114,8 +114,10 @@ struct EndlessWaitTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let base = GlobalContext().limited(to: 2, name: "two")
-            base.execute { base.serial("first").sync { base.serial("second").sync {} } }
+            let base = GlobalContext().limited(to: 2, named: "two")
+            base.execute {
+                base.serial(named: "first").sync { base.serial(named: "second").sync {} }
+            }
             await neverReturns()
         }
         // Both threads wait for ever, and either of them may be the last to begin.
@@ -129,8 +131,8 @@ struct EndlessWaitTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             [isWrite = isWrite as Bool] in
-            let base = GlobalContext().limited(to: 1, name: "base")
-            let queue = SerialQueueContext(label: "base")
+            let base = GlobalContext().limited(to: 1, named: "base")
+            let queue = SerialQueueContext(name: "base")
             let coordinator =
                 isWrite
                 ? ReadWriteCoordinator(name: "store", writesOn: base.serial())
@@ -151,7 +153,7 @@ struct EndlessWaitTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let base = DispatchQueue(label: "plain").context
-            base.execute { base.serial("v").sync {} }
+            base.execute { base.serial(named: "v").sync {} }
             await neverReturns()
         }
         try expectTrap(result, "'v'", "plain", "law 27")
@@ -165,7 +167,7 @@ struct EndlessWaitTests {
         {
             let token = InvalidationToken()
             token.invalidate()
-            GlobalContext().while(token).serial("screen").sync {}
+            GlobalContext().valid(while: token).serial(named: "screen").sync {}
         }
         try expectTrap(result, "'screen'", "token", "law 1", "run or submit")
     }
@@ -177,7 +179,7 @@ struct EndlessWaitTests {
             let base = GlobalContext().limited(to: 3)
             let done = DispatchSemaphore(value: 0)
             base.execute {
-                base.serial("first").sync { base.serial("second").sync {} }
+                base.serial(named: "first").sync { base.serial(named: "second").sync {} }
                 done.signal()
             }
             done.wait()
@@ -187,7 +189,7 @@ struct EndlessWaitTests {
     @Test func `Law 27: a wait inside a concurrent queue's job ends`() async {
         await watched {
             let base = DispatchQueue(label: "concurrent", attributes: .concurrent).context
-            let own = BarrierQueueContext(label: "own")
+            let own = BarrierQueueContext(name: "own")
             let done = DispatchSemaphore(value: 0)
             for base in [base, own] as [any ExecutionContext] {
                 base.execute {
@@ -205,7 +207,7 @@ struct EndlessWaitTests {
         async
     {
         await watched {
-            let base = SerialQueueContext(label: "base")
+            let base = SerialQueueContext(name: "base")
             let inline = base.inlineIfCurrent()
             let done = DispatchSemaphore(value: 0)
             base.execute {
@@ -222,7 +224,7 @@ struct EndlessWaitTests {
         _ count: Int
     ) async {
         await watched {
-            let views = (0..<count).map { GlobalContext().serial("\($0)") }
+            let views = (0..<count).map { GlobalContext().serial(named: "\($0)") }
             let end = DispatchSemaphore(value: 0)
             for index in views.indices {
                 views[index].execute {

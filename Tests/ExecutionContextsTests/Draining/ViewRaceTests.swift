@@ -11,7 +11,7 @@ struct ViewRaceTests {
     func `Law 3: a barrier of a bounded view is a barrier of the base, whichever job comes first`()
     {
         let base = RecordingBarrierContext()
-        let view = base.bounded(8, overflow: .refuse)
+        let view = base.bounded(to: 8, overflow: .refuse)
         let wasExclusive = Box<[String: Bool]>([:])
         @Sendable func note(_ job: String) -> Work {
             { wasExclusive.withValue { $0[job] = base.runsBarrier } }
@@ -27,7 +27,7 @@ struct ViewRaceTests {
     @Test func `Law 1: a barrier and the jobs submitted meanwhile all run, whichever comes first`()
     {
         let base = RecordingBarrierContext()
-        let view = base.bounded(8, overflow: .refuse)
+        let view = base.bounded(to: 8, overflow: .refuse)
         let order = Box<[Int]>([])
         base.beforeNext {
             for index in 2...4 { view.execute { order.withValue { $0.append(index) } } }

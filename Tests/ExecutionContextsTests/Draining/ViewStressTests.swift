@@ -16,12 +16,12 @@ struct ViewStressTests {
         Case(testDescription: "limited to 3", limit: 3) { GlobalContext().limited(to: 3) },
         Case(testDescription: "limited to 1", limit: 1) { GlobalContext().limited(to: 1) },
         Case(testDescription: "barrier view", limit: .max) { GlobalContext().barrier() },
-        Case(testDescription: "barrier queue", limit: .max) { BarrierQueueContext(label: "q") },
+        Case(testDescription: "barrier queue", limit: .max) { BarrierQueueContext(name: "q") },
         Case(testDescription: "bounded barrier queue", limit: .max) {
-            BarrierQueueContext(label: "q").bounded(100_000, overflow: .refuse)
+            BarrierQueueContext(name: "q").bounded(to: 100_000, overflow: .refuse)
         },
         Case(testDescription: "bounded limited view", limit: 3) {
-            GlobalContext().limited(to: 3).bounded(100_000, overflow: .refuse)
+            GlobalContext().limited(to: 3).bounded(to: 100_000, overflow: .refuse)
         },
         Case(testDescription: "limited view of a limited view", limit: 2) {
             GlobalContext().limited(to: 3).limited(to: 2)
@@ -99,8 +99,8 @@ struct ViewStressTests {
     }
 
     @Test func `Law 2: nested syncs across views from several threads run one at a time`() async {
-        let outer = GlobalContext().serial("outer")
-        let inner = GlobalContext().serial("inner")
+        let outer = GlobalContext().serial(named: "outer")
+        let inner = GlobalContext().serial(named: "inner")
         nonisolated(unsafe) var count = 0  // Guarded by `inner`.
         await withCheckedContinuation { continuation in
             let left = Box(4)
@@ -128,8 +128,8 @@ struct ViewStressTests {
     func `Law 4: a view is current in a nested sync that another view runs on another thread`()
         async
     {
-        let outer = GlobalContext().serial("outer")
-        let inner = BlockingContext(limit: 1).serial("inner")
+        let outer = GlobalContext().serial(named: "outer")
+        let inner = BlockingContext(limit: 1).serial(named: "inner")
         let answers = await withCheckedContinuation { continuation in
             outer.execute {
                 let within = inner.sync { [outer.isCurrent, inner.isCurrent] }

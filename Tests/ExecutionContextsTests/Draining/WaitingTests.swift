@@ -12,7 +12,7 @@ struct WaitingTests {
     ) async {
         await offThePool {
             let base = PoolOfOne()
-            let view = base.serial("ledger")
+            let view = base.serial(named: "ledger")
             let sum = Sum()
             let rounds = 50
             // The pool has one thread, so a job that waited for a second one would wait for ever.
@@ -120,8 +120,8 @@ struct WaitingTests {
         await offThePool {
             let base = StuckPool()
             let view = base.serial()
-            let queue = SerialQueueContext(label: "caller")
-            let outer = GlobalContext().serial("outer")
+            let queue = SerialQueueContext(name: "caller")
+            let outer = GlobalContext().serial(named: "outer")
             let seen = Box<[Bool?]>([])
             let within = Box<[Bool?]>([])
             queue.sync {

@@ -26,7 +26,7 @@ struct OperationFaultTests {
 
     @Test func `Waiting for all operations also waits for barrier blocks`() async {
         let log = Box<[Int]>([])
-        let base = BarrierQueueContext(label: "barriers")
+        let base = BarrierQueueContext(name: "barriers")
         let queue = base.operationQueue
         base.queue.suspend()
         queue.addBarrierBlock { log.withValue { $0.append(1) } }
@@ -42,7 +42,7 @@ struct OperationFaultTests {
     }
 
     @Test func `Waiting for all operations ends, also if the context drops one`() async {
-        let queue = ClosureContext("dropping") { _ in }.operationQueue
+        let queue = ClosureContext(name: "dropping") { _ in }.operationQueue
         queue.addOperation {}
         await waitForAll(queue)
     }

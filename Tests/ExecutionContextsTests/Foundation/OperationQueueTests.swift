@@ -49,7 +49,7 @@ struct OperationQueueTests {
         async
     {
         let contexts: [any ExecutionContext] = [
-            SerialQueueContext(label: "serial"), BarrierQueueContext(label: "barrier"),
+            SerialQueueContext(name: "serial"), BarrierQueueContext(name: "barrier"),
             DispatchQueue(label: "queue").context,
         ]
         for context in contexts {
@@ -64,7 +64,7 @@ struct OperationQueueTests {
     }
 
     @Test func `Law 3: a barrier block excludes other jobs of a context with barriers`() async {
-        let context = BarrierQueueContext(label: "barriers")
+        let context = BarrierQueueContext(name: "barriers")
         let queue = context.operationQueue
         let overlap = Overlap()
         await offThePool {

@@ -194,7 +194,7 @@ struct CallbackBridgeTests {
         let dropped = Async<String>.fromCallback { done in
             files.value(
                 "a",
-                completion: ClosureContext("lossy") { _ in }.callback(done) { fault in
+                completion: ClosureContext(name: "lossy") { _ in }.callback(done) { fault in
                     faults.withValue { $0.append(fault.reason) }
                 })
         }

@@ -24,7 +24,9 @@ struct CallbackFaultTests {
         #expect(values.value == [1])
         #expect(faults.value.map(\.reason) == [.calledAgain, .calledAgain])
         #expect(faults.value[0].context == "screen")
-        #expect(faults.value[0].origin == "ExecutionContextsTests/CallbackFaultTests.swift:\(line)")
+        #expect(
+            faults.value[0].sourceLocation
+                == "ExecutionContextsTests/CallbackFaultTests.swift:\(line)")
         let text = faults.value[0].description
         for part in ["'screen'", "CallbackFaultTests.swift:\(line)", "called again", "law 24"] {
             #expect(text.contains(part))
@@ -65,15 +67,15 @@ struct CallbackFaultTests {
         var context: (any ExecutionContext, reject: Work) {
             let manual = ManualContext(name: "lossy")
             switch self {
-            case .drops: return (ClosureContext("lossy") { _ in }, {})
+            case .drops: return (ClosureContext(name: "lossy") { _ in }, {})
             case .refuses:
-                let full = manual.bounded(1, overflow: .refuse)
+                let full = manual.bounded(to: 1, overflow: .refuse)
                 full.execute {}
                 return (full, {})
             case .invalidates:
                 let token = InvalidationToken()
                 return (
-                    manual.while(token),
+                    manual.valid(while: token),
                     {
                         token.invalidate()
                         manual.runReady()
@@ -82,7 +84,7 @@ struct CallbackFaultTests {
             case .dropsLater:
                 let kept = Box<[Work]>([])
                 return (
-                    ClosureContext("lossy") { work in kept.withValue { $0.append(work) } },
+                    ClosureContext(name: "lossy") { work in kept.withValue { $0.append(work) } },
                     { kept.value = [] }
                 )
             }
@@ -124,7 +126,7 @@ struct CallbackFaultTests {
     }
 
     @Test func `Law 1: on a context that runs its jobs twice, a handler runs once`() {
-        let context = ClosureContext("doubling") { work in
+        let context = ClosureContext(name: "doubling") { work in
             work()
             work()
         }
@@ -144,7 +146,7 @@ struct CallbackFaultTests {
 
     @Test func `Law 8: a dropped handler is reported through a propagating view, too`() {
         let faults = Box<[CallbackFault.Reason]>([])
-        let lossy = ClosureContext("lossy") { _ in }.propagating(Request.$id)
+        let lossy = ClosureContext(name: "lossy") { _ in }.propagating(Request.$id)
         let wrapped = lossy.callback {
         } onFault: { fault in
             faults.withValue { $0.append(fault.reason) }
@@ -194,11 +196,11 @@ struct CallbackFaultTests {
             wrapped()
             wrapped()
             _ = ManualContext(name: "screen").callback { (_: Int) in }
-            ClosureContext("lossy") { _ in }.callback {}()
+            ClosureContext(name: "lossy") { _ in }.callback {}()
             // A token requests the drop, so it is no fault.
             let token = InvalidationToken()
             token.invalidate()
-            ImmediateContext().while(token).callback {}()
+            ImmediateContext().valid(while: token).callback {}()
         }
         try expectTrap(
             result, "called again", "'immediate'", "never called", "'screen'", "'lossy'",

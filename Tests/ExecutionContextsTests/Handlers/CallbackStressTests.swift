@@ -58,7 +58,7 @@ struct CallbackStressTests {
         async
     {
         await offThePool {
-            let context = GlobalContext().serial("home")
+            let context = GlobalContext().serial(named: "home")
             let misplaced = Box(0)
             for _ in 0..<rounds(debug: 2_000, release: 50_000) {
                 let living = DispatchGroup()
@@ -111,8 +111,8 @@ struct CallbackStressTests {
         async
     {
         for context in [
-            SerialQueueContext(label: "serial"), GlobalContext().serial(),
-            GlobalContext().serial().bounded(10_000, overflow: .wait),
+            SerialQueueContext(name: "serial"), GlobalContext().serial(),
+            GlobalContext().serial().bounded(to: 10_000, overflow: .wait),
         ] as [any SerialContext] {
             let order = Box<[Int]>([])
             await withCheckedContinuation { continuation in

@@ -27,7 +27,7 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         propagating, binding, named, observed, watched,
     ]
 
-    static let serial = Decorator("serial") { $0.serial("serial view") }
+    static let serial = Decorator("serial") { $0.serial(named: "serial view") }
 
     static let limited = Decorator("limited") { $0.limited(to: 2) }
 
@@ -37,27 +37,31 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     }
 
     static let refusing = Decorator("bounded refusing") { base in
-        if let base = base as? any SerialContext { return base.bounded(1000, overflow: .refuse) }
-        if let base = base as? any BarrierContext { return base.bounded(1000, overflow: .refuse) }
-        return base.bounded(1000, overflow: .refuse)
+        if let base = base as? any SerialContext {
+            return base.bounded(to: 1000, overflow: .refuse)
+        }
+        if let base = base as? any BarrierContext {
+            return base.bounded(to: 1000, overflow: .refuse)
+        }
+        return base.bounded(to: 1000, overflow: .refuse)
     }
 
     static let dropping = Decorator("bounded dropping") { base in
         if let base = base as? any SerialContext {
-            return base.bounded(1000, overflow: .dropOldest(notify: { _ in }))
+            return base.bounded(to: 1000, overflow: .dropOldest(notify: { _ in }))
         }
         if base is any BarrierContext { return nil }
-        return base.bounded(1000, overflow: .dropOldest(notify: { _ in }))
+        return base.bounded(to: 1000, overflow: .dropOldest(notify: { _ in }))
     }
 
     static let waiting = Decorator("bounded waiting") { base in
-        if let base = base as? any SerialContext { return base.bounded(1000, overflow: .wait) }
-        if let base = base as? any BarrierContext { return base.bounded(1000, overflow: .wait) }
-        return base.bounded(1000, overflow: .wait)
+        if let base = base as? any SerialContext { return base.bounded(to: 1000, overflow: .wait) }
+        if let base = base as? any BarrierContext { return base.bounded(to: 1000, overflow: .wait) }
+        return base.bounded(to: 1000, overflow: .wait)
     }
 
     static let callerRuns = Decorator("bounded with the caller running") { base in
-        base is any BarrierContext ? nil : base.bounded(1000, overflow: .callerRuns)
+        base is any BarrierContext ? nil : base.bounded(to: 1000, overflow: .callerRuns)
     }
 
     static let inlineIfCurrent = Decorator("inline if current") { base in
@@ -68,9 +72,9 @@ struct Decorator: Sendable, CustomTestStringConvertible {
 
     static let whileValid = Decorator("while valid") { base in
         let token = InvalidationToken()
-        if let base = base as? any SerialContext { return base.while(token) }
-        if let base = base as? any BarrierContext { return base.while(token) }
-        return base.while(token)
+        if let base = base as? any SerialContext { return base.valid(while: token) }
+        if let base = base as? any BarrierContext { return base.valid(while: token) }
+        return base.valid(while: token)
     }
 
     static let propagating = Decorator("propagating") { base in

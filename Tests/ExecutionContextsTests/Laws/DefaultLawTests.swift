@@ -27,7 +27,7 @@ struct DefaultLawTests {
 
     @Test func `Law 8: a decorator also decorates the jobs of waiting callers`() {
         let additions = Box(0)
-        let view = Adding(base: SerialQueueContext(label: "base"), additions: additions)
+        let view = Adding(base: SerialQueueContext(name: "base"), additions: additions)
         #expect(view.sync { additions.value } == 1)
         #expect(view.syncBarrier { additions.value } == 2)
         view.executeBarrier {}
@@ -40,7 +40,7 @@ struct DefaultLawTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            Swallowing(base: SerialQueueContext(label: "base")).sync {}
+            Swallowing(base: SerialQueueContext(name: "base")).sync {}
         }
         try expectTrap(result, "'base'", "law 1", "decorate")
     }
@@ -105,7 +105,7 @@ private struct Swallowing<Base: SynchronousContext>: ContextDecorator, Synchrono
 
 /// Signals when a caller waits for it.
 private final class Announcing: SerialContext, SynchronousContext {
-    private let base = SerialQueueContext(label: "base")
+    private let base = SerialQueueContext(name: "base")
     let hasWaiter = DispatchSemaphore(value: 0)
 
     func execute(_ work: @escaping Work) { base.execute(work) }

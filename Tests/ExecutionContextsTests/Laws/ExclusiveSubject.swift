@@ -16,11 +16,11 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
     static let all: [ExclusiveSubject] = own + views + coordinators + decorated
 
     static let own: [ExclusiveSubject] = [
-        ExclusiveSubject("own serial queue") { SerialQueueContext(label: "serial") },
+        ExclusiveSubject("own serial queue") { SerialQueueContext(name: "serial") },
         ExclusiveSubject("own serial queue over another") {
-            SerialQueueContext(label: "serial", target: DispatchQueue(label: "target"))
+            SerialQueueContext(name: "serial", target: DispatchQueue(label: "target"))
         },
-        ExclusiveSubject("own barrier queue") { BarrierQueueContext(label: "barrier") },
+        ExclusiveSubject("own barrier queue") { BarrierQueueContext(name: "barrier") },
     ]
 
     static let views: [ExclusiveSubject] = [
@@ -38,10 +38,10 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
     static let coordinators: [ExclusiveSubject] = [
         ExclusiveSubject("writing side") { ReadWriteCoordinator().writing },
         ExclusiveSubject("writing side, writes on a queue") {
-            ReadWriteCoordinator(writesOn: SerialQueueContext(label: "writes")).writing
+            ReadWriteCoordinator(writesOn: SerialQueueContext(name: "writes")).writing
         },
         ExclusiveSubject("writing side over a barrier queue") {
-            ReadWriteCoordinator(over: BarrierQueueContext(label: "barrier")).writing
+            ReadWriteCoordinator(over: BarrierQueueContext(name: "barrier")).writing
         },
         ExclusiveSubject("observed writing side") {
             ReadWriteCoordinator().writing.observed(by: NoObserver())
@@ -51,7 +51,7 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
 
     static let decorated: [ExclusiveSubject] = [
         ExclusiveSubject("named barrier queue") {
-            BarrierQueueContext(label: "barrier").named("another") as! any SynchronousBarrierContext
+            BarrierQueueContext(name: "barrier").named("another") as! any SynchronousBarrierContext
         },
         ExclusiveSubject("observed serial view") {
             GlobalContext().serial().observed(by: NoObserver()) as! any SynchronousBarrierContext
@@ -61,11 +61,11 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
                 as! any SynchronousBarrierContext
         },
         ExclusiveSubject("propagating serial queue") {
-            SerialQueueContext(label: "serial").propagating(Decorator.$local)
+            SerialQueueContext(name: "serial").propagating(Decorator.$local)
                 as! any SynchronousBarrierContext
         },
         ExclusiveSubject("inline barrier queue") {
-            BarrierQueueContext(label: "barrier").inlineIfCurrent()
+            BarrierQueueContext(name: "barrier").inlineIfCurrent()
                 as! any SynchronousBarrierContext
         },
     ]

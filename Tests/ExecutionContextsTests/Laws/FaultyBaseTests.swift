@@ -29,7 +29,7 @@ struct FaultyBaseTests {
                 // A view that submits each job to its base separately passes on the base's refusal.
                 let expected: [Refusal.Reason] = [.abandoned, .full(capacity: 0)]
                 #expect(try expected.contains(#require(refusal).reason))
-                #expect(refusal?.origin?.contains("FaultyBaseTests.swift") == true)
+                #expect(refusal?.sourceLocation?.contains("FaultyBaseTests.swift") == true)
             }
             base.isFaulty = false
             #expect(try await view.run { 42 } == 42)

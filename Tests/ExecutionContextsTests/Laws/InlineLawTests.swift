@@ -124,7 +124,7 @@ struct InlineLawTests {
     @Test func `Law 6: a job that the base drops does not delay later jobs`() {
         let manual = ManualContext()
         let isDropping = Box(true)
-        let base = ClosureContext("dropping", isCurrent: { manual.isCurrent }) { work in
+        let base = ClosureContext(name: "dropping", isCurrent: { manual.isCurrent }) { work in
             if !isDropping.value { manual.execute(work) }
         }
         let view = base.inlineIfCurrent()

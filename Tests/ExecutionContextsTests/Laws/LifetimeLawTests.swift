@@ -45,7 +45,7 @@ struct LifetimeLawTests {
             view.submit {}.cancel()
             view.schedule(after: .seconds(3600), {}).cancel()
             view.schedule(at: .never, {})
-            view.repeat(every: .seconds(3600), {}).cancel()
+            view.schedule(every: .seconds(3600), {}).cancel()
             _ = (view.taskExecutor, view.operationQueue, view.isCurrent)
             if let view = view as? any SynchronousContext {
                 DispatchQueue.global().async { view.sync {} }

@@ -18,7 +18,7 @@ struct MisuseTests {
     @Test func `Law 1: a negative capacity traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            _ = GlobalContext().bounded(-3, overflow: .refuse)
+            _ = GlobalContext().bounded(to: -3, overflow: .refuse)
         }
         try expectTrap(result, "-3", "law 1")
     }
@@ -34,7 +34,7 @@ struct MisuseTests {
     @Test func `Law 1: execute on a full view that refuses traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let view = ManualContext().bounded(1, overflow: .refuse)
+            let view = ManualContext().bounded(to: 1, overflow: .refuse)
             view.execute {}
             view.execute {}
         }
@@ -60,7 +60,7 @@ struct MisuseTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let context = BarrierQueueContext(label: "cache")
+            let context = BarrierQueueContext(name: "cache")
             context.sync { context.syncBarrier {} }
         }
         try expectTrap(result, "'cache'", "law 3", "executeBarrier")
@@ -71,7 +71,7 @@ struct MisuseTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            GlobalContext().serial("ledger").preconditionIsCurrent()
+            GlobalContext().serial(named: "ledger").preconditionIsCurrent()
         }
         try expectTrap(result, "'ledger'", "law 4")
     }
@@ -86,7 +86,7 @@ struct MisuseTests {
     @Test func `Law 7: a repetition with a period of zero traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            _ = GlobalContext().repeat(every: .zero) {}
+            _ = GlobalContext().schedule(every: .zero) {}
         }
         try expectTrap(result, "law 7", "MisuseTests.swift")
     }

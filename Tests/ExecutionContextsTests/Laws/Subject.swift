@@ -52,10 +52,10 @@ extension Subject {
             DispatchQueue(label: "concurrent", attributes: .concurrent).context
         },
         Subject("a serial queue's context") { DispatchQueue(label: "plain").context },
-        Subject("own serial queue") { .serial(label: "serial") },
-        Subject("own barrier queue") { .barrier(label: "barrier") },
+        Subject("own serial queue") { .serial(named: "serial") },
+        Subject("own barrier queue") { .barrier(named: "barrier") },
         Subject("operation queue") { OperationQueue().context },
-        Subject("run loop thread") { .thread(name: "loop") },
+        Subject("run loop thread") { .thread(named: "loop") },
         Subject("pool") { .pool },
         Subject("a pool of its own") { WorkerPool(width: 2) },
         Subject("an urgent share of a pool") { WorkerPool(width: 2).prioritized(.high) },

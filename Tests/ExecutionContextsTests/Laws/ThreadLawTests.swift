@@ -15,7 +15,7 @@ struct ThreadLawTests {
             let left = Box(3_000)
             for index in 0..<1_000 {
                 let views: [any ExecutionContext] = [
-                    base.serial("serial \(index)"), base.limited(to: 2), base.barrier(),
+                    base.serial(named: "serial \(index)"), base.limited(to: 2), base.barrier(),
                 ]
                 for view in views {
                     view.execute {
@@ -85,7 +85,7 @@ struct ThreadLawTests {
         // A view keeps to itself what it is made with: names, limits, observers, tokens.
         let base = ManualContext(name: "base")
         let token = InvalidationToken()
-        let ending = base.named("ending").while(token)
+        let ending = base.named("ending").valid(while: token)
         let lasting = base.named("lasting")
         token.invalidate()
         let ran = Box<[String]>([])
@@ -97,6 +97,6 @@ struct ThreadLawTests {
         // Time is a property of the context: advancing one context advances no other.
         let other = ManualContext()
         base.advance(by: .seconds(60))
-        #expect(other.now == Moment(nanoseconds: 0))
+        #expect(other.now == ContextInstant(nanoseconds: 0))
     }
 }

@@ -28,7 +28,7 @@ struct WrappingLawTests {
         )
     {
         for base in [
-            subject.make().context, subject.make().context.bounded(1000, overflow: .refuse),
+            subject.make().context, subject.make().context.bounded(to: 1000, overflow: .refuse),
         ] {
             guard let view = powers.decorator.apply(base) else { continue }
             let powers = powers.over(base)
@@ -44,7 +44,7 @@ struct WrappingLawTests {
         _ powers: Powers, _ subject: Subject
     ) {
         for base in [
-            subject.make().context, subject.make().context.bounded(1000, overflow: .refuse),
+            subject.make().context, subject.make().context.bounded(to: 1000, overflow: .refuse),
         ] {
             guard let view = powers.decorator.apply(base) else { continue }
             let powers = powers.over(base)
@@ -74,7 +74,7 @@ struct WrappingLawTests {
         guard let view = decorator.apply(base) else { return }
         let count = Box(0)
         view.schedule(after: .seconds(3600)) { count.withValue { $0 += 1 } }
-        let repetition = view.repeat(every: .seconds(600)) { count.withValue { $0 += 10 } }
+        let repetition = view.schedule(every: .seconds(600)) { count.withValue { $0 += 10 } }
         #expect(base.delayedCount == 2)
         base.advance(by: .seconds(3599))
         #expect(count.value == 50)
@@ -116,12 +116,12 @@ struct WrappingLawTests {
         _ powers: Powers
     ) async throws {
         let manual = ManualContext()
-        let base = ClosureContext { manual.execute($0) }.bounded(1, overflow: .refuse)
+        let base = ClosureContext { manual.execute($0) }.bounded(to: 1, overflow: .refuse)
         try base.tryExecute {}
         guard let view = powers.decorator.apply(base) else { return }
         let error = await #expect(throws: Refusal.self) { try await view.run {} }
         #expect(error?.reason == .full(capacity: 1))
-        #expect(error?.origin?.contains("WrappingLawTests.swift") == true)
+        #expect(error?.sourceLocation?.contains("WrappingLawTests.swift") == true)
     }
 
     @Test(arguments: Powers.table.filter(\.keepsItsJobs))
@@ -129,7 +129,7 @@ struct WrappingLawTests {
         _ powers: Powers
     ) async throws {
         let manual = ManualContext()
-        let base = ClosureContext { manual.execute($0) }.bounded(1, overflow: .refuse)
+        let base = ClosureContext { manual.execute($0) }.bounded(to: 1, overflow: .refuse)
         try base.tryExecute {}
         guard let view = powers.decorator.apply(base) else { return }
         let outcome = view.submit { "ran" }

@@ -62,7 +62,7 @@ struct ForkTests {
         try expectTrap(result, "law 34", "exec")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.begin()
-            let queue = SerialQueueContext(label: "books")
+            let queue = SerialQueueContext(name: "books")
             Self.inChild { queue.execute {} }
         }
         try expectTrap(result, "'books'", "law 34")

@@ -59,7 +59,7 @@ struct WorkerPoolEndTests {
     @Test func `Laws 1, 7: accepted delays and the jobs of views run after a shutdown`() async {
         await watched {
             let pool = WorkerPool(width: 1)
-            let view = pool.serial("ledger")
+            let view = pool.serial(named: "ledger")
             let ran = DispatchSemaphore(value: 0)
             pool.schedule(after: .seconds(0.01)) { ran.signal() }
             view.execute { view.execute { ran.signal() } }

@@ -26,7 +26,7 @@ struct WorkerPoolThreadTests {
             for pool in pools { block(pool, 60, until: mayEnd) }
             let done = DispatchGroup()
             let others: [any ExecutionContext] = [
-                WorkerPool(), SerialQueueContext(label: "new"), BlockingContext(), .global, .pool,
+                WorkerPool(), SerialQueueContext(name: "new"), BlockingContext(), .global, .pool,
             ]
             for other in others {
                 done.enter()

@@ -20,7 +20,7 @@ struct WorkerPoolWidthTests {
             let (gate, beside) = (Promise<Int>(), ConcurrencyCount())
             let (begun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             // A context outside of the pool, so that the jobs do not wait for the pool itself.
-            let other = SerialQueueContext(label: "elsewhere").serial("view")
+            let other = SerialQueueContext(name: "elsewhere").serial(named: "view")
             let count = 45
             for _ in 0..<count {
                 pool.execute {
@@ -61,7 +61,7 @@ struct WorkerPoolWidthTests {
             for _ in 0..<count {
                 let section = CriticalSection()
                 let coordinator = ReadWriteCoordinator()
-                let view = GlobalContext().serial("view")
+                let view = GlobalContext().serial(named: "view")
                 Thread.detachNewThread {
                     func keep() {
                         isTaken.signal()

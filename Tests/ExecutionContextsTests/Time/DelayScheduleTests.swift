@@ -10,7 +10,7 @@ struct DelayScheduleTests {
         async
     {
         await underEverySchedule("delay against cancel", time: .racing) { sim, onlooker in
-            let context = sim.global.serial("context")
+            let context = sim.global.serial(named: "context")
             let delay = context.schedule(after: .seconds(1)) {
                 onlooker.note("ran")
                 onlooker.expect(sim.time.now.nanoseconds >= 1_000_000_000, "it was early")
@@ -29,8 +29,8 @@ struct DelayScheduleTests {
         async
     {
         await underEverySchedule("repeat against cancel", time: .racing) { sim, onlooker in
-            let context = sim.serial("context")
-            let repetition = context.repeat(every: .seconds(1)) {
+            let context = sim.serial(named: "context")
+            let repetition = context.schedule(every: .seconds(1)) {
                 onlooker.visit("tick")
                 onlooker.expect(onlooker.count("cancelled") == 0, "ran when cancelled")
             }

@@ -15,7 +15,7 @@ struct TimeFaultTests {
         do {
             let box = Box(0)
             capture = box
-            repetition = manual.while(token).repeat(every: .seconds(1)) { box.value += 1 }
+            repetition = manual.valid(while: token).schedule(every: .seconds(1)) { box.value += 1 }
         }
         manual.advance(by: .seconds(2))
         #expect(capture?.value == 2)
@@ -32,7 +32,7 @@ struct TimeFaultTests {
         do {
             let box = Box(0)
             capture = box
-            _ = ManualContext().repeat(every: .seconds(Int64.max)) { box.value += 1 }
+            _ = ManualContext().schedule(every: .seconds(Int64.max)) { box.value += 1 }
         }
         #expect(capture == nil)
     }
@@ -46,7 +46,7 @@ struct TimeFaultTests {
         do {
             let box = Box(0)
             capture = box
-            delay = manual.while(token).schedule(after: .seconds(1)) { box.value += 1 }
+            delay = manual.valid(while: token).schedule(after: .seconds(1)) { box.value += 1 }
         }
         token.invalidate()
         manual.advance(by: .seconds(2))
@@ -67,7 +67,7 @@ struct TimeFaultTests {
     @Test func `Law 7: a tolerance does not make a delay early at the end of time`() {
         let time = SystemTime()
         let context = TimedContext(time: time)
-        let deadline = Moment(nanoseconds: .max - 1)
+        let deadline = ContextInstant(nanoseconds: .max - 1)
         let delay = context.schedule(at: deadline, tolerance: .seconds(3600)) {}
         #expect(delay.deadline >= deadline)
         #expect(delay.cancel())
@@ -76,7 +76,7 @@ struct TimeFaultTests {
     @Test func `Law 9: the clock of a context may cancel the repetition that reads it`() {
         let time = CallingTime()
         let context = TimedContext(time: time)
-        let repetition = context.repeat(every: .nanoseconds(1)) {}
+        let repetition = context.schedule(every: .nanoseconds(1)) {}
         time.onRead.value = { repetition.cancel() }
         time.fireAll()
         #expect(!repetition.cancel())
@@ -110,9 +110,9 @@ private final class CallingTime: TimeSource {
     let onRead = Box<Work?>(nil)
     private let pending = Box<[DelayedWork]>([])
 
-    var now: Moment {
+    var now: ContextInstant {
         onRead.withValue { $0.take() }?()
-        return Moment(nanoseconds: 0)
+        return ContextInstant(nanoseconds: 0)
     }
 
     func add(_ delay: DelayedWork, tolerance: Duration) { pending.withValue { $0.append(delay) } }

@@ -41,7 +41,7 @@ struct TimerWheelModelTests {
 }
 
 private func makeDelay(_ deadline: Int64) -> DelayedWork {
-    Unattended().schedule(at: Moment(nanoseconds: deadline)) {}
+    Unattended().schedule(at: ContextInstant(nanoseconds: deadline)) {}
 }
 
 /// A context whose time source does not keep delays, so that the test can.
@@ -51,7 +51,7 @@ private struct Unattended: ExecutionContext {
 }
 
 private final class NoTime: TimeSource {
-    var now: Moment { Moment(nanoseconds: 0) }
+    var now: ContextInstant { ContextInstant(nanoseconds: 0) }
     func add(_ delay: DelayedWork, tolerance: Duration) {}
     func remove(_ delay: DelayedWork) {}
 }

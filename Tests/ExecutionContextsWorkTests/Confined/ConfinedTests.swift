@@ -53,7 +53,7 @@ struct ConfinedTests {
     }
 
     @Test func `Law 2: no change made by sixteen threads is lost`() async throws {
-        let counter = Confined(0, to: GlobalContext().serial("counter"))
+        let counter = Confined(0, to: GlobalContext().serial(named: "counter"))
         await offThePool {
             onThreads(16) { for _ in 0..<1_000 { counter.perform { $0 += 1 } } }
             #expect(try! counter.submit { $0 }.wait() == 16_000)

@@ -13,7 +13,7 @@ struct EventOrderTests {
     /// Returns a work item that begins with its first subscriber, and its flight.
     private func begun(on context: some SerialContext) -> (SharedWork<Int>, Box<Flight<Int>?>) {
         let flight = Box<Flight<Int>?>(nil)
-        return (WorkGraph(on: context).work("work") { flight.value = $0 }, flight)
+        return (WorkGraph(on: context).work(named: "work") { flight.value = $0 }, flight)
     }
 
     /// Logs the events of a subscriber, and counts calls of its handler that overlapped.
@@ -53,7 +53,7 @@ struct EventOrderTests {
     {
         await offThePool {
             for _ in 0..<rounds(debug: 10, release: 100) {
-                let (work, flight) = begun(on: GlobalContext().serial("graph"))
+                let (work, flight) = begun(on: GlobalContext().serial(named: "graph"))
                 let listeners = (0..<4).map { _ in Listener() }
                 let ends = listeners.map { listener in
                     let end = Promise<Void>()
@@ -120,7 +120,7 @@ struct EventOrderTests {
     func `Law 31: reports made within a job and through another graph replace each other too`() {
         let (file, flight) = begun(on: context)
         let listener = Listener()
-        let copy: SharedWork<Int> = WorkGraph(on: context).work("copy") { $0.follow(file) }
+        let copy: SharedWork<Int> = WorkGraph(on: context).work(named: "copy") { $0.follow(file) }
         copy.subscribe { listener.receive($0) }
         context.runReady()
         // Within a job of its own graph: these reports are handled in a job behind that one.

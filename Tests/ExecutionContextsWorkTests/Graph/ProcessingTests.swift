@@ -20,10 +20,10 @@ struct ProcessingTests {
         context = ManualContext(name: "works", time: time)
         background = ManualContext(name: "background", time: time)
         let graph = WorkGraph(on: context)
-        let source: SharedWork<Int> = graph.work("source") { [upstream] flight in
+        let source: SharedWork<Int> = graph.work(named: "source") { [upstream] flight in
             upstream.value = flight
         }
-        work = graph.work("text") { [background, transformed] flight in
+        work = graph.work(named: "text") { [background, transformed] flight in
             flight.process(source, on: background) { value, isFinal in
                 transformed.withValue { $0.append("\(value)\(isFinal ? " at last" : "")") }
                 if value < 0 { throw Oops() }
@@ -132,7 +132,7 @@ struct ProcessingTests {
         let queue = PrioritizedQueue(on: background, limit: 0)
         let graph = WorkGraph(on: context)
         let works = SingleFlight<Int, Int>(in: graph) { [transformed] key, flight in
-            let value: SharedWork<Int> = graph.work("value") { $0.succeed(key) }
+            let value: SharedWork<Int> = graph.work(named: "value") { $0.succeed(key) }
             flight.process(value, on: queue) { value, _ in
                 transformed.withValue { $0.append("\(value)") }
                 return value

@@ -13,7 +13,7 @@ struct SingleFlightTests {
     private let received = Box<[String]>([])
 
     private func flights() -> SingleFlight<String, Int> {
-        SingleFlight("size", on: context) { [begun] key, flight in
+        SingleFlight(name: "size", on: context) { [begun] key, flight in
             begun.withValue { $0.append((key, flight)) }
         }
     }
@@ -197,7 +197,7 @@ struct SingleFlightTests {
     }
 
     @Test func `Law 26: a flight that is released ends with an error that names it`() {
-        let flights = SingleFlight<Int, Int>("size", on: context) { _, _ in }
+        let flights = SingleFlight<Int, Int>(name: "size", on: context) { _, _ in }
         flights[3].subscribe(note("a"))
         context.runReady()
         #expect(received.value.count == 1)
@@ -242,7 +242,7 @@ struct SingleFlightTests {
     func `Law 31: an Async made by key starts once and is cancelled with its last subscriber`() {
         let asked = Box<[String]>([])
         let promise = Promise<Int>()
-        let sizes = SingleFlight<String, Int>("size", on: context) { key in
+        let sizes = SingleFlight<String, Int>(name: "size", on: context) { key in
             asked.withValue { $0.append(key) }
             return promise.async
         }

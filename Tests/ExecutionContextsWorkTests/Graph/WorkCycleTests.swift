@@ -11,7 +11,8 @@ struct WorkCycleTests {
     private func works(on graph: WorkGraph) -> (SingleFlight<Int, Int>, Box<[Int: Flight<Int>]>) {
         let flights = Box<[Int: Flight<Int>]>([:])
         return (
-            SingleFlight("work", in: graph) { key, flight in flights.withValue { $0[key] = flight }
+            SingleFlight(name: "work", in: graph) { key, flight in
+                flights.withValue { $0[key] = flight }
             }, flights
         )
     }

@@ -30,12 +30,12 @@ struct WorkEndingTests {
         let promise = Promise<Int>()
         let (stopped, open) = (Box(false), Box<OpenWork<Int>?>(nil))
         promise.onCancel { stopped.value = true }
-        let far: SharedWork<Int> = WorkGraph(on: context).work("far") { lower.value = $0 }
-        let near: SharedWork<Int> = graph.work("near") { lower.value = $0 }
-        let needed: SharedWork<Int> = graph.work("needed") { need.value = $0 }
+        let far: SharedWork<Int> = WorkGraph(on: context).work(named: "far") { lower.value = $0 }
+        let near: SharedWork<Int> = graph.work(named: "near") { lower.value = $0 }
+        let needed: SharedWork<Int> = graph.work(named: "needed") { need.value = $0 }
         let idle = ManualContext()
         let own = Box<SharedWork<Int>?>(nil)
-        let work: SharedWork<Int> = graph.work("work") { running in
+        let work: SharedWork<Int> = graph.work(named: "work") { running in
             flight.value = running
             running.depend(on: needed) { event in
                 if case .failure(let error)? = event.outcome { running.fail(error) }
@@ -102,7 +102,7 @@ struct WorkEndingTests {
             seen = witness
             let work: SharedWork<Int> =
                 kind == "sole"
-                ? WorkGraph(on: context).work("work") { running in
+                ? WorkGraph(on: context).work(named: "work") { running in
                     _ = witness
                     flight.value = running
                 }
@@ -125,7 +125,7 @@ struct WorkEndingTests {
         let context = ManualContext()
         let log = Box<[String]>([])
         let flight = Box<Flight<Int>?>(nil)
-        let work: SharedWork<Int> = WorkGraph(on: context).work("work") { running in
+        let work: SharedWork<Int> = WorkGraph(on: context).work(named: "work") { running in
             running.onEnd { log.withValue { $0.append("first") } }
             running.onCancel { log.withValue { $0.append("cancelled") } }
             running.onEnd { log.withValue { $0.append("second") } }

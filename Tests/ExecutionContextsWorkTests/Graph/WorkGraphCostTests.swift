@@ -12,7 +12,7 @@ struct WorkGraphCostTests {
     @Test(arguments: ["first to last", "last to first", "from everywhere"])
     func `Subscribers leave in any order`(order: String) {
         let flight = Box<Flight<Int>?>(nil)
-        let work: SharedWork<Int> = WorkGraph(on: context).work("work") { flight.value = $0 }
+        let work: SharedWork<Int> = WorkGraph(on: context).work(named: "work") { flight.value = $0 }
         let all = (0..<many).map { _ in work.subscribe { _ in } }
         context.runReady()
         for index in 0..<many {
@@ -34,10 +34,10 @@ struct WorkGraphCostTests {
     ) {
         let graph = WorkGraph(on: context)
         let flights = Box<[Flight<Int>]>([])
-        let leaves = SingleFlight<Int, Int>("leaf", in: graph) { _, flight in
+        let leaves = SingleFlight<Int, Int>(name: "leaf", in: graph) { _, flight in
             flights.withValue { $0.append(flight) }
         }
-        let top: SharedWork<Int> = graph.work("top") { [many] flight in
+        let top: SharedWork<Int> = graph.work(named: "top") { [many] flight in
             for key in 0..<many { flight.depend(on: leaves[key]) { _ in } }
             flights.withValue { $0.append(flight) }
         }
@@ -58,14 +58,15 @@ struct WorkGraphCostTests {
         let graph = WorkGraph(on: context)
         let flights = Box<[Flight<Int>]>([])
         let width = 10_000
-        let leaves = SingleFlight<Int, Int>("leaf", in: graph) { _, flight in
+        let leaves = SingleFlight<Int, Int>(name: "leaf", in: graph) { _, flight in
             flights.withValue { $0.append(flight) }
         }
-        let hub: SharedWork<Int> = graph.work("hub") { flight in
+        let hub: SharedWork<Int> = graph.work(named: "hub") { flight in
             for key in 0..<width { flight.depend(on: leaves[key]) { _ in } }
             flights.withValue { $0.append(flight) }
         }
-        let tops = SingleFlight<Int, Int>("top", in: graph) { _, flight in flight.follow(hub) }
+        let tops = SingleFlight<Int, Int>(name: "top", in: graph) { _, flight in flight.follow(hub)
+        }
         let first = hub.subscribe { _ in }
         // The hub has all its needs before the others need it.
         context.runReady()

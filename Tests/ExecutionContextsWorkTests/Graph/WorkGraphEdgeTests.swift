@@ -13,7 +13,7 @@ struct WorkGraphEdgeTests {
     /// Returns work items by name that begin and do not end, and their flights.
     private func works() -> (SingleFlight<String, Int>, Box<[String: Flight<Int>]>) {
         let flights = Box<[String: Flight<Int>]>([:])
-        let works = SingleFlight<String, Int>("work", on: context) { [log] key, flight in
+        let works = SingleFlight<String, Int>(name: "work", on: context) { [log] key, flight in
             log.withValue { $0.append(key) }
             flights.withValue { $0[key] = flight }
         }
@@ -104,7 +104,9 @@ struct WorkGraphEdgeTests {
     @Test func `Law 10: cancelled work keeps no partial value, also if its flight is kept`() {
         weak var seen: Witness?
         let flight = Box<Flight<Witness>?>(nil)
-        let work: SharedWork<Witness> = WorkGraph(on: context).work("work") { flight.value = $0 }
+        let work: SharedWork<Witness> = WorkGraph(on: context).work(named: "work") {
+            flight.value = $0
+        }
         let subscription = work.subscribe { _ in }
         context.runReady()
         do {
@@ -149,10 +151,10 @@ struct WorkGraphEdgeTests {
     @Test func `Work that fails because it needs itself begins no other work`() {
         let graph = WorkGraph(on: context)
         let own = Box<SharedWork<Int>?>(nil)
-        let other: SharedWork<Int> = graph.work("other") { [log] _ in
+        let other: SharedWork<Int> = graph.work(named: "other") { [log] _ in
             log.withValue { $0.append("other") }
         }
-        let work: SharedWork<Int> = graph.work("own") { flight in
+        let work: SharedWork<Int> = graph.work(named: "own") { flight in
             flight.follow(own.value!)
             flight.follow(other)
         }

@@ -26,12 +26,12 @@ struct WorkGraphHoldTests {
             let witness = Witness()
             seen = witness
             let own = Box<SharedWork<Int>?>(nil)
-            let source: SharedWork<Int> = graph!.work("source") { flight in
+            let source: SharedWork<Int> = graph!.work(named: "source") { flight in
                 flight.onCancel { _ = witness }
                 flight.onPriority { _ in _ = witness }
                 lower.value = flight
             }
-            let middle: SharedWork<Int> = graph!.work("middle") { flight in
+            let middle: SharedWork<Int> = graph!.work(named: "middle") { flight in
                 flight.onCancel { _ = (witness, flight) }
                 flight.onPriority { _ in _ = (witness, flight) }
                 flight.process(source, on: background) { value, _ in
@@ -39,7 +39,7 @@ struct WorkGraphHoldTests {
                     return value
                 }
             }
-            let top: SharedWork<Int> = graph!.work("top") { flight in
+            let top: SharedWork<Int> = graph!.work(named: "top") { flight in
                 flight.process(middle, on: queue) { value, _ in
                     _ = (witness, flight)
                     return value
@@ -98,7 +98,7 @@ struct WorkGraphHoldTests {
             seen = witness
             let graph = WorkGraph(on: context)
             rest = graph
-            let work: SharedWork<Int> = graph.work("work") { flight.value = $0 }
+            let work: SharedWork<Int> = graph.work(named: "work") { flight.value = $0 }
             work.subscribe { event in
                 _ = witness
                 if event.outcome != nil { notified.withValue { $0 += 1 } }
@@ -122,13 +122,13 @@ struct WorkGraphHoldTests {
                 switch kind {
                 case 0: TrampolineContext().serial()
                 case 1: ImmediateContext().serial()
-                case 2: GlobalContext().serial("bounded").bounded(1, overflow: .refuse)
-                case 3: GlobalContext().serial("patient").bounded(1, overflow: .wait)
-                default: pool.serial("pool")
+                case 2: GlobalContext().serial(named: "bounded").bounded(to: 1, overflow: .refuse)
+                case 3: GlobalContext().serial(named: "patient").bounded(to: 1, overflow: .wait)
+                default: pool.serial(named: "pool")
                 }
             let graph = WorkGraph(on: context)
             let own = Box<SingleFlight<Int, Int>?>(nil)
-            let chain = SingleFlight<Int, Int>("link", in: graph) { key, flight in
+            let chain = SingleFlight<Int, Int>(name: "link", in: graph) { key, flight in
                 if key == 0 {
                     flight.yield(1)
                     GlobalContext().execute { flight.succeed(2) }

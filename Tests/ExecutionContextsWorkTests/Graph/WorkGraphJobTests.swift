@@ -12,12 +12,12 @@ struct WorkGraphJobTests {
         throws
     {
         let graph = WorkGraph(on: context)
-        let leaves = SingleFlight<Int, Int>("leaf", in: graph) { key, flight in
+        let leaves = SingleFlight<Int, Int>(name: "leaf", in: graph) { key, flight in
             flight.onPriority { _ in }
             flight.report(WorkProgress(completed: 1))
             flight.succeed(key)
         }
-        let works = SingleFlight<Int, Int>("work", in: graph) { key, flight in
+        let works = SingleFlight<Int, Int>(name: "work", in: graph) { key, flight in
             flight.onCancel {}
             flight.follow(leaves[key])
         }
@@ -34,7 +34,7 @@ struct WorkGraphJobTests {
     @Test func `An earlier report from outside is delivered before the reports of a job`() {
         let graph = WorkGraph(on: context)
         let flights = Box<[Int: Flight<Int>]>([:])
-        let works = SingleFlight<Int, Int>("work", in: graph) { key, flight in
+        let works = SingleFlight<Int, Int>(name: "work", in: graph) { key, flight in
             flights.withValue { $0[key] = flight }
             if key == 2 { flights.value[1]!.succeed(3) }
         }
@@ -67,12 +67,12 @@ struct WorkGraphJobTests {
         let (lower, upper) = (WorkGraph(on: other), WorkGraph(on: context))
         let log = Box<[String]>([])
         let flight = Box<Flight<Int>?>(nil)
-        let file: SharedWork<Int> = lower.work("file") { own in
+        let file: SharedWork<Int> = lower.work(named: "file") { own in
             own.onPriority { priority in log.withValue { $0.append("\(priority)") } }
             own.onCancel { log.withValue { $0.append("cancelled") } }
             flight.value = own
         }
-        let copy: SharedWork<Int> = upper.work("copy") { $0.follow(file) }
+        let copy: SharedWork<Int> = upper.work(named: "copy") { $0.follow(file) }
         let first = copy.subscribe(priority: .low) { event in
             if let outcome = event.outcome { log.withValue { $0.append("\(outcome)") } }
         }
@@ -94,7 +94,7 @@ struct WorkGraphJobTests {
 
     @Test func `Setting an unchanged priority takes no submission`() {
         let graph = WorkGraph(on: context)
-        let work: SharedWork<Int> = graph.work("work") { $0.onCancel {} }
+        let work: SharedWork<Int> = graph.work(named: "work") { $0.onCancel {} }
         let subscription = work.subscribe(priority: .low) { _ in }
         subscription.priority = .low
         #expect(context.readyCount == 1)
@@ -109,7 +109,7 @@ struct WorkGraphJobTests {
     {
         let queue = PrioritizedQueue(on: context, limit: 0)
         let queued = Box<QueuedWork<Int>?>(nil)
-        let work: SharedWork<Int> = WorkGraph(on: context).work("work") { flight in
+        let work: SharedWork<Int> = WorkGraph(on: context).work(named: "work") { flight in
             let work = queue.submit { 7 }
             queued.value = work
             flight.follow(work)
@@ -135,9 +135,11 @@ struct WorkGraphJobTests {
         throws
     {
         let flight = Box<Flight<Int>?>(nil)
-        let file: SharedWork<Int> = WorkGraph(on: context).work("file") { flight.value = $0 }
+        let file: SharedWork<Int> = WorkGraph(on: context).work(named: "file") { flight.value = $0 }
         let upper = WorkGraph(on: context)
-        let copies = SingleFlight<Int, Int>("copy", in: upper) { _, flight in flight.follow(file) }
+        let copies = SingleFlight<Int, Int>(name: "copy", in: upper) { _, flight in
+            flight.follow(file)
+        }
         let first = copies[1].value()
         context.runReady()
         context.execute { flight.value!.succeed(7) }
@@ -158,7 +160,7 @@ struct WorkGraphJobTests {
         let manual = ManualContext()
         let section = CriticalSection()
         let inside = Box<[Bool?]>([])
-        let flights = SingleFlight<String, Int>("size", on: manual.exclusive(section)) {
+        let flights = SingleFlight<String, Int>(name: "size", on: manual.exclusive(section)) {
             path, flight in
             inside.withValue { $0.append(section.isCurrent) }
             flight.succeed(path.count)

@@ -21,7 +21,7 @@ struct WorkGraphPlay {
     init(seed: UInt64) {
         rng = SeededRNG(seed: seed << 32)
         graph = WorkGraph(on: context)
-        works = SingleFlight("work", in: graph) { [flights] key, flight in
+        works = SingleFlight(name: "work", in: graph) { [flights] key, flight in
             flights.withValue { $0[key] = flight }
         }
     }

@@ -10,7 +10,7 @@ struct WorkGraphScheduleTests {
         async
     {
         await underEverySchedule("single flight") { sim, onlooker in
-            let context = sim.serial("works")
+            let context = sim.serial(named: "works")
             let flights = SingleFlight<Int, Int>(on: context) { _, flight in
                 onlooker.note("begun")
                 sim.global.execute { flight.succeed(7) }
@@ -36,9 +36,9 @@ struct WorkGraphScheduleTests {
         async
     {
         await underEverySchedule("end against leaving") { sim, onlooker in
-            let context = sim.serial("works")
+            let context = sim.serial(named: "works")
             let graph = WorkGraph(on: context)
-            let work: SharedWork<Int> = graph.work("race") { flight in
+            let work: SharedWork<Int> = graph.work(named: "race") { flight in
                 flight.onCancel { onlooker.note("cancelled") }
                 sim.global.execute { if flight.succeed(1) { onlooker.note("ended") } }
             }
@@ -59,9 +59,11 @@ struct WorkGraphScheduleTests {
         async
     {
         await underEverySchedule("priorities") { sim, onlooker in
-            let context = sim.serial("works")
+            let context = sim.serial(named: "works")
             let flight = Box<Flight<Int>?>(nil)
-            let work: SharedWork<Int> = WorkGraph(on: context).work("wanted") { flight.value = $0 }
+            let work: SharedWork<Int> = WorkGraph(on: context).work(named: "wanted") {
+                flight.value = $0
+            }
             let (first, second) = (
                 work.subscribe { _ in }, work.subscribe(priority: .lowest) { _ in }
             )

@@ -18,10 +18,10 @@ struct WorkGraphStressTests {
         async
     {
         await watched {
-            let graph = WorkGraph(on: GlobalContext().serial("works"))
+            let graph = WorkGraph(on: GlobalContext().serial(named: "works"))
             let workers = GlobalContext().limited(to: 2)
             let loads = Atomic(0)
-            let loader = SingleFlight<Int, Int>("file", in: graph) { key, flight in
+            let loader = SingleFlight<Int, Int>(name: "file", in: graph) { key, flight in
                 loads.add(1, ordering: .relaxed)
                 workers.execute {
                     flight.yield(key)
@@ -30,7 +30,7 @@ struct WorkGraphStressTests {
                 }
             }
             let pipelines = (0..<3).map { number in
-                SingleFlight<Int, Int>("image \(number)", in: graph) { key, flight in
+                SingleFlight<Int, Int>(name: "image \(number)", in: graph) { key, flight in
                     flight.process(loader[key], on: workers) { value, _ in value + number }
                 }
             }
@@ -86,8 +86,8 @@ struct WorkGraphStressTests {
         await watched {
             for _ in 0..<rounds(debug: 200, release: 2_000) {
                 let flight = Box<Flight<Int>?>(nil)
-                let graph = WorkGraph(on: GlobalContext().serial("race"))
-                let work: SharedWork<Int> = graph.work("race") { flight.value = $0 }
+                let graph = WorkGraph(on: GlobalContext().serial(named: "race"))
+                let work: SharedWork<Int> = graph.work(named: "race") { flight.value = $0 }
                 let received = Box<[Int]>([])
                 let subscription = work.subscribe { event in
                     if case .success(let value)? = event.outcome {

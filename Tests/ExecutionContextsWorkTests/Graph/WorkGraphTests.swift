@@ -19,7 +19,7 @@ struct WorkGraphTests {
         let flights = Box<[String: Flight<Int>]>([:])
         let graph = WorkGraph(on: context)
         let own = Box<SingleFlight<String, Int>?>(nil)
-        let works = SingleFlight<String, Int>("work", in: graph) { [log] key, flight in
+        let works = SingleFlight<String, Int>(name: "work", in: graph) { [log] key, flight in
             log.withValue { $0.append("\(key) begins, \(flight.priority)") }
             flights.withValue { $0[key] = flight }
             flight.onCancel { log.withValue { $0.append("\(key) cancelled") } }
@@ -36,11 +36,11 @@ struct WorkGraphTests {
     @Test func `Law 31: two work items that need a third one share it`() throws {
         let graph = WorkGraph(on: context)
         let starts = Box(0)
-        let file: SharedWork<Int> = graph.work("file") { [context] flight in
+        let file: SharedWork<Int> = graph.work(named: "file") { [context] flight in
             starts.withValue { $0 += 1 }
             context.execute { flight.succeed(21) }
         }
-        let sizes = SingleFlight<Int, Int>("size", in: graph) { key, flight in
+        let sizes = SingleFlight<Int, Int>(name: "size", in: graph) { key, flight in
             flight.depend(on: file) { event in
                 if case .success(let value)? = event.outcome { flight.succeed(value * key) }
             }
@@ -180,7 +180,7 @@ struct WorkGraphTests {
         let own = Box<SingleFlight<Int, Int>?>(nil)
         let last = Box<Flight<Int>?>(nil)
         let length = 100_000
-        let chain = SingleFlight<Int, Int>("link", in: graph) { key, flight in
+        let chain = SingleFlight<Int, Int>(name: "link", in: graph) { key, flight in
             guard key > 0 else { return last.value = flight }
             flight.follow(own.value![key - 1])
         }
@@ -209,8 +209,8 @@ struct WorkGraphTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let context = ManualContext()
-            let other: SharedWork<Int> = WorkGraph(on: context).work("other") { _ in }
-            let work: SharedWork<Int> = WorkGraph(on: context).work("own") { flight in
+            let other: SharedWork<Int> = WorkGraph(on: context).work(named: "other") { _ in }
+            let work: SharedWork<Int> = WorkGraph(on: context).work(named: "own") { flight in
                 flight.depend(on: other) { _ in }
             }
             work.subscribe { _ in }

@@ -170,7 +170,8 @@ struct DebounceTests {
     {
         await underEverySchedule("debounce") { sim, _ in
             let seen = Box<[Int]>([])
-            let search = sim.serial("screen").debounced(by: .milliseconds(10)) { (value: Int) in
+            let search = sim.serial(named: "screen").debounced(by: .milliseconds(10)) {
+                (value: Int) in
                 seen.withValue { $0.append(value) }
             }
             sim.spawn("types") { for value in 1...3 { search(value) } }
@@ -195,13 +196,13 @@ struct DebounceTests {
         let interruption = Box<Work?>(nil)
         init(_ base: any TimeSource) { self.base = base }
 
-        var now: Moment {
+        var now: ContextInstant {
             let now = base.now
             interruption.withValue { $0.take() }?()
             return now
         }
 
-        var origin: ObjectIdentifier { base.origin }
+        var identity: ObjectIdentifier { base.identity }
         func add(_ delay: DelayedWork, tolerance: Duration) {
             base.add(delay, tolerance: tolerance)
         }

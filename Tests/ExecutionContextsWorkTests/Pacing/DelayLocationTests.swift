@@ -10,7 +10,7 @@ struct DelayLocationTests {
     /// Each way to make the library set a delay. The returned object keeps the delay pending.
     private static let ways: [(name: String, set: @Sendable (ManualContext) -> Any)] = [
         ("schedule", { $0.schedule(after: .seconds(1)) {} }),
-        ("repeat", { $0.repeat(every: .seconds(1)) {} }),
+        ("repeat", { $0.schedule(every: .seconds(1)) {} }),
         (
             "timeout",
             { context in
@@ -22,7 +22,9 @@ struct DelayLocationTests {
         (
             "retry",
             { context in
-                let async = Async<Int>.retry(2, backoff: .constant(.seconds(1)), on: context) { _ in
+                let async = Async<Int>.retry(
+                    attempts: 2, backoff: .constant(.seconds(1)), on: context
+                ) { _ in
                     Async(error: Refusal(.shutDown, by: "test"))
                 }
                 context.runReady()

@@ -142,7 +142,7 @@ struct RateLimiterTests {
     func `Laws 1, 32: a job that a full context refuses ends with the refusal and takes no token`()
         throws
     {
-        let bounded = manual.bounded(1, overflow: .refuse)
+        let bounded = manual.bounded(to: 1, overflow: .refuse)
         let limiter = RateLimiter(on: bounded, rate: 1, burst: 3)
         let works = (0..<3).map { index in limiter.submit { index } }
         limiter.execute(note("plain"))
@@ -222,7 +222,7 @@ struct RateLimiterTests {
     @Test func `Laws 32, 33: under every schedule each job begins in order or is cancelled`() async
     {
         await underEverySchedule("rate limiter") { sim, _ in
-            let limiter = RateLimiter(on: sim.serial("mail"), rate: 1, burst: 2)
+            let limiter = RateLimiter(on: sim.serial(named: "mail"), rate: 1, burst: 2)
             let (ran, cancelled) = (Box<[String]>([]), Box(0))
             for name in ["a", "b"] {
                 sim.spawn(name) {

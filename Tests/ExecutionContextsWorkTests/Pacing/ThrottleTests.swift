@@ -27,7 +27,7 @@ struct ThrottleTests {
     ) throws {
         let throttled = manual.throttled(to: .milliseconds(400), choice, note)
         for index in 0..<9 {
-            manual.advance(to: Moment(nanoseconds: Int64(index) * 100_000_000))
+            manual.advance(to: ContextInstant(nanoseconds: Int64(index) * 100_000_000))
             throttled(index)
             #expect(manual.delayedCount <= 1)
         }
@@ -121,7 +121,9 @@ struct ThrottleTests {
     {
         await underEverySchedule("throttle") { sim, _ in
             let seen = Box<[Int]>([])
-            let throttled = sim.serial("screen").throttled(to: .milliseconds(10), .firstAndLatest) {
+            let throttled = sim.serial(named: "screen").throttled(
+                to: .milliseconds(10), .firstAndLatest
+            ) {
                 (value: Int) in
                 seen.withValue { $0.append(value) }
             }

@@ -40,7 +40,7 @@ struct PrioritizedQueueFaultTests {
 
     @Test func `Law 32: a plain job that the queue accepted enters a full context`() {
         let manual = ManualContext()
-        let queue = PrioritizedQueue(on: manual.bounded(1, overflow: .refuse), limit: 3)
+        let queue = PrioritizedQueue(on: manual.bounded(to: 1, overflow: .refuse), limit: 3)
         let ran = Box(0)
         for _ in 0..<5 { queue.execute { ran.withValue { $0 += 1 } } }
         manual.runReady()

@@ -86,7 +86,7 @@ struct QueuedWorkTests {
         try manual.runUntilIdle()
         #expect(log.value == ["a begins", "a ends", "b begins", "b ends"])
         #expect(try works.map { try $0.async.outcome?.get() } == ["a", "b"])
-        #expect(manual.now == Moment(nanoseconds: 10_000_000_000))
+        #expect(manual.now == ContextInstant(nanoseconds: 10_000_000_000))
         #expect(queue.runningCount == 0)
     }
 
@@ -111,7 +111,7 @@ struct QueuedWorkTests {
         try manual.runUntilIdle()
         #expect(sawCancel.value)
         #expect(try next.async.outcome?.get() == 2)
-        #expect(manual.now == Moment(nanoseconds: 0))
+        #expect(manual.now == ContextInstant(nanoseconds: 0))
     }
 
     @Test func `A queued async body that is cancelled never starts`() throws {

@@ -15,14 +15,15 @@ func backing(
 ) {
     let local = ThreadLocalValue<Int>()
     let executors: [any SerialExecutor] = [
-        SerialQueueContext(label: "q").serialExecutor, MainContext().serialExecutor,
+        SerialQueueContext(name: "q").serialExecutor, MainContext().serialExecutor,
         coordinator.writing.serialExecutor,
         RunLoopThreadContext(name: "t").serialExecutor, ManualContext().serialExecutor,
         RecordingContext(ManualContext()).serialExecutor, some.serialExecutor,
         erased.serialExecutor,
-        context.serial().serialExecutor, GlobalContext().while(token).serial().serialExecutor,
+        context.serial().serialExecutor,
+        GlobalContext().valid(while: token).serial().serialExecutor,
         WorkerPool().serial().serialExecutor,
-        SerialQueueContext(label: "q").bounded(1, overflow: .refuse).serial().serialExecutor,
+        SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse).serial().serialExecutor,
     ]
     let views: [any SerialExecutor] = [
         some.named("n").serialExecutor, some.barrier().serialExecutor,
@@ -31,7 +32,7 @@ func backing(
         some.watched(limit: .seconds(1)) { _ in }.serialExecutor,
         some.propagating(Request.$id).serialExecutor,
         some.binding(local, to: 1).serialExecutor,
-        erased.named("n").inlineIfCurrent().barrier("b").serialExecutor,
+        erased.named("n").inlineIfCurrent().barrier(named: "b").serialExecutor,
     ]
     _ = (executors, views)
 }
@@ -42,18 +43,18 @@ func tasks(
     async throws
 {
     _ = refusing.taskExecutor
-    _ = context.while(token).taskExecutor
+    _ = context.valid(while: token).taskExecutor
     _ = try await refusing.runTask { 1 }
-    _ = try await context.bounded(1, overflow: .wait).submitTask { 1 }.get()
+    _ = try await context.bounded(to: 1, overflow: .wait).submitTask { 1 }.get()
 }
 
 func look(_ token: InvalidationToken) {
     func take(_ context: some ActorBackingContext) {}
     take(.main)
-    take(.serial(label: "q"))
-    take(.thread(name: "t"))
+    take(.serial(named: "q"))
+    take(.thread(named: "t"))
     func takeSerial(_ context: any SerialContext) {}
-    takeSerial(SerialQueueContext(label: "q").while(token))
+    takeSerial(SerialQueueContext(name: "q").valid(while: token))
     takeSerial(.main)
 }
 

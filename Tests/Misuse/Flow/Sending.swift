@@ -9,7 +9,7 @@ func usedAfterItWasSent() {
     let shared = Shared()
     let resource = LockedResource(shared, lockedBy: .section)
     // expected-mode6-error@-1 {{sending 'shared' risks causing data races}}
-    resource.write { $0.count += 1 }
+    resource.mutate { $0.count += 1 }
     shared.count += 1
 }
 
@@ -23,19 +23,19 @@ func confinedAndUsed(_ context: some SerialContext) {
 
 func escapes(_ resource: LockedResource<Shared>) {
     var escaped: Shared?
-    resource.write { escaped = $0 }
+    resource.mutate { escaped = $0 }
     // expected-mode6-error@-1 {{'inout sending' parameter '$0' cannot be task-isolated at end of function}}
     _ = escaped
 }
 
 func putsIn(_ resource: LockedResource<Shared>, _ mine: Shared) {
-    resource.write { $0 = mine }
+    resource.mutate { $0 = mine }
     // expected-mode6-error@-1 {{'inout sending' parameter '$0' cannot be task-isolated at end of function}}
 }
 
 func sentAndForgotten(_ context: some SerialContext) {
     let resource = LockedResource(Shared(), lockedBy: .section)
-    resource.write { $0 = Shared() }
+    resource.mutate { $0 = Shared() }
     Confined(Shared(), to: context).perform { $0 = Shared() }
 }
 

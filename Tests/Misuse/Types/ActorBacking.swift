@@ -5,31 +5,33 @@ import ExecutionContextsTesting
 // Law 13: only a serial context that runs each job can back an actor, also if its type is erased.
 
 func refusingViews(_ token: InvalidationToken) {
-    _ = SerialQueueContext(label: "q").bounded(1, overflow: .refuse).serialExecutor
+    _ = SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse).serialExecutor
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
-    _ = SerialQueueContext(label: "q").bounded(1, overflow: .wait).serialExecutor
+    _ = SerialQueueContext(name: "q").bounded(to: 1, overflow: .wait).serialExecutor
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
     _ =
-        SerialQueueContext(label: "q").bounded(1, overflow: .dropOldest(notify: { _ in }))
+        SerialQueueContext(name: "q").bounded(to: 1, overflow: .dropOldest(notify: { _ in }))
         .serialExecutor
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
-    _ = SerialQueueContext(label: "q").while(token).serialExecutor
+    _ = SerialQueueContext(name: "q").valid(while: token).serialExecutor
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
-    _ = MainContext().while(token).serialExecutor
+    _ = MainContext().valid(while: token).serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
-    _ = GlobalContext().serial().bounded(1, overflow: .refuse).serialExecutor
+    _ = GlobalContext().serial().bounded(to: 1, overflow: .refuse).serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
-    _ = GlobalContext().serial().while(token).named("n").serialExecutor
+    _ = GlobalContext().serial().valid(while: token).named("n").serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
-    _ = GlobalContext().serial().bounded(1, overflow: .refuse).inlineIfCurrent().serialExecutor
+    _ = GlobalContext().serial().bounded(to: 1, overflow: .refuse).inlineIfCurrent().serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
     _ =
-        GlobalContext().serial().bounded(1, overflow: .refuse).exclusive(CriticalSection())
+        GlobalContext().serial().bounded(to: 1, overflow: .refuse).exclusive(CriticalSection())
         .serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
-    _ = GlobalContext().serial().while(token).observed(by: Recorder()).barrier().serialExecutor
+    _ =
+        GlobalContext().serial().valid(while: token).observed(by: Recorder()).barrier()
+        .serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
-    _ = ManualContext().bounded(1, overflow: .wait).serialExecutor
+    _ = ManualContext().bounded(to: 1, overflow: .wait).serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
 }
 
@@ -44,9 +46,9 @@ func contextsWithoutOrder(_ section: CriticalSection, _ coordinator: ReadWriteCo
     // expected-error@-1 {{value of type 'BlockingContext' has no member 'serialExecutor'}}
     _ = ImmediateContext().serialExecutor
     // expected-error@-1 {{value of type 'ImmediateContext' has no member 'serialExecutor'}}
-    _ = SerialQueueContext(label: "q").limited(to: 1).serialExecutor
+    _ = SerialQueueContext(name: "q").limited(to: 1).serialExecutor
     // expected-error@-1 {{value of type 'some BarrierContext' has no member 'serialExecutor'}}
-    _ = BarrierQueueContext(label: "b").serialExecutor
+    _ = BarrierQueueContext(name: "b").serialExecutor
     // expected-error@-1 {{value of type 'BarrierQueueContext' has no member 'serialExecutor'}}
     _ = section.serialExecutor
     // expected-error@-1 {{value of type 'CriticalSection' has no member 'serialExecutor'}}
@@ -83,7 +85,7 @@ func lodgers() {
     _ = Lodger(on: Own())
     // expected-error@-1 {{initializer 'init(on:)' requires that 'Own' conform to 'ActorBackingContext'}}
     _ = Lodger(on: GlobalContext().serial())
-    _ = Lodger(on: SerialQueueContext(label: "q").bounded(1, overflow: .refuse))
+    _ = Lodger(on: SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse))
     // expected-error@-1 {{initializer 'init(on:)' requires that 'some RefusingContext & SerialContext' conform to 'ActorBackingContext'}}
-    _ = Lodger(on: .serial(label: "q"))
+    _ = Lodger(on: .serial(named: "q"))
 }

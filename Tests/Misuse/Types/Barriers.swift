@@ -33,9 +33,9 @@ func viewsWithoutBarriers(_ token: InvalidationToken) {
     // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
     GlobalContext().inlineIfCurrent().executeBarrier {}
     // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
-    GlobalContext().while(token).executeBarrier {}
+    GlobalContext().valid(while: token).executeBarrier {}
     // expected-error@-1 {{value of type 'some RefusingContext' has no member 'executeBarrier'}}
-    GlobalContext().bounded(1, overflow: .refuse).executeBarrier {}
+    GlobalContext().bounded(to: 1, overflow: .refuse).executeBarrier {}
     // expected-error@-1 {{value of type 'some RefusingContext' has no member 'executeBarrier'}}
     GlobalContext().observed(by: Recorder()).executeBarrier {}
     // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
@@ -44,26 +44,26 @@ func viewsWithoutBarriers(_ token: InvalidationToken) {
 func viewsWithBarriers(_ token: InvalidationToken) {
     GlobalContext().barrier().executeBarrier {}
     GlobalContext().limited(to: 2).executeBarrier {}
-    BarrierQueueContext(label: "b").while(token).executeBarrier {}
-    BarrierQueueContext(label: "b").bounded(1, overflow: .refuse).named("n").executeBarrier {}
+    BarrierQueueContext(name: "b").valid(while: token).executeBarrier {}
+    BarrierQueueContext(name: "b").bounded(to: 1, overflow: .refuse).named("n").executeBarrier {}
 }
 
 // Law 8: an overflow policy that breaks the order or the barriers of a known base is deprecated.
 
 func overflow(_ notify: @escaping @Sendable (Refusal) -> Void) {
-    _ = SerialQueueContext(label: "q").bounded(1, overflow: .callerRuns)
-    // expected-warning@-1 {{'bounded(_:overflow:)' is deprecated: callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps}}
-    _ = GlobalContext().serial().bounded(1, overflow: .callerRuns)
-    // expected-warning@-1 {{'bounded(_:overflow:)' is deprecated: callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps}}
-    _ = BarrierQueueContext(label: "b").bounded(1, overflow: .callerRuns)
-    // expected-warning@-1 {{'bounded(_:overflow:)' is deprecated: callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps}}
-    _ = BarrierQueueContext(label: "b").bounded(1, overflow: .dropOldest(notify: notify))
-    // expected-warning@-1 {{'bounded(_:overflow:)' is deprecated: callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps}}
-    _ = SerialQueueContext(label: "q").bounded(1, overflow: .dropOldest(notify: notify))
-    _ = SerialQueueContext(label: "q").bounded(1, overflow: .refuse)
-    _ = BarrierQueueContext(label: "b").bounded(1, overflow: .wait)
-    _ = GlobalContext().bounded(1, overflow: .callerRuns)
-    _ = GlobalContext().bounded(1, overflow: .dropOldest(notify: notify))
+    _ = SerialQueueContext(name: "q").bounded(to: 1, overflow: .callerRuns)
+    // expected-warning@-1 {{'bounded(to:overflow:)' is deprecated: callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps}}
+    _ = GlobalContext().serial().bounded(to: 1, overflow: .callerRuns)
+    // expected-warning@-1 {{'bounded(to:overflow:)' is deprecated: callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps}}
+    _ = BarrierQueueContext(name: "b").bounded(to: 1, overflow: .callerRuns)
+    // expected-warning@-1 {{'bounded(to:overflow:)' is deprecated: callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps}}
+    _ = BarrierQueueContext(name: "b").bounded(to: 1, overflow: .dropOldest(notify: notify))
+    // expected-warning@-1 {{'bounded(to:overflow:)' is deprecated: callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps}}
+    _ = SerialQueueContext(name: "q").bounded(to: 1, overflow: .dropOldest(notify: notify))
+    _ = SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse)
+    _ = BarrierQueueContext(name: "b").bounded(to: 1, overflow: .wait)
+    _ = GlobalContext().bounded(to: 1, overflow: .callerRuns)
+    _ = GlobalContext().bounded(to: 1, overflow: .dropOldest(notify: notify))
 }
 
 // Law 28: a transaction needs a context with barriers that a thread can wait for.
@@ -73,11 +73,11 @@ func transactions() {
     // expected-error@-1 {{initializer 'init(on:)' requires that 'GlobalContext' conform to 'SynchronousBarrierContext'}}
     _ = Transaction(on: GlobalContext().barrier())
     // expected-error@-1 {{initializer 'init(on:)' requires that 'some BarrierContext' conform to 'SynchronousBarrierContext'}}
-    _ = Transaction(on: SerialQueueContext(label: "q").bounded(1, overflow: .refuse))
+    _ = Transaction(on: SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse))
     // expected-error@-1 {{initializer 'init(on:)' requires that 'some RefusingContext & SerialContext' conform to 'SynchronousBarrierContext'}}
-    _ = Transaction(on: BarrierQueueContext(label: "b"))
+    _ = Transaction(on: BarrierQueueContext(name: "b"))
     _ = Transaction(on: GlobalContext().serial())
     _ = ReadWriteCoordinator(over: GlobalContext())
     // expected-error@-1 {{initializer 'init(name:over:)' requires that 'GlobalContext' conform to 'SynchronousBarrierContext'}}
-    _ = ReadWriteCoordinator(over: BarrierQueueContext(label: "b"))
+    _ = ReadWriteCoordinator(over: BarrierQueueContext(name: "b"))
 }

@@ -6,17 +6,17 @@ import ExecutionContextsWork
 func refusing(_ context: any ExecutionContext, _ token: InvalidationToken) throws {
     try GlobalContext().tryExecute {}
     // expected-error@-1 {{value of type 'GlobalContext' has no member 'tryExecute'}}
-    try SerialQueueContext(label: "q").tryExecute {}
+    try SerialQueueContext(name: "q").tryExecute {}
     // expected-error@-1 {{value of type 'SerialQueueContext' has no member 'tryExecute'}}
     try PoolContext().tryExecute {}
     // expected-error@-1 {{value of type 'PoolContext' has no member 'tryExecute'}}
-    try GlobalContext().bounded(1, overflow: .refuse).serial().tryExecute {}
+    try GlobalContext().bounded(to: 1, overflow: .refuse).serial().tryExecute {}
     // expected-error@-1 {{value of type 'some ActorBackingContext & SynchronousBarrierContext' has no member 'tryExecute'}}
     try context.tryExecute {}
     // expected-error@-1 {{value of type 'any ExecutionContext' has no member 'tryExecute'}}
     try WorkerPool().tryExecute {}
-    try GlobalContext().while(token).tryExecute {}
-    try GlobalContext().serial().bounded(1, overflow: .refuse).tryExecute {}
+    try GlobalContext().valid(while: token).tryExecute {}
+    try GlobalContext().serial().bounded(to: 1, overflow: .refuse).tryExecute {}
 }
 
 func waiting(_ context: any ExecutionContext, _ token: InvalidationToken) {
@@ -24,18 +24,18 @@ func waiting(_ context: any ExecutionContext, _ token: InvalidationToken) {
     // expected-error@-1 {{value of type 'GlobalContext' has no member 'sync'}}
     PoolContext().sync {}
     // expected-error@-1 {{value of type 'PoolContext' has no member 'sync'}}
-    SerialQueueContext(label: "q").while(token).sync {}
+    SerialQueueContext(name: "q").valid(while: token).sync {}
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'sync'}}
-    SerialQueueContext(label: "q").bounded(1, overflow: .refuse).sync {}
+    SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse).sync {}
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'sync'}}
-    SerialQueueContext(label: "q").limited(to: 1).sync {}
+    SerialQueueContext(name: "q").limited(to: 1).sync {}
     // expected-error@-1 {{value of type 'some BarrierContext' has no member 'sync'}}
-    BarrierQueueContext(label: "b").barrier().sync {}
+    BarrierQueueContext(name: "b").barrier().sync {}
     // expected-error@-1 {{value of type 'some BarrierContext' has no member 'sync'}}
     context.sync {}
     // expected-error@-1 {{value of type 'any ExecutionContext' has no member 'sync'}}
     GlobalContext().serial().sync {}
-    BarrierQueueContext(label: "b").sync {}
+    BarrierQueueContext(name: "b").sync {}
 }
 
 // Laws 2, 16: only a serial context is a SerialContext. A limit of one is not, nor is a section.
@@ -49,9 +49,9 @@ func order(
     // expected-error@-1 {{global function 'serial' requires that 'GlobalContext' conform to 'SerialContext'}}
     serial(GlobalContext().limited(to: 1))
     // expected-error@-1 {{global function 'serial' requires that 'some BarrierContext' conform to 'SerialContext'}}
-    serial(SerialQueueContext(label: "q").limited(to: 1))
+    serial(SerialQueueContext(name: "q").limited(to: 1))
     // expected-error@-1 {{global function 'serial' requires that 'some BarrierContext' conform to 'SerialContext'}}
-    serial(BarrierQueueContext(label: "b"))
+    serial(BarrierQueueContext(name: "b"))
     // expected-error@-1 {{global function 'serial' requires that 'BarrierQueueContext' conform to 'SerialContext'}}
     serial(PoolContext())
     // expected-error@-1 {{global function 'serial' requires that 'PoolContext' conform to 'SerialContext'}}

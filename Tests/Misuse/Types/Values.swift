@@ -28,9 +28,9 @@ func resources() {
     let shared = LockedResource(Shared(), lockedBy: .section)
     _ = shared.read { $0.count }
     // expected-mode6-error@-1 {{type 'Shared' does not conform to the 'Sendable' protocol}}
-    _ = shared.write { $0 }
+    _ = shared.mutate { $0 }
     // expected-mode6-error@-1 {{type 'Shared' does not conform to the 'Sendable' protocol}}
-    _ = shared.write { $0.count }
+    _ = shared.mutate { $0.count }
     let number = LockedResource(1, lockedBy: .section)
     number.read { $0 += 1 }
     // expected-error@-1 {{left side of mutating operator isn't mutable: '$0' is immutable}}

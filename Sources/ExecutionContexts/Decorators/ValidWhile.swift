@@ -1,5 +1,5 @@
 /// A view whose jobs run only while a token is valid.
-struct While<Base: ExecutionContext>: ContextDecorator {
+struct ValidWhile<Base: ExecutionContext>: ContextDecorator {
     let base: Base
     let token: InvalidationToken
 
@@ -35,11 +35,11 @@ protocol SkippingView: ContextDecorator {
     var skipsNow: Bool { get }
 }
 
-extension While: SkippingView {
+extension ValidWhile: SkippingView {
     var skipsNow: Bool { !token.isValid }
 }
-extension While: ForecastingContext {}
-extension While: RefusingContext {
+extension ValidWhile: ForecastingContext {}
+extension ValidWhile: RefusingContext {
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         guard token.isValid else { throw refusal }
         // Cast at run time: a conformance has one witness, even if more is known of the base.
@@ -49,8 +49,8 @@ extension While: RefusingContext {
     }
 }
 
-extension While: BarrierContext where Base: BarrierContext {}
-extension While: SerialContext where Base: SerialContext {}
+extension ValidWhile: BarrierContext where Base: BarrierContext {}
+extension ValidWhile: SerialContext where Base: SerialContext {}
 
 extension ExecutionContext {
     /// Returns a view of this context that runs jobs only while `token` is valid.
@@ -59,8 +59,8 @@ extension ExecutionContext {
     /// submitted. A job of plain `execute` is then dropped when it would have started, on the
     /// context: that is what the token is for. `run` and `submit` resolve with a refusal, and
     /// `tryExecute` throws it (law 1).
-    public func `while`(_ token: InvalidationToken) -> some RefusingContext {
-        While(base: self, token: token)
+    public func valid(while token: InvalidationToken) -> some RefusingContext {
+        ValidWhile(base: self, token: token)
     }
 }
 
@@ -68,8 +68,8 @@ extension BarrierContext {
     /// Returns a view of this context that runs jobs only while `token` is valid.
     ///
     /// A barrier of an invalid token is skipped. The order of the other jobs is kept.
-    public func `while`(_ token: InvalidationToken) -> some BarrierContext & RefusingContext {
-        While(base: self, token: token)
+    public func valid(while token: InvalidationToken) -> some BarrierContext & RefusingContext {
+        ValidWhile(base: self, token: token)
     }
 }
 
@@ -77,7 +77,7 @@ extension SerialContext {
     /// Returns a view of this context that runs jobs only while `token` is valid.
     ///
     /// A job of an invalid token is skipped. The order of the other jobs is kept.
-    public func `while`(_ token: InvalidationToken) -> some SerialContext & RefusingContext {
-        While(base: self, token: token)
+    public func valid(while token: InvalidationToken) -> some SerialContext & RefusingContext {
+        ValidWhile(base: self, token: token)
     }
 }

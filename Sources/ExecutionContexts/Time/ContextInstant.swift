@@ -1,34 +1,34 @@
-/// A point in the time of a context, in nanoseconds since an origin that the time source chooses.
+/// A point in the time of a context, in nanoseconds since a start that its time source chooses.
 ///
-/// Moments can be compared if their sources have the same origin. Arithmetic saturates, it does not
-/// trap (law 7).
-public struct Moment: InstantProtocol, Hashable, Sendable {
-    /// Nanoseconds since the origin.
+/// Instants can be compared if their sources have the same identity. Arithmetic saturates, it does
+/// not trap (law 7).
+public struct ContextInstant: InstantProtocol, Hashable, Sendable {
+    /// Nanoseconds since the start.
     public var nanoseconds: Int64
 
-    /// Makes the moment that many nanoseconds after the origin.
+    /// Makes the instant that many nanoseconds after the start.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// The moment that never comes.
-    public static let never = Moment(nanoseconds: .max)
+    /// The instant that never comes.
+    public static let never = ContextInstant(nanoseconds: .max)
 
-    public static func < (left: Moment, right: Moment) -> Bool {
+    public static func < (left: ContextInstant, right: ContextInstant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The moment `duration` later, or `.never` where that is beyond 292 years.
-    public func advanced(by duration: Duration) -> Moment {
-        Moment(nanoseconds: nanoseconds.addingSaturating(duration.saturatedNanoseconds))
+    /// The instant `duration` later, or `.never` where that is beyond 292 years.
+    public func advanced(by duration: Duration) -> ContextInstant {
+        ContextInstant(nanoseconds: nanoseconds.addingSaturating(duration.saturatedNanoseconds))
     }
 
-    /// How long it is from this moment to another one.
-    public func duration(to other: Moment) -> Duration {
+    /// How long it is from this instant to another one.
+    public func duration(to other: ContextInstant) -> Duration {
         .nanoseconds(other.nanoseconds.addingSaturating(0 - max(nanoseconds, -.max)))
     }
 }
 
-extension Moment: CustomStringConvertible {
-    /// The time since the origin, as a `Duration` shows it, or `never`.
+extension ContextInstant: CustomStringConvertible {
+    /// The time since the start, as a `Duration` shows it, or `never`.
     public var description: String {
         self == .never ? "never" : "\(Duration.nanoseconds(nanoseconds))"
     }

@@ -1,5 +1,5 @@
 /// A job that waits for its context, or occupies it, for more than the limit: see `watched`.
-public struct Stall: Hashable, Sendable, CustomStringConvertible {
+public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
     /// What lasts for so long.
     public enum Phase: String, Sendable {
         /// The job was submitted and has not started.

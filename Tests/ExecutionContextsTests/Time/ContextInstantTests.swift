@@ -2,7 +2,7 @@ import ExecutionContexts
 import Testing
 
 /// Arithmetic of moments: exact, rounded up, and saturating.
-struct MomentTests {
+struct ContextInstantTests {
     @Test(
         arguments: [
             (Duration.zero, 0),
@@ -24,13 +24,15 @@ struct MomentTests {
     func `Law 7: a moment advances by whole nanoseconds, rounded up, and saturates`(
         _ duration: Duration, _ nanoseconds: Int64
     ) {
-        #expect(Moment(nanoseconds: 0).advanced(by: duration).nanoseconds == nanoseconds)
+        #expect(ContextInstant(nanoseconds: 0).advanced(by: duration).nanoseconds == nanoseconds)
     }
 
     @Test func `Law 7: arithmetic on moments saturates at both ends of time`() {
-        #expect(Moment.never.advanced(by: .seconds(1)) == .never)
-        #expect(Moment(nanoseconds: .max - 1).advanced(by: .seconds(1)) == .never)
-        #expect(Moment(nanoseconds: .min).duration(to: .never) == .nanoseconds(Int64.max))
-        #expect(Moment(nanoseconds: 5).duration(to: Moment(nanoseconds: 3)) == .nanoseconds(-2))
+        #expect(ContextInstant.never.advanced(by: .seconds(1)) == .never)
+        #expect(ContextInstant(nanoseconds: .max - 1).advanced(by: .seconds(1)) == .never)
+        #expect(ContextInstant(nanoseconds: .min).duration(to: .never) == .nanoseconds(Int64.max))
+        #expect(
+            ContextInstant(nanoseconds: 5).duration(to: ContextInstant(nanoseconds: 3))
+                == .nanoseconds(-2))
     }
 }

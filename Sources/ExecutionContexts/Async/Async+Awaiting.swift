@@ -86,7 +86,7 @@ private enum State: UInt8, AtomicRepresentable { case idle, waiting, cancelled }
 
     func wait(for source: FutureState, _ continuation: UnsafeContinuation<Void, any Error>) {
         unsafe self.continuation = continuation
-        source.join(self)
+        source.addSubscriber(self)
         // Cancelled before it was queued: the cancelling thread could not remove it.
         if !move(to: .waiting) { unsubscribe(from: source) }
     }

@@ -68,7 +68,7 @@ extension FutureState {
     /// Blocks the calling thread until this has completed; false if the deadline passes.
     private func park(until deadline: Int64) -> Bool {
         let waiting = WaitingThread()
-        join(waiting)
+        addSubscriber(waiting)
         // If this completed meanwhile, this thread may have deferred its own notification.
         DeferredCalls.run()
         if waiting.park(until: deadline) { return true }

@@ -20,7 +20,8 @@ extension Async {
         _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
         if let token {
-            join(ContextHop.to(context), while: token) { state in callback(state.outcome()) }
+            addSubscriber(ContextHop.to(context), while: token) { state in callback(state.outcome())
+            }
             return self
         }
         // Counted for every context: one that runs jobs on the caller nests them.
@@ -34,9 +35,9 @@ extension Async {
             return self
         }
         if Context.self == ImmediateContext.self {
-            state.join { state in callback(state.outcome()) }
+            state.addSubscriber { state in callback(state.outcome()) }
         } else {
-            state.join(HoppingCallback(on: context) { state in callback(state.outcome()) })
+            state.addSubscriber(HoppingCallback(on: context) { state in callback(state.outcome()) })
         }
         return self
     }
@@ -68,7 +69,9 @@ extension Async {
     }
 
     @usableFromInline
-    func join(_ hop: ContextHop?, while token: InvalidationToken, _ body: @escaping Callback.Body) {
+    func addSubscriber(
+        _ hop: ContextHop?, while token: InvalidationToken, _ body: @escaping Callback.Body
+    ) {
         TokenCallback(hop, for: state, while: token, body).subscribe(to: state)
     }
 }

@@ -46,7 +46,7 @@ extension Async {
         let isImmediate = Context.self == ImmediateContext.self
         let onlooker = isImmediate ? Callback(body) : HoppingCallback(on: context, body)
         onlooker.isOnlooker = true
-        state.join(onlooker: onlooker)
+        state.addOnlooker(onlooker)
         return self
     }
 

@@ -1,6 +1,7 @@
 public import CPlatform
 
-/// Bounds how deep callbacks, cancelling and freeing nest on one thread; defers what is deeper.
+/// Bounds how deep callbacks, cancelling and freeing nest on one thread; `DeferredCalls` has what
+/// is deeper.
 ///
 /// These can recurse without bound, a million levels deep:
 /// - A callback completes a promise, whose callbacks complete the next promise, and so on.

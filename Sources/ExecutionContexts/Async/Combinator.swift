@@ -44,7 +44,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         for (subscriber, source) in Swift.zip(all, sources) {
             // Once this has completed, it does not wait for the remaining sources.
             guard isPending else { source.cancelIfUnwanted(); continue }
-            source.join(subscriber)
+            source.addSubscriber(subscriber)
             if !isPending { source.unsubscribe(subscriber) }
         }
     }

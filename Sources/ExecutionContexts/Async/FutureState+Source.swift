@@ -11,7 +11,7 @@ extension FutureState {
     /// Subscribes to its source; for a state that no other thread refers to yet.
     final func subscribe(to source: FutureState) {
         unsafe link = Unmanaged.passUnretained(source)
-        source.join(self)
+        source.addSubscriber(self)
     }
 
     /// The source, unless that is being freed; under the lock of this state, which is pending.
@@ -34,7 +34,7 @@ extension FutureState {
         unsafe propagation = copy
         unsafe link = Unmanaged.passUnretained(other)
         lock.unlock()
-        other.join(follower: self)
+        other.addFollower(self)
     }
 
     /// Takes the only subscriber out of the queue, if that is a state which may be moved.
@@ -60,7 +60,7 @@ extension FutureState {
         }
         unsafe link = Unmanaged.passUnretained(other)
         unlock()
-        other.join(follower: self)
+        other.addFollower(self)
     }
 
     /// Takes out the propagation, and runs it unless this state has completed.

@@ -5,18 +5,18 @@ internal import Synchronization
 extension FutureState {
     /// Adds a subscriber; notifies it if this has completed and no other thread is notifying.
     @usableFromInline
-    final func join(_ subscriber: consuming FutureSubscriber) {
+    final func addSubscriber(_ subscriber: consuming FutureSubscriber) {
         lock.lock()
-        let mustNotify = unsafe machine.join(subscriber)
+        let mustNotify = unsafe machine.addSubscriber(subscriber)
         if mustNotify { show() }
         lock.unlock()
         if mustNotify { BoundedNesting.notify(by: self) }
     }
 
     /// Adds a subscriber that is notified in order, and does not count as interest (law 26).
-    final func join(onlooker: FutureSubscriber) {
+    final func addOnlooker(_ onlooker: FutureSubscriber) {
         lock.lock()
-        let mustNotify = unsafe machine.join(onlooker: onlooker)
+        let mustNotify = unsafe machine.addOnlooker(onlooker)
         if mustNotify { show() }
         lock.unlock()
         if mustNotify { BoundedNesting.notify(by: self) }
@@ -26,7 +26,7 @@ extension FutureState {
     ///
     /// A completed follower would stay in the queue: no thread would remove it. Once the follower
     /// is in, this does not access it: it may have been notified, and be in another queue by then.
-    final func join(follower: FutureState) {
+    final func addFollower(_ follower: FutureState) {
         lock.lock()
         // The thread that completed the follower has looked for it here already, or will find it.
         guard follower.isPending else {
@@ -34,7 +34,7 @@ extension FutureState {
             follower.freePropagation()
             return cancelIfUnwanted()
         }
-        let mustNotify = unsafe machine.join(follower)
+        let mustNotify = unsafe machine.addSubscriber(follower)
         if mustNotify { show() }
         lock.unlock()
         if mustNotify { BoundedNesting.notify(by: self) }
@@ -42,7 +42,7 @@ extension FutureState {
 
     /// Adds a callback without a context hop; the first subscriber of all needs no allocation.
     @usableFromInline
-    final func join(_ body: @escaping Callback.Body) {
+    final func addSubscriber(_ body: @escaping Callback.Body) {
         lock.lock()
         let isFirst = unsafe machine.joinFirst()
         if isFirst {
@@ -50,7 +50,7 @@ extension FutureState {
             unsafe type = Callback.Boxed.self
         }
         lock.unlock()
-        if !isFirst { join(Callback(body)) }
+        if !isFirst { addSubscriber(Callback(body)) }
     }
 
     /// Removes a subscriber; when the last interested one leaves, cancels this state (law 26).
@@ -67,7 +67,7 @@ extension FutureState {
         return departure != .tooLate
     }
 
-    /// Cancels it if no subscriber is interested; called in place of a `join` that did not happen.
+    /// Cancels it if no subscriber is interested; called in place of an `addSubscriber`.
     final func cancelIfUnwanted() {
         lock.lock()
         let isUnwanted = unsafe machine.isUnwanted

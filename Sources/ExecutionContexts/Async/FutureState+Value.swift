@@ -1,4 +1,4 @@
-/// The value of a future state, which does not know the value's type.
+/// Completing a future state with a value, storing and loading: the state does not know the type.
 ///
 /// The objects behind an `Async` are not generic: unspecialized generic code looks up types at run
 /// time, which costs more than all other work here. The thin generic layer on top knows the type

@@ -7,10 +7,10 @@
 /// |---|---|---|---|
 /// | pending | `complete()`, no subscriber | notified | do nothing |
 /// | pending | `complete()`, a subscriber or first callback | notifying | notify all |
-/// | pending, notifying | `join(_:)` | the same | do nothing |
+/// | pending, notifying | `addSubscriber(_:)` | the same | do nothing |
 /// | notifying | `next()`, a subscriber is queued | notifying | notify that one |
 /// | notifying | `next()`, the queue is empty | notified | do nothing |
-/// | notified | `join(_:)` | notifying | notify all |
+/// | notified | `addSubscriber(_:)` | notifying | notify all |
 package struct FutureStateMachine: ~Copyable {
     package enum Phase: UInt8 {
         /// It has not completed.
@@ -44,7 +44,7 @@ package struct FutureStateMachine: ~Copyable {
     /// While another thread notifies, the subscriber is notified in order: order wins over
     /// immediacy (law 25).
     @inline(__always)
-    package mutating func join(_ subscriber: consuming FutureSubscriber) -> Bool {
+    package mutating func addSubscriber(_ subscriber: consuming FutureSubscriber) -> Bool {
         queue.append(subscriber)
         guard phase == .notified else { return false }
         phase = .notifying
@@ -53,9 +53,9 @@ package struct FutureStateMachine: ~Copyable {
 
     /// Queues a subscriber that does not count as interest; true if the caller must notify the
     /// queue.
-    package mutating func join(onlooker: FutureSubscriber) -> Bool {
+    package mutating func addOnlooker(_ onlooker: FutureSubscriber) -> Bool {
         hasOnlookers = true
-        return join(onlooker)
+        return addSubscriber(onlooker)
     }
 
     /// The result of `unsubscribe(_:)`.

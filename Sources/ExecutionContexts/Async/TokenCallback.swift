@@ -25,7 +25,7 @@ final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
     /// Registers with the token and subscribes to the source.
     func subscribe(to source: FutureState) {
         guard token.add(self) else { return source.cancelIfUnwanted() }
-        source.join(self)
+        source.addSubscriber(self)
         // The token was invalidated in between, when this was in no queue yet.
         if !token.isValid { source.unsubscribe(self) }
     }

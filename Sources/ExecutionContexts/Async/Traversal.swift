@@ -47,7 +47,7 @@ final class Traversal: Timed, @unchecked Sendable {
                     progress.isStarting = false
                     return subscriber
                 }
-                source.join(subscriber)
+                source.addSubscriber(subscriber)
                 if !isPending {
                     // This completed while the source was being started, and forgot the earlier
                     // ones.

@@ -1,7 +1,8 @@
 internal import CPlatform
 internal import Synchronization
 
-/// The steps on the word in memory. Each is a scheduling point of a simulation.
+/// The steps on the word in memory. Each is a scheduling point of a simulation, except `hint` and
+/// `current`.
 extension Admission {
     /// Replaces the word by the result of `change`; false if that is nil.
     ///

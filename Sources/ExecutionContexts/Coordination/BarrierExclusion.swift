@@ -22,13 +22,13 @@ final class BarrierExclusion: ReadWriteExclusion {
 
     func enterToRead(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64)
         -> ReadEntry?
-    { .elsewhere }
+    { .byContext }
 
-    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry { .elsewhere }
+    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry { .byContext }
 
     func admitNext(_ thread: ThreadRecord) {}
 
-    /// Runs a read that entered `elsewhere`; nil if it has not begun at `deadline`.
+    /// Runs a read that enters by the context; nil if it has not begun at `deadline`.
     func read<Value, Failure: Error>(
         until deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
@@ -42,7 +42,7 @@ final class BarrierExclusion: ReadWriteExclusion {
         return try context.sync { () throws(Failure) in try admission.markingRead(body) }
     }
 
-    /// Runs a write that entered `elsewhere`; nil if it has not begun at `deadline`.
+    /// Runs a write that enters by the context; nil if it has not begun at `deadline`.
     func write<Value, Failure: Error>(
         until deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
@@ -82,7 +82,7 @@ final class BarrierExclusion: ReadWriteExclusion {
 
     // MARK: Submitting
 
-    func enqueueWrite(_ write: consuming @escaping Work, elsewhere: Bool) {
+    func enqueueWrite(_ write: consuming @escaping Work, later: Bool) {
         let write = MovedWork(consume write)
         context.executeBarrier { self.admission.markingWrite(write.run) }
     }

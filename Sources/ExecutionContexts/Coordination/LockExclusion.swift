@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// Excludes by the word, by reader slots, and by a state machine under a lock.
 ///
-/// It is a view of the write context: it queues the writes and drains them there. A requested drain
-/// keeps it alive, so releasing the coordinator drops no write (law 19).
+/// It queues the writes and drains them on the write context, as a view does. The lock is taken for
+/// slow decisions only. A requested drain keeps it alive, so releasing the coordinator drops no
+/// write (law 19).
 @safe
 final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
     // Unchecked: the word is atomic, the state machine has a lock, the batch belongs to the thread
@@ -81,11 +82,11 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
 
     // MARK: Submitting
 
-    func enqueueWrite(_ write: consuming @escaping Work, elsewhere: Bool) {
+    func enqueueWrite(_ write: consuming @escaping Work, later: Bool) {
         // Unmanaged: the captures are released where the write ran, not by the submitter (law 10).
         let write = UnmanagedWork(writeContext.bound(consume write))
         guard machine.withLock({ $0.enqueueWrite(write.assembled()) }) else { return }
-        elsewhere ? requestDrainElsewhere(on: writeContext) : requestDrain(on: writeContext)
+        later ? requestDrainLater(on: writeContext) : requestDrain(on: writeContext)
     }
 
     /// The read joins the wait queue like a thread, so no later write overtakes it. `admitReaders`

@@ -61,7 +61,7 @@ extension ReadWriteCoordinator {
         case .counted:
             unsafe admission.unmarkReader(thread)
             mustAdmitNext = admission.leaveCounted()
-        case .nested, .elsewhere: mustAdmitNext = false
+        case .nested, .byContext: mustAdmitNext = false
         }
         if mustAdmitNext { unsafe exclusion.admitNext(thread) }
     }

@@ -81,7 +81,7 @@ public final class ReadWriteCoordinator: Sendable {
         // Without a limit, the wait ends inside.
         let entry = unsafe enter(thread, until: .max).unsafelyUnwrapped
         defer { unsafe leave(entry, thread) }
-        return try entry == .elsewhere ? readElsewhere(body) : body()
+        return try entry == .byContext ? readByContext(body) : body()
     }
 
     /// Runs `body` like `read` if it can begin in time, or runs nothing and returns nil (law 15).
@@ -101,7 +101,7 @@ public final class ReadWriteCoordinator: Sendable {
     ///
     /// It runs on the write context, or on a thread that waits for it (law 20).
     public func enqueueWrite(_ write: consuming @escaping Work) {
-        exclusion.enqueueWrite(consume write, elsewhere: false)
+        exclusion.enqueueWrite(consume write, later: false)
     }
 
     /// Runs `body` on the caller, alone, after the writes submitted before it; returns its value.
@@ -136,7 +136,7 @@ public final class ReadWriteCoordinator: Sendable {
     ) throws(Failure) -> Value? {
         let thread = unsafe Threads.current
         guard let entry = unsafe enter(thread, until: deadline) else { return nil }
-        if entry == .elsewhere { return try barriers.read(until: deadline, body) }
+        if entry == .byContext { return try barriers.read(until: deadline, body) }
         defer { unsafe leave(entry, thread) }
         return try body()
     }
@@ -148,14 +148,14 @@ public final class ReadWriteCoordinator: Sendable {
         switch unsafe beginWriting(thread, until: deadline) {
         case .late: return nil
         case .nested: return try body()
-        case .elsewhere: return try barriers.write(until: deadline, body)
+        case .byContext: return try barriers.write(until: deadline, body)
         case .alone:
             defer { unsafe endWriting(thread) }
             return try body()
         }
     }
 
-    /// The exclusion that lets its callers enter `elsewhere`.
+    /// The exclusion that lets its callers enter by the context.
     private var barriers: BarrierExclusion {
         unsafe (exclusion as? BarrierExclusion).unsafelyUnwrapped
     }
@@ -163,7 +163,7 @@ public final class ReadWriteCoordinator: Sendable {
     // Without a limit, the wait ends with the body's value.
 
     @usableFromInline @inline(never)
-    func readElsewhere<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
+    func readByContext<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
         -> Value
     { try unsafe barriers.read(until: .max, body).unsafelyUnwrapped }
 

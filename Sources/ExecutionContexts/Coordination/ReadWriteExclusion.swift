@@ -26,8 +26,8 @@ protocol ReadWriteExclusion: AnyObject, Sendable {
     /// Admits the next waiters, after a caller has left.
     func admitNext(_ thread: ThreadRecord)
 
-    /// Submits a write. With `elsewhere`, it does not begin inside the call.
-    func enqueueWrite(_ write: consuming @escaping Work, elsewhere: Bool)
+    /// Submits a write. With `later`, it does not begin inside the call.
+    func enqueueWrite(_ write: consuming @escaping Work, later: Bool)
 
     /// Submits a read, which no thread waits for. It runs after the writes before it.
     func enqueueRead(_ read: consuming @escaping Work)
@@ -61,7 +61,7 @@ enum ReadEntry: UInt8 {
     /// Inside a read or a write of the same thread.
     case nested
     /// Not yet: `BarrierExclusion` runs the read.
-    case elsewhere
+    case byContext
 }
 
 /// How a writer entered.
@@ -71,7 +71,7 @@ enum WriteEntry: UInt8 {
     /// Inside a write of the same thread.
     case nested
     /// Not yet: `BarrierExclusion` runs the write.
-    case elsewhere
+    case byContext
     /// Not at all: the deadline came first.
     case late
 }

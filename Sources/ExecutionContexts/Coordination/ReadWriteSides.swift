@@ -40,7 +40,7 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, Fo
 
     /// Submits a write that does not run on the caller, even if the write context is inline.
     public func enqueue(_ work: consuming @escaping Work) {
-        coordinator.exclusion.enqueueWrite(consume work, elsewhere: true)
+        coordinator.exclusion.enqueueWrite(consume work, later: true)
     }
 
     /// Runs `body` on the caller as a blocking write.

@@ -54,7 +54,7 @@ extension ExecutionContext {
 @usableFromInline
 @_fixed_layout
 final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
-    // Unchecked for the reasons given above; the context itself is sendable and never changes.
+    // Unchecked for the reasons given in `DelayedWork`; the context is sendable and never changes.
     @usableFromInline
     let context: Context
 

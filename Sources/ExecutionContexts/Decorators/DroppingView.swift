@@ -38,7 +38,7 @@ final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator, Ref
     func enqueue(_ work: consuming @escaping Work) {
         let work = UnmanagedWork(bound(consume work))
         queue.withLock { $0.accept(work.assembled()) }
-        requestDrainElsewhere(on: base)
+        requestDrainLater(on: base)
     }
 
     private func admit(_ job: consuming DroppableJob) {

@@ -1,8 +1,8 @@
 internal import CPlatform
 internal import Dispatch
 
-/// What queues jobs itself, and drains the queue when its base gives it a thread: a view, or a
-/// coordinator.
+/// The base class of what queues jobs, and drains them when its base runs the drain: of views and
+/// coordinators. The queue is the subclass's, and so are its flags.
 ///
 /// A class, and not generic: a closure that captures one object only needs no allocation, and a
 /// view requests a drain often.
@@ -50,8 +50,8 @@ class Drainer: @unchecked Sendable {
         }
     }
 
-    /// Requests a thread of the base that is not the caller's.
-    final func requestDrainElsewhere(on base: some ExecutionContext) {
+    /// Requests a drain that does not begin inside this call.
+    final func requestDrainLater(on base: some ExecutionContext) {
         let drain = CompletionGuard(Drain(view: self))
         base.enqueue {
             guard SystemTime.isFiring else { return drain.run() }

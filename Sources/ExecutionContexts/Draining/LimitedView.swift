@@ -29,7 +29,7 @@ class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingC
 
     func enqueue(_ work: consuming @escaping Work) {
         let work = UnmanagedWork(bound(consume work))
-        if state.withLock({ $0.append(work.assembled()) }) { requestDrainElsewhere(on: base) }
+        if state.withLock({ $0.append(work.assembled()) }) { requestDrainLater(on: base) }
     }
 
     func executeBarrier(_ work: consuming @escaping Work) {

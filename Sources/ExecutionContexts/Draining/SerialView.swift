@@ -51,7 +51,7 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     }
 
     func enqueue(_ work: consuming @escaping Work) {
-        if post(consume work) { requestDrainElsewhere(on: base) }
+        if post(consume work) { requestDrainLater(on: base) }
     }
 
     /// True in this view's jobs and for its holder, else false; law 4 has the one exception.

@@ -19,7 +19,7 @@ class CallbackCore: @unchecked Sendable {
     /// What a caller of the wrapped handler has to do.
     @usableFromInline
     enum Action {
-        case nothing, here, elsewhere
+        case nothing, here, submit
     }
 
     private let state = Atomic<State>(.waiting)
@@ -54,7 +54,7 @@ class CallbackCore: @unchecked Sendable {
             report(.calledAgain)
             return .nothing
         }
-        return runsHere ? .here : .elsewhere
+        return runsHere ? .here : .submit
     }
 
     /// Submits `work`, which takes the handler and calls it; only the first caller does.

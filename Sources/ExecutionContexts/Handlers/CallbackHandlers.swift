@@ -23,7 +23,7 @@ struct Handler0: Sendable {
             switch callback.begin() {
             case .nothing: break
             case .here: callback.take().call()
-            case .elsewhere: callback.send { callback.take().call() }
+            case .submit: callback.send { callback.take().call() }
             }
         }
     }
@@ -49,7 +49,7 @@ struct Handler1<First: Sendable>: Sendable {
             switch callback.begin() {
             case .nothing: break
             case .here: callback.take().call(first)
-            case .elsewhere: callback.send { callback.take().call(first) }
+            case .submit: callback.send { callback.take().call(first) }
             }
         }
     }
@@ -75,7 +75,7 @@ struct Handler2<First: Sendable, Second: Sendable>: Sendable {
             switch callback.begin() {
             case .nothing: break
             case .here: callback.take().call(first, second)
-            case .elsewhere: callback.send { callback.take().call(first, second) }
+            case .submit: callback.send { callback.take().call(first, second) }
             }
         }
     }
@@ -101,7 +101,7 @@ struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
             switch callback.begin() {
             case .nothing: break
             case .here: callback.take().call(first, second, third)
-            case .elsewhere: callback.send { callback.take().call(first, second, third) }
+            case .submit: callback.send { callback.take().call(first, second, third) }
             }
         }
     }

@@ -44,7 +44,7 @@ struct AsyncStateTests {
                     if mustNotify { model.phase = .notifying }
                     let notifies =
                         subscriber.isOnlooker
-                        ? state.join(onlooker: subscriber) : state.join(subscriber)
+                        ? state.addOnlooker(subscriber) : state.addSubscriber(subscriber)
                     #expect(notifies == mustNotify)
                 case 3:
                     let subscriber = subscribers[rng.next(below: 12)]
@@ -94,7 +94,7 @@ struct AsyncStateTests {
             var state = FutureStateMachine()
             let subscribers = [FutureSubscriber(), FutureSubscriber(), FutureSubscriber()]
             (left, notified, abandoned) = (subscribers[0], subscribers[1], subscribers[2])
-            for subscriber in subscribers { _ = state.join(subscriber) }
+            for subscriber in subscribers { _ = state.addSubscriber(subscriber) }
             _ = state.unsubscribe(subscribers[0])
             _ = state.complete()
             _ = state.next()

@@ -2,8 +2,9 @@
 @safe struct Waiter<Details> {
     /// The thread for which the calling thread waits: the one that is inside in the end.
     let thread: ThreadRecord
-    /// The thread that parks.
-    private let sleeper: ThreadRecord
+    /// Parks the thread that waits. Stored: a computed property would copy the whole waiter, which
+    /// other threads change meanwhile.
+    let parker: Parker
     /// When it began to wait, in nanoseconds.
     let since: Int64
     /// Whether it was woken and has not handled the wake-up yet.
@@ -18,14 +19,12 @@
 
     init(_ thread: ThreadRecord, _ details: Details) {
         unsafe self.thread = thread
-        unsafe sleeper = Threads.own
+        parker = unsafe Parker(Threads.own)
         self.details = details
         since = unsafe SimulationHooks.now(thread)
         unsafe next = nil
         unsafe previous = nil
     }
-
-    var parker: Parker { unsafe Parker(sleeper) }
 }
 
 /// Waiters in the order of their arrival; guarded by the owner of the queue.

@@ -2,7 +2,8 @@ extension Async {
     /// Returns a future of the first attempt that succeeds, or of the last one.
     ///
     /// ```swift
-    /// let birds = Async.retry(attempts: 5, backoff: .exponential(from: .milliseconds(100)), on: network) { attempt in
+    /// let backoff = Backoff.exponential(from: .milliseconds(100))
+    /// let birds = Async.retry(attempts: 5, backoff: backoff, on: network) { attempt in
     ///     dataSource.getBirds()
     /// }
     /// ```

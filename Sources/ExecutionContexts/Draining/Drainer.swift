@@ -7,8 +7,8 @@ internal import Dispatch
 /// A class, and not generic: a closure that captures one object only needs no allocation, and a
 /// view requests a drain often.
 class Drainer: @unchecked Sendable {
-    // Unchecked because the class is inherited from; its own state is constant, and each view says
-    // how it guards the rest.
+    // Unchecked because the class is inherited from; its own state is constant, and each subclass
+    // says how it guards the rest.
 
     /// Whether the base needs no guard; computed once, since the cast costs as much as a guard.
     private let isBaseReliable: Bool

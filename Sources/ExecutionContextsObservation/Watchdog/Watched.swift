@@ -49,7 +49,8 @@ extension ExecutionContext {
     /// `limit`.
     ///
     /// ```swift
-    /// let database = GlobalContext().serial(named: "database").watched(limit: .seconds(1)) { stall in print(stall) }
+    /// let queue = GlobalContext().serial(named: "database")
+    /// let database = queue.watched(limit: .seconds(1)) { stall in print(stall) }
     /// ```
     ///
     /// A job is reported once, while it waits or runs. A job that exceeds the limit and ends before

@@ -3,7 +3,8 @@ public import ExecutionContexts
 /// Work by key that is performed once for all callers that want it at the same time.
 ///
 /// ```swift
-/// let sizes = SingleFlight<String, Int>(name: "size", on: .global.serial(named: "sizes")) { path in
+/// let context = GlobalContext().serial(named: "sizes")
+/// let sizes = SingleFlight<String, Int>(name: "size", on: context) { path in
 ///     GlobalContext().submit { path.utf8.count }
 /// }
 /// let size = sizes["birds/wren"].value()

@@ -12,11 +12,11 @@ extension ExecutionContext {
     @inlinable
     public func schedule(
         after delay: Duration, tolerance: Duration = .zero, fileID: StaticString = #fileID,
-        line: UInt = #line, _ work: @escaping Work
+        line: UInt = #line, _ work: consuming @escaping Work
     ) -> DelayedWork {
         let time = self.time
         let deadline = time.now.advanced(by: max(delay, .zero))
-        return schedule(at: deadline, by: time, tolerance, fileID, line, work)
+        return schedule(at: deadline, by: time, tolerance, fileID, line, consume work)
     }
 
     /// Runs `work` on this context when its time has reached `deadline` (law 7).
@@ -24,23 +24,23 @@ extension ExecutionContext {
     @inlinable
     public func schedule(
         at deadline: ContextInstant, tolerance: Duration = .zero, fileID: StaticString = #fileID,
-        line: UInt = #line, _ work: @escaping Work
+        line: UInt = #line, _ work: consuming @escaping Work
     ) -> DelayedWork {
-        schedule(at: deadline, by: time, tolerance, fileID, line, work)
+        schedule(at: deadline, by: time, tolerance, fileID, line, consume work)
     }
 
     @inlinable
     func schedule(
         at deadline: ContextInstant, by time: any TimeSource, _ tolerance: Duration,
         _ fileID: StaticString,
-        _ line: UInt, _ work: @escaping Work
+        _ line: UInt, _ work: consuming @escaping Work
     ) -> DelayedWork {
         // Passed on as a Boolean: the source itself would be retained and released at each step.
         let isTimedBySystem = time === SystemTime.shared
         let delay = Delay(
             on: self, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID,
             line: line,
-            bound(work))
+            bound(consume work))
         // A delay that never comes is kept by no time source: it costs only the handle.
         if deadline < .never { time.add(delay, tolerance: tolerance) }
         return delay
@@ -61,11 +61,12 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
     @inlinable
     init(
         on context: Context, deadline: ContextInstant, isTimedBySystem: Bool, fileID: StaticString,
-        line: UInt, _ body: @escaping Work
+        line: UInt, _ body: consuming @escaping Work
     ) {
         self.context = context
         super.init(
-            body, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID, line: line)
+            consume body, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID,
+            line: line)
     }
 
     @inlinable

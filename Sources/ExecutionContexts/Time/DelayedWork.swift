@@ -30,7 +30,7 @@ internal import Synchronization
 
     @usableFromInline
     init(
-        _ body: @escaping Work, deadline: ContextInstant, isTimedBySystem: Bool,
+        _ body: consuming @escaping Work, deadline: ContextInstant, isTimedBySystem: Bool,
         fileID: StaticString,
         line: UInt
     ) {

@@ -45,8 +45,9 @@ final class Play: Sendable {
         case 3 where composition.manual == nil: context.schedule(after: .zero, job(thread, nil))
         case 4:
             // From inside a job: the inner job runs later, or inline as a part of the outer one.
-            let inner = job(thread, nil)
-            context.execute(job(thread, index) { context.execute(inner) })
+            // Only the outer one has it: this thread would free it beside other jobs.
+            context.execute(
+                job(thread, index) { [inner = job(thread, nil)] in context.execute(inner) })
         case 5: context.execute(job(thread, index), refused: { _ in })
         case 6:
             if let context = context as? any BarrierContext {

@@ -12,9 +12,9 @@ let shared = BarrierQueueContext(name: "AsyncFunctions")
 /// ```
 ///
 /// Inside a type with a method of its own called `async` write `AsyncFunctions.async { }`.
-public func async(_ work: @escaping Work) {
-    guard let substitutes = Substitutes.current else { return shared.execute(work) }
-    substitutes.background.execute(substitutes.bound(work))
+public func async(_ work: consuming @escaping Work) {
+    guard let substitutes = Substitutes.current else { return shared.execute(consume work) }
+    substitutes.background.execute(substitutes.bound(consume work))
 }
 
 /// Runs `work` when at least `delay` seconds have passed; infinity never comes (law 7).
@@ -25,10 +25,11 @@ public func async(_ work: @escaping Work) {
 /// - Returns: the delayed work, which can be cancelled until it starts. Discard it if it never is.
 @discardableResult
 public func async(
-    delay: Double, fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work
+    delay: Double, fileID: StaticString = #fileID, line: UInt = #line,
+    _ work: consuming @escaping Work
 ) -> DelayedWork {
     let delay = Duration.saturating(seconds: delay, fileID: fileID, line: line)
-    return async(delay: delay, fileID: fileID, line: line, work)
+    return async(delay: delay, fileID: fileID, line: line, consume work)
 }
 
 /// Runs `work` when at least `delay` has passed (law 7).
@@ -39,13 +40,14 @@ public func async(
 /// - Returns: the delayed work, which can be cancelled until it starts. Discard it if it never is.
 @discardableResult
 public func async(
-    delay: Duration, fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work
+    delay: Duration, fileID: StaticString = #fileID, line: UInt = #line,
+    _ work: consuming @escaping Work
 ) -> DelayedWork {
     guard let substitutes = Substitutes.current else {
-        return shared.schedule(after: delay, fileID: fileID, line: line, work)
+        return shared.schedule(after: delay, fileID: fileID, line: line, consume work)
     }
     return substitutes.background.schedule(
-        after: delay, fileID: fileID, line: line, substitutes.bound(work))
+        after: delay, fileID: fileID, line: line, substitutes.bound(consume work))
 }
 
 /// Runs `work` with no other work of these functions beside it (law 3).
@@ -54,7 +56,7 @@ public func async(
 /// starts when `work` has ended. It does not delay closures for the main actor. The barrier is for
 /// the whole program: where that is too much, create a context with barriers of its own by
 /// `.barrier(named:)`.
-public func asyncBarrier(_ work: @escaping Work) {
-    guard let substitutes = Substitutes.current else { return shared.executeBarrier(work) }
-    substitutes.background.executeBarrier(substitutes.bound(work))
+public func asyncBarrier(_ work: consuming @escaping Work) {
+    guard let substitutes = Substitutes.current else { return shared.executeBarrier(consume work) }
+    substitutes.background.executeBarrier(substitutes.bound(consume work))
 }

@@ -30,7 +30,10 @@ let package = Package(
                 "errors.js", "model.js", "drawing.js", "input.js", "selftest.js", "timeline.css",
                 "controls.html",
             ].map { .embedInCode("Timeline/\($0)") }),
-        .target(name: "ExecutionContextsTesting", dependencies: ["ExecutionContexts"]),
+        // How simulations take jobs from the concurrency runtime.
+        .target(name: "CSimulation"),
+        .target(
+            name: "ExecutionContextsTesting", dependencies: ["ExecutionContexts", "CSimulation"]),
 
         .executableTarget(
             name: "Tour",
@@ -43,7 +46,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsObservation",
-                "ExecutionContextsTesting", "Measuring",
+                "ExecutionContextsTesting", "Measuring", "SeededBugs",
             ],
             path: "Examples/Benchmarks"),
         .executableTarget(
@@ -155,7 +158,7 @@ let package = Package(
 // One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
 for target in package.targets
-where !["CPlatform", "CountDispatch", "TestWidth"].contains(target.name) {
+where !["CPlatform", "CSimulation", "CountDispatch", "TestWidth"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

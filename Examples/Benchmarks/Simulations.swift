@@ -24,5 +24,6 @@ enum SimulationBenchmarks {
                 "\(name), 3 threads, 10 lock operations each", "\(Int(rate)) schedules/s",
                 bar: name == "portfolio" ? ">= 10,000" : "")
         }
+        PlainTaskBenchmarks.rate(bench)
     }
 }

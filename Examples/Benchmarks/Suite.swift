@@ -5,7 +5,7 @@ enum Suite: String, CaseIterable {
     case fairness
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual,
         bytes
-    case simulation, pool, grounds, work, queues, recording
+    case simulation, faults, pool, grounds, work, queues, recording
 
     static let names = allCases.map(\.rawValue)
 
@@ -21,6 +21,7 @@ enum Suite: String, CaseIterable {
         case .virtual: "Virtual time, in seconds for all"
         case .bytes: "Memory"
         case .simulation: "Simulation"
+        case .faults: "Faults of plain Swift programs, by chance and by search"
         case .recording: "Observers and recorders beside none"
         case .pool: "The pool beside the global queue"
         case .fairness: "Beside jobs that submit themselves again: the pool and the global queue"
@@ -44,6 +45,7 @@ enum Suite: String, CaseIterable {
         case .virtual: VirtualBenchmarks.run(bench)
         case .bytes: InlineBenchmarks.bytes(bench)
         case .simulation: SimulationBenchmarks.run(bench)
+        case .faults: PlainTaskBenchmarks.faults(bench)
         case .pool:
             PoolBenchmarks.run(bench)
             PoolsAtWork.run(bench)

@@ -1,14 +1,23 @@
+import ExecutionContextsTesting
 import Foundation
 
-// Searches the ticket office for a bug.
+// Searches two offices for a bug: one over contexts, and one that is an actor.
 //
 // swift run BugHunt                 searches the careless office
 // swift run BugHunt mended          searches the careful office
 // swift run BugHunt replay TOKEN    runs one schedule of the careless office
-let arguments = CommandLine.arguments.dropFirst()
+// swift run BugHunt actor ...       the same for the actor
+var arguments = CommandLine.arguments.dropFirst()
+let isActor = arguments.first == "actor"
+if isActor { arguments.removeFirst() }
+let isMended = arguments.first == "mended"
 let token = arguments.first == "replay" ? arguments.dropFirst().first : nil
 do {
-    try hunt(isMended: arguments.first == "mended", replay: token)
+    if isActor {
+        try await huntInActor(isMended: isMended, replay: token)
+    } else {
+        try hunt(isMended: isMended, replay: token)
+    }
     print("Nothing was found.")
 } catch {
     print(error)

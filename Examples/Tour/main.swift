@@ -5,7 +5,7 @@ import Foundation
 let chapters: [Chapter] = [
     contexts, views, limits, coordination, later, delays, virtualTime, whereAmI, bothWorlds, works,
     ownExecutor,
-    race, timeline,
+    race, actors, timeline,
 ]
 
 func fail(_ problem: String) -> Never {

@@ -189,8 +189,17 @@ void ec_tsan_ignore_resume(uint32_t depth) {
     if (depth > 0) begin_ignoring();
 }
 #else
-void ec_tsan_ignore_begin(void) {}
-void ec_tsan_ignore_end(void) {}
-uint32_t ec_tsan_ignore_suspend(void) { return 0; }
-void ec_tsan_ignore_resume(uint32_t depth) { (void)depth; }
+static _Thread_local uint32_t ignore_depth;
+void ec_tsan_ignore_begin(void) { ignore_depth++; }
+void ec_tsan_ignore_end(void) { ignore_depth--; }
+
+uint32_t ec_tsan_ignore_suspend(void) {
+    uint32_t depth = ignore_depth;
+    ignore_depth = 0;
+    return depth;
+}
+
+void ec_tsan_ignore_resume(uint32_t depth) { ignore_depth = depth; }
 #endif
+
+bool ec_tsan_ignores(void) { return ignore_depth > 0; }

@@ -26,6 +26,17 @@ void ec_wait(const void *word, uint32_t expected, int64_t deadline) {
             (void *)0, FUTEX_BITSET_MATCH_ANY);
 }
 
+// Where a simulation stands before the system's clock, it says where that one is. Waits and timers
+// of the system are set by it.
+extern int ecs_system_clock(clockid_t clock, struct timespec *time) __attribute__((weak));
+
+int64_t ec_now(void) {
+    struct timespec time;
+    if (ecs_system_clock) ecs_system_clock(CLOCK_MONOTONIC, &time);
+    else clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 void ec_wake_one(const void *word) {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, (void *)0, (void *)0, 0);
 }

@@ -29,14 +29,34 @@ struct BugHuntTests {
         #expect(throws: Never.self) { try hunt(isMended: true) }
     }
 
-    @Test func `The program that the page shows is the program that is run`() throws {
+    @Test(arguments: ["TicketOffice", "BoxOffice"])
+    func `The program that the page shows is the program that is run`(name: String) throws {
         let source = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Examples/BugHunt/TicketOffice.swift")
+            .deletingLastPathComponent().appending(path: "Examples/BugHunt/\(name).swift")
         let page = try page()
         for part in try String(contentsOf: source, encoding: .utf8).components(separatedBy: "\n\n")
         {
             #expect(page.contains(part.trimmingCharacters(in: .newlines)), "\(part)")
         }
+    }
+
+    @Test func `The failure of the actor is the one that the page shows, and its twin passes`()
+        async throws
+    {
+        let failure = try await #require(throws: SimulationFailure.self) {
+            try await huntInActor(isMended: false)
+        }
+        #expect(failure.kind == .threw)
+        let again = try await #require(throws: SimulationFailure.self) {
+            try await huntInActor(isMended: false, replay: failure.token)
+        }
+        #expect(again.happened == failure.happened)
+        await #expect(throws: Never.self) { try await huntInActor(isMended: true) }
+        #if DEBUG
+        // The optimizer names functions otherwise, and Apple platforms name none.
+        guard failure.trace.contains(where: { $0.contains("re-entered") }) else { return }
+        #expect(try page().contains("\n\(failure.description)\n"), "\(failure)")
+        #endif
     }
 }

@@ -10,6 +10,7 @@ struct Trial: Sendable {
     private(set) var switches: [Int] = []
     private(set) var exactReplays = 0
     private(set) var time = Duration.zero
+    private(set) var timeOfTwin = Duration.zero
     /// The requirements that are not met.
     private(set) var complaints: [String] = []
 
@@ -19,8 +20,10 @@ struct Trial: Sendable {
         time = ContinuousClock().measure {
             for seed in 0..<seeds { find(seed: UInt64(seed)) }
             found.sort()
-            if let failure = bug.search(isMended: true, schedules: schedules).failure {
-                complaints.append("its twin fails: \(failure)")
+            timeOfTwin = ContinuousClock().measure {
+                if let failure = bug.search(isMended: true, schedules: schedules).failure {
+                    complaints.append("its twin fails: \(failure)")
+                }
             }
         }
     }

@@ -1,11 +1,13 @@
 import Foundation
+import SeededBugs
 
 // Measures the simulator by the seeded bugs, and fails if it misses what Docs/Simulation.md says.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
-case (nil, 0): exit(Measuring(isQuick: false).run() ? 0 : 1)
-case ("--quick", 1): exit(Measuring(isQuick: true).run() ? 0 : 1)
+case (nil, 0): exit(Measuring(SeededBug.all, isQuick: false).run() ? 0 : 1)
+case ("--quick", 1): exit(Measuring(SeededBug.all, isQuick: true).run() ? 0 : 1)
+case ("--plain", 1): exit(Measuring(SeededBug.plain, isQuick: false).run() ? 0 : 1)
 case ("tokens", 1): exit(Tokens.print() ? 0 : 1)
 case ("replay", 2):
     exit(try Tokens.replay(String(contentsOfFile: arguments[1], encoding: .utf8)) ? 0 : 1)
@@ -13,6 +15,7 @@ default:
     print(
         "usage: Corpus [--quick]      how soon the bugs are found, and whether their twins are clean"
     )
+    print("       Corpus --plain        the same for the bugs of plain Swift concurrency only")
     print("       Corpus tokens         a token of each failure, for another build to replay")
     print("       Corpus replay FILE    replays them")
     exit(2)

@@ -1,4 +1,4 @@
-import Dispatch
+import ExecutionContexts
 
 /// Starts a task, and runs it on the calling thread until it suspends or ends.
 ///
@@ -13,7 +13,8 @@ package func startedTask<Value: Sendable>(
     return task
 }
 
-/// Queues the jobs of a task until `run` has run them; later ones run on a global queue.
+/// Queues the jobs of a task until `run` has run them; later ones run on a global queue, or
+/// in the simulation.
 private final class TaskStarter: TaskExecutor {
     private let jobs = Box<[UnownedJob]?>([])
 
@@ -24,7 +25,7 @@ private final class TaskStarter: TaskExecutor {
             return jobs != nil
         }
         if isKept { return }
-        DispatchQueue.global().async {
+        GlobalContext().execute {
             unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
         }
     }

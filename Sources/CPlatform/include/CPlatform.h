@@ -305,6 +305,11 @@ void ec_barrier(void);
 /// May return spuriously.
 void ec_wait(const void *_Nonnull word, uint32_t expected, int64_t deadline);
 
+#if defined(__linux__)
+/// The monotonic clock of the system in nanoseconds, also on a thread of a simulation.
+int64_t ec_now(void);
+#endif
+
 /// Wakes one thread that sleeps on `word`.
 void ec_wake_one(const void *_Nonnull word);
 
@@ -319,6 +324,8 @@ void ec_token_pass(uint32_t *_Nonnull word);
 void ec_token_wait(uint32_t *_Nonnull word);
 void ec_tsan_ignore_begin(void);
 void ec_tsan_ignore_end(void);
+/// Whether the calling thread is between the two, so that the scheduler runs there.
+bool ec_tsan_ignores(void);
 /// Lets the sanitizer look again until `ec_tsan_ignore_resume` is called with the result.
 uint32_t ec_tsan_ignore_suspend(void);
 void ec_tsan_ignore_resume(uint32_t depth);

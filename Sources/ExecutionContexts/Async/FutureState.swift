@@ -62,13 +62,15 @@ internal import Synchronization
     // Acquiring: a thread that sees the completion also sees the outcome.
     @usableFromInline
     final var isPending: Bool {
-        phase.load(ordering: .acquiring) == FutureStateMachine.Phase.pending.rawValue
+        SimulationHooks.look()
+        return phase.load(ordering: .acquiring) == FutureStateMachine.Phase.pending.rawValue
     }
 
     /// Whether it has completed and no subscriber is queued, so that a callback may skip the queue.
     @usableFromInline
     final var hasNotified: Bool {
-        phase.load(ordering: .acquiring) == FutureStateMachine.Phase.notified.rawValue
+        SimulationHooks.look()
+        return phase.load(ordering: .acquiring) == FutureStateMachine.Phase.notified.rawValue
     }
 
     override final func sourceDeinitialized(_ source: UnsafeRawPointer) {

@@ -47,7 +47,7 @@ public final class CriticalSection: Sendable {
         let thread = unsafe Threads.current
         if unsafe lock.isHeld(by: thread) { return try body() }
         // Without a limit, the wait ends inside.
-        if unsafe !lock.tryEnter(thread) { _ = unsafe lock.wait(thread, until: .max) }
+        if unsafe !lock.tryEnter(thread, waits: true) { _ = unsafe lock.wait(thread, until: .max) }
         entry.write(fileID, line)
         defer { unsafe lock.leave(thread) }
         return try body()

@@ -24,12 +24,18 @@ package final class AwaitedEnd: Sendable {
     /// Whether the job has run or has been dropped, and is freed.
     ///
     /// Acquiring: the waiter sees what the job did.
-    package var isFreed: Bool { steps.load(ordering: .acquiring) & Step.freed != 0 }
+    package var isFreed: Bool {
+        SimulationHooks.look()
+        return steps.load(ordering: .acquiring) & Step.freed != 0
+    }
 
     /// Whether the job has run or has been dropped; it may not be freed yet.
     ///
     /// Acquiring, as in `isFreed`.
-    var isDone: Bool { steps.load(ordering: .acquiring) != 0 }
+    var isDone: Bool {
+        SimulationHooks.look()
+        return steps.load(ordering: .acquiring) != 0
+    }
 
     /// Records that the job has run and is not freed yet. Releasing: `complete` acquires.
     fileprivate func ran() { steps.bitwiseOr(Step.ran, ordering: .releasing) }

@@ -47,9 +47,10 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     }
 
     private var runsInline: Bool {
+        SimulationHooks.look()
         // Acquiring is enough, sequential consistency would not help: only the submissions of this
         // thread, and of threads that happen before it, must be seen, and they are visible (law 6).
-        waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true
+        return waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true
             && additions?.skipsNow != true
     }
 

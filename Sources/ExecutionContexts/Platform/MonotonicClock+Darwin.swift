@@ -2,9 +2,9 @@
 import Darwin
 
 /// The system's clock that never goes back and stands still while the machine sleeps.
-enum MonotonicClock {
+package enum MonotonicClock {
     /// Nanoseconds since the machine started.
-    static var nanoseconds: Int64 {
+    package static var nanoseconds: Int64 {
         Int64(clock_gettime_nsec_np(CLOCK_UPTIME_RAW))
     }
 }

@@ -1,19 +1,9 @@
 #if os(Linux) || os(Android)
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Android
-#endif
+internal import CPlatform
 
 /// The system's clock that never goes back and stands still while the machine sleeps.
-enum MonotonicClock {
+package enum MonotonicClock {
     /// Nanoseconds since the machine started.
-    static var nanoseconds: Int64 {
-        var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    package static var nanoseconds: Int64 { ec_now() }
 }
 #endif

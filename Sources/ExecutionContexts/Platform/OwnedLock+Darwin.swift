@@ -72,8 +72,8 @@ struct OwnedLock: ~Copyable {
 
     /// Takes the lock, if it is free, for a thread that does not own it.
     @usableFromInline
-    borrowing func tryEnter(_ thread: ThreadRecord) -> Bool {
-        unsafe SimulationHooks.attempt(owner, mode: ec_mode())
+    borrowing func tryEnter(_ thread: ThreadRecord, waits: Bool = false) -> Bool {
+        unsafe SimulationHooks.attempt(owner, waits: waits, mode: ec_mode())
         guard unsafe os_unfair_lock_trylock(native) else { return false }
         // Relaxed: the system's lock orders what its owners do.
         unsafe owner.pointee.store(thread.pointee.identifier, ordering: .relaxed)

@@ -93,8 +93,8 @@ struct OwnedLock: ~Copyable {
 
     /// Takes the lock, if it is free, for a thread that does not own it.
     @inlinable @inline(__always)
-    borrowing func tryEnter(_ thread: ThreadRecord) -> Bool {
-        unsafe SimulationHooks.attempt(owner, mode: ec_mode())
+    borrowing func tryEnter(_ thread: ThreadRecord, waits: Bool = false) -> Bool {
+        unsafe SimulationHooks.attempt(owner, waits: waits, mode: ec_mode())
         // Acquiring: the caller sees what the last owner did.
         return unsafe owner.pointee.compareExchange(
             expected: 0, desired: thread.pointee.identifier,
@@ -112,7 +112,7 @@ struct OwnedLock: ~Copyable {
             return
         }
         unsafe SimulationHooks.publish(0, in: owner, mode: mode)
-        unsafe SimulationHooks.point(waiters, mode: mode)
+        unsafe SimulationHooks.pointToRead(waiters, mode: mode)
         // Sequentially consistent for the portable mode, where the load must not pass the exchange.
         let waiting = unsafe waiters.pointee.load(ordering: .sequentiallyConsistent)
         if waiting != 0 && waiting & Self.wakePending == 0 { unsafe wakeFirst(thread) }
@@ -120,7 +120,7 @@ struct OwnedLock: ~Copyable {
 
     /// Takes the lock after an announcement in `waiters`.
     private borrowing func tryEnterAnnounced(_ thread: ThreadRecord) -> Bool {
-        unsafe SimulationHooks.attempt(owner, mode: ec_mode())
+        unsafe SimulationHooks.attempt(owner, waits: false, mode: ec_mode())
         // Sequentially consistent: in portable mode the try must not pass the announcement.
         return unsafe owner.pointee.compareExchange(
             expected: 0, desired: thread.pointee.identifier, ordering: .sequentiallyConsistent

@@ -31,6 +31,9 @@ package enum HiddenFromSanitizer {
     package static func begin() { ec_tsan_ignore_begin() }
     package static func end() { ec_tsan_ignore_end() }
 
+    /// Whether the scheduler runs on the calling thread, and no code of the program.
+    package static var isActive: Bool { ec_tsan_ignores() }
+
     /// Lets the sanitizer look while `body` runs.
     package static func suspended(_ body: () -> Void) {
         let depth = ec_tsan_ignore_suspend()

@@ -46,6 +46,15 @@ extension SimulationHooks {
         if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
     }
 
+    /// A scheduling point before the caller reads a word, if any thread is simulated.
+    @inlinable @inline(__always)
+    static func pointToRead(_ word: UnsafeRawPointer, mode: UInt32) {
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willRead(word) }
+    }
+
+    @usableFromInline @inline(never)
+    static func willRead(_ word: UnsafeRawPointer) { unsafe current?.willRead(word) }
+
     /// A scheduling point before an operation on a word that has no name.
     @inlinable @inline(__always)
     package static func point() {
@@ -55,12 +64,19 @@ extension SimulationHooks {
     @usableFromInline @inline(never)
     static func pointOfSimulation() { current?.willStep() }
 
+    /// Tells a simulation that the caller reads a word at no scheduling point.
+    package static func look() {
+        if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { current?.didLook() }
+    }
+
     /// A scheduling point before a try to take a lock, if any thread is simulated.
     @inlinable @inline(__always)
-    static func attempt(_ owner: UnsafeRawPointer, mode: UInt32) {
-        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willEnter(owner) }
+    static func attempt(_ owner: UnsafeRawPointer, waits: Bool, mode: UInt32) {
+        if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willEnter(owner, waits: waits) }
     }
 
     @usableFromInline @inline(never)
-    static func willEnter(_ owner: UnsafeRawPointer) { unsafe current?.willEnter(owner) }
+    static func willEnter(_ owner: UnsafeRawPointer, waits: Bool) {
+        unsafe current?.willEnter(owner, waits: waits)
+    }
 }

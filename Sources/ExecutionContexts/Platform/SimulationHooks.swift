@@ -11,14 +11,21 @@ package protocol Simulation: AnyObject {
     /// The calling thread is about to read or change a word that other threads read or change.
     func willTouch(_ word: UnsafeRawPointer)
 
+    /// The same, where the calling thread only reads the word.
+    func willRead(_ word: UnsafeRawPointer)
+
     /// The same, for a word that has no name.
     func willStep()
+
+    /// The calling thread reads a word that other threads change; no scheduling point.
+    func didLook()
 
     /// The calling thread is about to try to take the lock with this owner word. Also a scheduling
     /// point.
     ///
-    /// The word holds zero or the number of the lock owner.
-    func willEnter(_ owner: UnsafeRawPointer)
+    /// The word holds zero or the number of the lock owner. With `waits`, the thread waits for a
+    /// lock that is taken.
+    func willEnter(_ owner: UnsafeRawPointer, waits: Bool)
 
     /// The calling thread has handed the lock with this owner word over to another thread.
     func didHandOver(_ owner: UnsafeRawPointer)

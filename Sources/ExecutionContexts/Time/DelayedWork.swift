@@ -59,7 +59,10 @@ internal import Synchronization
     public var contextName: String { fatalError("DelayedWork is made by schedule only.") }
 
     /// Whether it has neither started nor been cancelled.
-    public var isWaiting: Bool { state.load(ordering: .relaxed) == .waiting }
+    public var isWaiting: Bool {
+        SimulationHooks.look()
+        return state.load(ordering: .relaxed) == .waiting
+    }
 
     /// Cancels the job unless it has started: true if it will never run, false if it ran or runs
     /// (law 7).

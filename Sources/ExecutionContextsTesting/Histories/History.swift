@@ -106,6 +106,7 @@ public final class History<Model: SequentialModel>: Sendable {
             scheduler.phase != .checking
         {
             scheduler.point(thread)
+            scheduler.log?.add(.writes, Word(of: self))
         }
         return Call(history: self, number: log.withLock { $0.begin(operation, by: caller) })
     }
@@ -118,6 +119,7 @@ public final class History<Model: SequentialModel>: Sendable {
         /// Records the end of the operation, and its answer. A second end traps.
         public func end(_ answer: Model.Answer) {
             HiddenFromSanitizer.begin()
+            HostThread.current?.scheduler?.log?.add(.writes, Word(of: history))
             let isFirst = history.log.withLock { $0.end(number, answer) }
             HiddenFromSanitizer.end()
             require(

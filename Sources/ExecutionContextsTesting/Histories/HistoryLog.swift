@@ -72,7 +72,6 @@ enum HistoryCaller: Hashable {
     /// The caller. A simulated thread or task is identified by name, because addresses differ
     /// between runs.
     static var current: Self {
-        if let task = SimulatedTaskExecutor.name { return .named(task) }
         if let thread = HostThread.current?.thread { return .named(thread.name) }
         return unsafe withUnsafeCurrentTask { task in
             guard let task = unsafe task else { return .thread(SimulationHooks.thread) }

@@ -5,6 +5,10 @@ struct Situation {
     var operation: Int
     /// Whether the running thread can continue.
     var stays: Bool
+    /// Whether the running thread asks the others to run first.
+    var yields: Bool
+    /// Whether the running thread has just created a task, in the middle of a job.
+    var creates: Bool
     /// The threads that can run.
     var candidates: UInt64
     /// Whether the clock may advance, too.
@@ -15,6 +19,12 @@ struct Situation {
 
 /// Decides which thread runs next, in one schedule after another.
 class Chooser {
+    /// A number for each thread, and for the clock.
+    static let zeros = [Int](repeating: 0, count: Schedule.time + 1)
+
+    /// This chooser, if it tries each order of operations once.
+    var orders: OrderChooser? { nil }
+
     /// Begins a new schedule.
     func begin() {}
 
@@ -23,6 +33,20 @@ class Chooser {
 
     /// Ends a schedule, in which each thread did so many operations.
     func end(operations: [Int]) {}
+}
+
+/// Runs the usual schedule, and counts its choices.
+final class CountingChooser: Chooser {
+    /// At how many points another thread could have run, and at how many of them the running thread
+    /// could go on as well.
+    private(set) var choices = 0
+    private(set) var interruptions = 0
+
+    override func choose(_ situation: Situation) -> Int {
+        choices += 1
+        if situation.stays { interruptions += 1 }
+        return situation.usual
+    }
 }
 
 /// Follows a given schedule, to replay it.
@@ -90,10 +114,10 @@ final class RandomChooser: TimedChooser {
 /// Chooses by the number of operations that each thread has left, as estimated from earlier
 /// schedules.
 final class WalkChooser: TimedChooser {
-    private var expected = [Int](repeating: 8, count: 64)
-    private var done = [Int](repeating: 0, count: 64)
+    private var expected = Chooser.zeros.map { _ in 8 }
+    private var done = Chooser.zeros
 
-    override func begin() { for thread in done.indices { done[thread] = 0 } }
+    override func begin() { done = Self.zeros }
 
     override func chooseThread(_ situation: Situation) -> Int {
         done[situation.thread] = situation.operation
@@ -124,9 +148,13 @@ final class WalkChooser: TimedChooser {
 
 /// Chooses by random priorities, lowered at a few random points.
 final class PriorityChooser: TimedChooser {
+    /// How often a thread may yield in a schedule without a loss of priority.
+    private static let mostYields = 8
+
     private let depth: Int
-    private var priorities = [Int](repeating: 0, count: 64)
+    private var priorities = Chooser.zeros
     private var changes: [Int] = []
+    private var yields = Chooser.zeros
     private var lowest = 0
     private var length = 40
     private var point = 0
@@ -137,20 +165,31 @@ final class PriorityChooser: TimedChooser {
     }
 
     override func begin() {
-        for thread in priorities.indices { priorities[thread] = 1 + rng.below(1 << 30) }
+        var rng = rng
+        priorities = Self.zeros.map { _ in 1 + rng.below(1 << 30) }
+        self.rng = rng
+        yields = Self.zeros
         changes = (1..<max(depth, 2)).prefix(depth - 1).map { _ in rng.below(length) }
         lowest = 0
         point = 0
     }
 
     override func chooseThread(_ situation: Situation) -> Int {
+        // In a long schedule a thread that polls would keep one of lower priority from what it
+        // polls for.
+        if point > 400 && point % 16 == 0 {
+            point += 1
+            return rng.one(of: situation.candidates)
+        }
         if changes.contains(point) {
             priorities[situation.thread] = lowest
             lowest -= 1
         }
         point += 1
-        // A thread that yields or has run too long lets the others run first.
-        if situation.stays && situation.usual != situation.thread {
+        if situation.yields { yields[situation.thread] += 1 }
+        let waits = yields[situation.thread] > Self.mostYields
+        // A thread that has run too long, or waits by yielding, lets the others run first.
+        if situation.yields && waits || situation.stays && situation.usual != situation.thread {
             priorities[situation.thread] = lowest
             lowest -= 1
         }
@@ -184,7 +223,11 @@ final class PortfolioChooser: Chooser {
         current.begin()
     }
 
-    override func choose(_ situation: Situation) -> Int { current.choose(situation) }
+    override func choose(_ situation: Situation) -> Int {
+        // Pausing a job takes another system thread: only some schedules do so at new tasks.
+        if situation.creates && round % 4 != 0 { return situation.usual }
+        return current.choose(situation)
+    }
 
     override func end(operations: [Int]) { current.end(operations: operations) }
 }
@@ -197,7 +240,7 @@ extension SimulationStrategy {
         case .random: RandomChooser(seed: seed)
         case .walk: WalkChooser(seed: seed)
         case .priorities(let depth): PriorityChooser(seed: seed, depth: depth)
-        case .portfolio, .exhaustive:
+        case .portfolio, .exhaustive, .orders:
             portfolio(seed)
         }
     }

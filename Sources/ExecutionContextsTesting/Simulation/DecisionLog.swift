@@ -5,6 +5,9 @@ struct DecisionLog: Hashable, Sendable {
 
     var count: Int { steps.count }
 
+    /// Makes room for as many decisions as another log has.
+    mutating func reserve(_ count: Int) { steps.reserveCapacity(count) }
+
     mutating func add(thread: Int, operation: Int, target: Int) {
         steps.append(UInt64(truncatingIfNeeded: thread << 56 | target << 48 | operation))
     }
@@ -34,22 +37,28 @@ struct Difference {
 
     var message: String {
         guard let step = first.decisions.firstDifference(from: second.decisions) else {
-            return "Every step was the same, and what was found was not."
+            return
+                "Every step was the same, and what was found was not: first \(found(first)), then \(found(second))."
         }
         return
-            "They go apart at step \(step + 1): in the first run \(Self.text(first, step)), in the second "
-            + "\(Self.text(second, step))."
+            "They go apart at step \(step + 1): in the first run \(text(first, step)), in the second "
+            + "\(text(second, step))."
     }
 
-    private static func text(_ outcome: Search.Outcome, _ step: Int) -> String {
+    private func found(_ outcome: Search.Outcome) -> String {
+        outcome.finding.map { "'\($0.message)'" } ?? "nothing"
+    }
+
+    private func text(_ outcome: Search.Outcome, _ step: Int) -> String {
         // One run ended where the other continued.
         guard let (thread, operation, target) = outcome.decisions[step] else {
             return "there is nothing more"
         }
         func name(_ thread: Int) -> String {
             if thread == Schedule.time { return "the clock" }
-            return outcome.names.indices.contains(thread)
-                ? "'\(outcome.names[thread])'" : "a thread"
+            // Of two runs, one may have been traced.
+            let names = first.names.isEmpty ? second.names : first.names
+            return names.indices.contains(thread) ? "'\(names[thread])'" : "a thread"
         }
         let choice = target == thread ? "goes on" : "lets \(name(target)) run"
         let events = outcome.events.drop { $0.step < step }.prefix { $0.step <= step + 1 }.prefix(4)

@@ -4,6 +4,8 @@ struct Diagnosis {
 
     init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
+    private var horizon: Duration { .nanoseconds(scheduler.settings.horizon) }
+
     var finding: Finding? {
         let stuck = scheduler.threads.filter { !$0.isDone }
         guard stuck.isEmpty else {
@@ -28,19 +30,24 @@ struct Diagnosis {
             return Finding(
                 kind: .leftover,
                 message:
-                    "\(delay) is still set when time has reached its horizon. Cancel what is not needed, or "
+                    "\(delay) is still set when time has reached its horizon, \(horizon). Cancel what is not needed, or "
                     + "raise 'horizon'.")
         }
-        if !scheduler.tasks.isEmpty {
-            let names = scheduler.tasks.map { "'\($0)'" }.joined(separator: ", ")
+        guard let waits = scheduler.tasks.waits else { return nil }
+        if scheduler.clock.nextDeadline != nil {
             return Finding(
-                kind: .lostWakeUp,
+                kind: .leftover,
                 message:
-                    "The task \(names) has not ended, and no thread is left that could resume it. It waits for a "
-                    + "continuation that is never resumed, or for what the simulation does not control: a Task { } of its own, an actor with "
-                    + "its own executor, a sleep of Task (law 33).")
+                    "Time has reached its horizon, \(horizon), and a task still sleeps: \(waits.text). Cancel what is not needed, or "
+                    + "raise 'horizon'.")
         }
-        return nil
+        return Finding(
+            kind: .lostWakeUp,
+            message:
+                "Nothing is left that could resume \(waits.count == 1 ? "a task" : "\(waits.count) tasks"): "
+                + waits.text
+                + ". Resume each continuation, finish each stream, and cancel tasks that are not needed. What a thread outside of the "
+                + "simulation would resume is not waited for (law 33).")
     }
 
     private func wait(of thread: SimulatedThread) -> String {
@@ -55,6 +62,11 @@ struct Diagnosis {
                 return "'\(thread.name)' waits for '\(name)', which is free"
             }
             return "'\(thread.name)' waits for '\(name)', which '\(holder.name)' holds"
+        case .systemLock(let lock) where lock.isCondition:
+            return "'\(thread.name)' waits for a condition of the system that nothing signals"
+        case .systemLock(let lock):
+            let holder = scheduler.holder(of: lock).map { ", which '\($0.name)' holds" } ?? ""
+            return "'\(thread.name)' waits for a lock of the system\(holder)"
         case .coordinator(let word, let writer, let writeContext):
             return
                 "'\(thread.name)' waits for '\(scheduler.names.name(of: word) ?? "a coordinator")', "
@@ -77,11 +89,11 @@ struct Diagnosis {
 
     private func writer(_ word: Word) -> SimulatedThread? {
         let holder = word.holder
-        return scheduler.threads.first { $0.host.identifier == holder && holder != 0 && !$0.isDone }
+        return scheduler.threads.first { $0.number == holder && holder != 0 && !$0.isDone }
     }
 
     private func readers(of word: Word) -> [SimulatedThread] {
-        scheduler.threads.filter { !$0.isDone && word.isRead(by: $0.host.identifier) }
+        scheduler.threads.filter { !$0.isDone && $0.host != nil && word.isRead(by: $0.number) }
     }
 
     /// The threads that must continue before this one can.
@@ -92,7 +104,9 @@ struct Diagnosis {
             return scheduler.threads.filter { $0.queue === queue && !$0.isDone }
         case .lock(let word):
             let holder = word.holder
-            return scheduler.threads.filter { $0.host.identifier == holder && holder != 0 }
+            return scheduler.threads.filter { $0.number == holder && holder != 0 }
+        case .systemLock(let lock):
+            return [scheduler.holder(of: lock)].compactMap(\.self)
         case .coordinator(let word, let writer, let writeContext):
             if let holder = self.writer(writer) { return [holder] }
             let readers = readers(of: word)

@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import ExecutionContexts
 internal import Foundation
 
@@ -10,10 +11,15 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
 
     let schedulerToken = SchedulerToken()
     private(set) var identifier: UInt32 = 0
+    /// The number by which locks of the system know it.
+    private(set) var systemNumber: UInt32 = 0
     /// The word on which an unsimulated thread would park.
     private var sleeping: Word?
     private(set) var thread: SimulatedThread?
     private(set) var scheduler: SimulationScheduler?
+    private var isAbandoned = false
+    /// Whether it looks for the holder of a lock.
+    var isLooking = false
     /// Makes the waker's earlier writes visible to the woken thread.
     private let wakes = Edge()
 
@@ -23,19 +29,28 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         let systemThread = Thread { [self] in
             Processors.pin(processor)
             identifier = SimulationHooks.thread
+            systemNumber = ecs_thread()
             unsafe sleeping = Word(SimulationHooks.parkedWord)
+            ecs_use_signal_stack()
+            // This closure holds the host until it has set the pointer to nil, below.
+            unsafe ecs_set_current(Unmanaged.passUnretained(self).toOpaque())
             SimulationHooks.simulating(self) {
                 started.happen()
                 while runNext() {}
             }
+            // The system's own code ends the thread, and may take locks.
+            ecs_set_current(nil)
+            ecs_free_signal_stack()
         }
-        systemThread.stackSize = 1 << 19
+        // As large as those of the threads that run tasks elsewhere; only what is used takes
+        // memory.
+        systemThread.stackSize = 1 << 23
         systemThread.start()
         started.wait()
     }
 
     /// The host thread that calls, if one does.
-    static var current: HostThread? { SimulationHooks.current as? HostThread }
+    static var current: HostThread? { unsafe ecs_current().map { unsafe of($0) } }
 
     /// Whether a thread outside of the simulation has unparked this one since `assign`; the
     /// scheduler does not see that.
@@ -48,28 +63,61 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         if thread != nil { sleeping?.clear() }
     }
 
+    /// Waits until it is this thread's turn. A thread that is blocked for ever ends here.
+    func waitForTurn() {
+        schedulerToken.wait()
+        if isAbandoned { ecs_end_thread() }
+    }
+
+    /// Ends the system thread, whose simulated thread never goes on. Its stack stays, to which
+    /// other objects may refer.
+    func abandon() {
+        isAbandoned = true
+        schedulerToken.pass()
+    }
+
     /// Waits for the scheduler token and runs the simulated thread; returns false after the last
     /// one.
     private func runNext() -> Bool {
         HiddenFromSanitizer.begin()
         schedulerToken.wait()
-        let (thread, scheduler) = (self.thread, self.scheduler)
+        var next = self.thread
+        let isDismissed = scheduler == nil
         HiddenFromSanitizer.end()
-        guard let thread, let scheduler else { return false }
+        if isDismissed { return false }
+        // The next thread that can run may begin on this host, without a switch of system threads.
+        while let thread = next { next = run(thread) }
+        return true
+    }
+
+    /// Runs a simulated thread to its end; returns the one that this host runs next.
+    private func run(_ thread: SimulatedThread) -> SimulatedThread? {
+        guard let scheduler else { return nil }
         thread.edge.acquire()
-        thread.body?()
-        // As at the end of a thread: its local storage is released.
+        if thread.isOfTasks {
+            scheduler.tasks.run(thread, on: scheduler)
+        } else {
+            thread.body?()
+            forgetLocals()
+        }
+        thread.edge.release()
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        // The simulated threads start when the body has ended, so they see all of its writes.
+        if thread.id == 0 { for other in scheduler.threads { other.edge.release() } }
+        switch scheduler.didReturn(thread, self) {
+        case .begins(let next): return next
+        case .waits: return nil
+        case .ends: return scheduler.hosts.series?.next(on: self)
+        }
+    }
+
+    /// Releases the local storage, as at the end of a thread.
+    private func forgetLocals() {
         SimulationHooks.forgetLocals()
         if Thread.current.threadDictionary.count > 0 {
             Thread.current.threadDictionary.removeAllObjects()
         }
-        thread.edge.release()
-        HiddenFromSanitizer.begin()
-        // The simulated threads start when the body has ended, so they see all of its writes.
-        if thread.id == 0 { for other in scheduler.threads { other.edge.release() } }
-        scheduler.didReturn(thread)
-        HiddenFromSanitizer.end()
-        return true
     }
 
     // MARK: Simulation hooks
@@ -82,15 +130,25 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         HiddenFromSanitizer.end()
     }
 
+    func willRead(_ word: UnsafeRawPointer) {
+        HiddenFromSanitizer.begin()
+        if let thread, let scheduler { unsafe scheduler.willRead(Word(word), by: thread) }
+        HiddenFromSanitizer.end()
+    }
+
+    func didLook() { scheduler?.log?.add(.reads, .library) }
+
     func willStep() {
         HiddenFromSanitizer.begin()
         if let thread, let scheduler { scheduler.willStep(thread) }
         HiddenFromSanitizer.end()
     }
 
-    func willEnter(_ owner: UnsafeRawPointer) {
+    func willEnter(_ owner: UnsafeRawPointer, waits: Bool) {
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { unsafe scheduler.willEnter(Word(owner), by: thread) }
+        if let thread, let scheduler {
+            unsafe scheduler.willEnter(Word(owner), by: thread, waits: waits)
+        }
         HiddenFromSanitizer.end()
     }
 
@@ -103,13 +161,17 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
 
     func willSpin(_ word: UnsafeRawPointer) {
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { scheduler.point(thread, yields: true) }
+        if let thread, let scheduler {
+            scheduler.point(thread, yields: true)
+            scheduler.log?.add(.writes, .library)
+        }
         HiddenFromSanitizer.end()
     }
 
     func didMake(_ word: UnsafeRawPointer, _ name: String) {
         HiddenFromSanitizer.begin()
         unsafe scheduler?.names.add(Word(word), name)
+        unsafe scheduler?.log?.make(Word(word), by: thread?.id ?? 0)
         HiddenFromSanitizer.end()
     }
 
@@ -165,7 +227,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
             }
         HiddenFromSanitizer.end()
         guard let woken else { return }
-        woken.host.wakes.release()
+        woken.host?.wakes.release()
         HiddenFromSanitizer.begin()
         scheduler?.unpark(woken)
         HiddenFromSanitizer.end()

@@ -1,46 +1,93 @@
+internal import CSimulation
 internal import ExecutionContexts
 internal import Synchronization
 
 /// The host threads of one search, and the progress that its caller sees.
 final class HostThreads: @unchecked Sendable {
-    // Unchecked: the owner of the scheduler token owns `hosts`; the rest is atomic or behind a
-    // lock.
+    // Unchecked: the owner of the scheduler token owns the fields that change; the rest is atomic
+    // or behind a lock.
 
     /// The token by which the schedule returns to the thread of the search.
     let searchToken = SchedulerToken()
-    private var hosts: [HostThread] = []
+    /// The hosts that run no simulated thread; the one that was freed last is taken first.
+    private var idle: [HostThread] = []
+    /// The schedules that run.
+    var series: Series?
+    /// How many decisions and switches the schedule before had.
+    var expected = (decisions: 0, switches: 0)
+    /// At how many points of the first schedule another thread could have run.
+    var choices = 0
+    /// The tasks of each schedule.
+    let tasks = SimulatedTasks()
+    /// The first of the threads of earlier schedules that may run tasks again.
+    private var spareThread: SimulatedThread?
+    /// The search's turn to run tasks.
+    let turn = TaskTurn()
+    private var numbers: Set<UInt32> = []
     private let processor: Int
     private let stepTotal = Atomic(0)
     private let current = Atomic(0)
+    private let missedChanges = Atomic(0)
     private let names = Locked<[String]>([])
+    /// The threads with a name of their own, as a set of their numbers.
+    private var namedTasks: UInt64 = 0
     private let didReportForeignUse = Signal()
     private let foreignUses = Locked<[String]>([])
+
+    /// The number of the search among those of the process.
+    private(set) var number: UInt = 0
 
     private static let started = Atomic(0)
 
     init() { processor = Self.started.add(1, ordering: .relaxed).oldValue }
 
+    /// Registers the search until `unregister`.
+    func register() {
+        number = RunningSearches.add(self)
+    }
+
+    func unregister() {
+        RunningSearches.remove(number)
+        turn.giveUp()
+    }
+
     /// Pins the calling thread to the processor of the host threads.
     func pin() { Processors.pin(processor) }
 
-    /// The host of the simulated thread with this number: always the same, so that schedules are
-    /// reproducible.
-    func host(_ index: Int) -> HostThread {
-        while hosts.count <= index { hosts.append(HostThread(processor: processor)) }
-        return hosts[index]
+    func takeFree() -> HostThread {
+        if let host = idle.popLast() { return host }
+        let host = HostThread(processor: processor)
+        numbers.insert(host.identifier)
+        return host
     }
 
-    /// Replaces the hosts of these threads, which never return.
-    func replace(_ threads: [SimulatedThread]) {
-        for thread in threads { hosts[thread.id] = HostThread(processor: processor) }
+    /// A thread that runs tasks.
+    func taskThread(_ id: Int) -> SimulatedThread {
+        guard let thread = spareThread else { return SimulatedThread(ofTasks: id) }
+        (spareThread, thread.nextSpare) = (thread.nextSpare, nil)
+        thread.reuse(id)
+        return thread
+    }
+
+    /// Keeps those of a schedule's threads that a later one can use.
+    func keep(_ threads: [SimulatedThread]) {
+        for thread in threads where thread.isReusable {
+            (thread.nextSpare, spareThread) = (spareThread, thread)
+        }
+    }
+
+    /// Whether a host of this search has this number, or had it.
+    func isHost(_ number: UInt32) -> Bool { numbers.contains(number) }
+
+    /// Takes a host back whose simulated thread has ended. One whose thread never ends is lost.
+    func free(_ host: HostThread) {
+        host.assign(nil, on: nil)
+        idle.append(host)
     }
 
     func dismiss() {
-        for host in hosts {
-            host.assign(nil, on: nil)
-            host.schedulerToken.pass()
-        }
-        hosts = []
+        for host in idle { host.schedulerToken.pass() }
+        idle = []
     }
 
     // MARK: Progress and foreign uses
@@ -48,6 +95,14 @@ final class HostThreads: @unchecked Sendable {
     /// Counts a step. Relaxed, here and below: it is read seldom, and any recent value will do.
     func didStep() {
         stepTotal.store(stepTotal.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    }
+
+    /// Counts a change of a task's executor that was no scheduling point.
+    func didMissChange() { missedChanges.add(1, ordering: .relaxed) }
+
+    /// How many such changes there were; nil if the platform does not tell.
+    var missedChangeCount: Int? {
+        ecs_takes_switches() ? missedChanges.load(ordering: .relaxed) : nil
     }
 
     func didSwitch(to thread: Int) { current.store(thread, ordering: .relaxed) }
@@ -59,10 +114,23 @@ final class HostThreads: @unchecked Sendable {
 
     /// The name of the thread with this number, in the latest schedule that had one.
     func name(of thread: Int) -> String {
-        names.withLock { $0.indices.contains(thread) ? $0[thread] : "the body" }
+        names.withLock { names in
+            guard names.indices.contains(thread) else { return thread == 0 ? "the body" : "a task" }
+            return names[thread].isEmpty ? "a task" : names[thread]
+        }
+    }
+
+    /// The same for a thread that begins a task, which may have no name of its own.
+    func setTaskName(of thread: Int, to name: String?) {
+        let bit: UInt64 = 1 << UInt64(thread)
+        // Most tasks have none, and cost no lock.
+        if name == nil && namedTasks & bit == 0 { return }
+        setName(of: thread, to: name ?? "a task")
+        if name == nil { namedTasks &= ~bit }
     }
 
     func setName(of thread: Int, to name: String) {
+        namedTasks |= 1 << UInt64(thread)
         names.withLock { names in
             while names.count <= thread { names.append("") }
             names[thread] = name

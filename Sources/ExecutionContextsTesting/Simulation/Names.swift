@@ -4,7 +4,11 @@ internal import Synchronization
 /// The names of the objects of one schedule, by their words; each name is unique.
 struct Names {
     private var all: [Word: String] = [:]
-    private var uses: [String: Int] = [:]
+    private var uses = Self.first
+
+    /// What each schedule has from its beginning.
+    static let (body, global, main) = ("the body", "global", "main")
+    private static let first = [body: 1, global: 1, main: 1]
 
     mutating func add(_ word: Word, _ name: String) {
         all[word] = unique(name)
@@ -25,6 +29,15 @@ struct Word: Hashable {
     private let address: UInt
 
     init(_ pointer: UnsafeRawPointer) { address = UInt(bitPattern: pointer) }
+
+    /// An address in memory; nil for none.
+    init?(address: UInt) {
+        if address == 0 { return nil }
+        self.address = address
+    }
+
+    /// The address of an object, which identifies it in the same way.
+    init(of object: AnyObject) { address = UInt(bitPattern: ObjectIdentifier(object)) }
 
     /// Whether the thread with this number reads, if this is the word of a coordinator.
     func isRead(by thread: UInt32) -> Bool { SimulationHooks.hasSlot(address, thread: thread) }

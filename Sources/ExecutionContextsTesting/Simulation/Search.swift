@@ -10,10 +10,22 @@ final class Search: Sendable {
     let hosts = HostThreads()
     private let result = Locked<SimulationReport?>(nil)
     private let isOver = Signal()
+    /// The end of its time, by the system's monotonic clock.
+    private let deadline: Int64
 
     init(_ settings: Settings, _ body: @escaping @Sendable (SimulatedWorld) throws -> Void) {
         self.settings = settings
         self.body = body
+        let limit = settings.limit.map {
+            ContextInstant(nanoseconds: 0).advanced(by: $0).nanoseconds
+        }
+        deadline = limit.map { MonotonicClock.nanoseconds + $0 } ?? .max
+    }
+
+    /// Whether the search may run another schedule.
+    var mayGoOn: Bool {
+        !settings.cancelling.isRequested
+            && (deadline == .max || MonotonicClock.nanoseconds < deadline)
     }
 
     /// The result of one schedule.
@@ -36,6 +48,9 @@ final class Search: Sendable {
     /// Searches, or replays one schedule, on threads of its own; blocks the caller until there is a
     /// result.
     func perform(replaying schedule: Schedule?) -> SimulationReport {
+        TaskDoors.open
+        hosts.register()
+        defer { hosts.unregister() }
         startThread { [self] in
             hosts.pin()
             let report = schedule.map(replay) ?? explore()
@@ -56,6 +71,9 @@ final class Search: Sendable {
     /// Reports that no thread has made a step for long: one blocks where the simulation does not
     /// see it.
     private func blocked() -> SimulationReport {
+        // Should the thread go on, its schedule is the last one.
+        settings.cancelling.request()
+        hosts.turn.giveUp()
         let thread = hosts.name(of: hosts.lastThread)
         let failure = SimulationFailure(
             kind: .blocked, simulation: settings.name,
@@ -64,113 +82,85 @@ final class Search: Sendable {
                 + "that the simulation does not control - a semaphore, a lock of the system, input, a real clock - or "
                 + "computes for long: wait by what the simulation gives, or raise 'patience' (law 33).",
             schedule: 0, switches: 0, token: nil, trace: [])
-        return SimulationReport(schedules: 0, isComplete: false, failure: failure)
+        return report(0, failure: failure)
     }
 
     // MARK: Running schedules
 
     /// Runs the program under one schedule.
     func run(_ chooser: Chooser, tracing: Bool = false) -> Outcome {
+        var result: Outcome?
+        runEach(chooser, tracing: tracing) { outcome in
+            result = outcome
+            return false
+        }
+        return result!
+    }
+
+    /// Runs the program under one schedule after another, as long as `goesOn` returns true.
+    func runEach(
+        _ chooser: Chooser, tracing: Bool = false, while goesOn: @escaping (Outcome) -> Bool
+    ) {
         HiddenFromSanitizer.begin()
-        let trace = tracing ? SimulationTrace() : nil
-        let scheduler = SimulationScheduler(settings, chooser, hosts, trace: trace)
-        chooser.begin()
-        let world = SimulatedWorld(scheduler)
-        let first = scheduler.add("the body") { [body] in
-            do {
-                try body(world)
-            } catch {
-                HiddenFromSanitizer.begin()
-                scheduler.fail(.threw, "The simulation's body threw \(error).")
-                HiddenFromSanitizer.end()
-            }
-        }
-        first?.host.schedulerToken.pass()
-        hosts.searchToken.wait()
-        let operations = scheduler.threads.map(\.operations)
-        chooser.end(operations: operations)
-        var finding = scheduler.failure
-        if finding?.kind == .lostWakeUp,
-            let thread = scheduler.threads.first(where: {
-                !$0.isDone && $0.host.wasWokenFromOutside
-            })
-        {
-            hosts.report(
-                foreign:
-                    "'\(thread.name)' was woken by a thread that the simulation does not control (law 33). "
-                    + "Let what it waits for be done by threads and contexts of the simulation.")
-        }
-        if let foreign = hosts.takeForeignUse() {
-            finding = Finding(kind: .foreign, message: foreign)
-        }
-        let outcome = Outcome(
-            finding: finding, inversion: scheduler.inversion,
-            schedule: Schedule(switches: scheduler.switches),
-            decisions: scheduler.decisions, names: scheduler.threads.map(\.name),
-            events: trace?.all ?? [],
-            story: trace?.story ?? [], operations: operations)
-        let (ended, stuck) = (
-            scheduler.threads.filter(\.isDone), scheduler.threads.filter { !$0.isDone }
-        )
-        let leftovers = scheduler.close()
-        hosts.replace(stuck)
+        let series = Series(self, chooser, tracing: tracing, goesOn)
+        hosts.series = series
+        series.run()
+        hosts.series = nil
+        hosts.turn.giveUp()
         HiddenFromSanitizer.end()
-        for thread in ended { thread.edge.acquire() }
-        // The deinit of a dropped job may notify others, as the guard of a view's drain does.
-        for job in leftovers { job.edge.acquire() }
-        withExtendedLifetime(leftovers) {}
-        return outcome
     }
 
     private func explore() -> SimulationReport {
         defer { hosts.dismiss() }
         // Runs the default schedule twice: the second run must be like the first.
-        let (first, second) = (run(Chooser(), tracing: true), run(Chooser(), tracing: true))
+        let counter = CountingChooser()
+        let (first, second) = (run(counter, tracing: true), run(Chooser(), tracing: true))
+        hosts.choices = counter.choices
         if first.finding?.kind == nil
             && (first.decisions != second.decisions || second.finding != nil)
         {
             return report(1, failure: nondeterminism(first, second, 1))
         }
         if first.finding != nil { return report(1, failure: explain(first, 1)) }
+        if counter.interruptions == 0, counter.choices > 0, !hosts.turn.wasTaken {
+            warnOfWholes()
+        }
         if case .exhaustive(let most) = settings.strategy.kind { return exhaust(most) }
+        if settings.strategy.kind == .orders { return tryOrders(first) }
         let chooser = settings.strategy.chooser(seed: settings.seed)
         var inversion: (Outcome, Int)? = first.inversion.map { _ in (first, 1) }
-        for number in 2..<max(settings.schedules + 1, 2) {
-            let outcome = run(chooser)
-            if outcome.finding != nil { return report(number, failure: explain(outcome, number)) }
-            if inversion == nil, outcome.inversion != nil { inversion = (outcome, number) }
+        var failed: Outcome?
+        var number = 1
+        if settings.schedules > 1 {
+            runEach(chooser) { outcome in
+                number += 1
+                if outcome.finding != nil { failed = outcome }
+                if inversion == nil, outcome.inversion != nil { inversion = (outcome, number) }
+                return failed == nil && number < self.settings.schedules
+                    && self.mayGoOn
+            }
         }
+        if let failed, failed.finding?.kind != .foreign {
+            // What outlives schedules may have grown until one of them failed.
+            let third = run(Chooser(), tracing: true)
+            if third.finding != nil || third.decisions != first.decisions {
+                return report(number, failure: nondeterminism(first, third, 1))
+            }
+        }
+        if let failed { return report(number, failure: explain(failed, number)) }
         let failure = inversion.flatMap { explainInversion($0.0, $0.1) }
-        return report(settings.schedules, failure: failure)
+        return report(number, failure: failure)
     }
 
-    private func replay(_ schedule: Schedule) -> SimulationReport {
-        defer { hosts.dismiss() }
-        let chooser = ReplayingChooser(schedule)
-        let outcome = run(chooser, tracing: true)
-        if outcome.finding != nil {
-            return report(1, failure: failure(outcome, 1, schedule: schedule))
-        }
-        if let inversion = explainInversion(outcome, 1) { return report(1, failure: inversion) }
-        let unused = schedule.switches.count - chooser.taken
-        return report(1, failure: unused == 0 ? nil : unfit(unused, of: schedule))
-    }
-
-    /// Reports a replay that found nothing, but did not follow its token.
-    private func unfit(_ unused: Int, of schedule: Schedule) -> SimulationFailure {
-        let count = schedule.switches.count
-        return SimulationFailure(
-            kind: .unfit, simulation: settings.name,
-            happened:
-                "\(unused) of the token's \(count) switches \(unused == 1 ? "does" : "do") not apply to this program, which has "
-                + "changed since the token was made. What ran instead found nothing, and shows nothing: search again (law 33).",
-            schedule: 0, switches: count, token: nil, trace: [])
-    }
-
-    private func report(_ schedules: Int, isComplete: Bool = false, failure: SimulationFailure?)
+    func report(
+        _ schedules: Int, orders: Int? = nil, isComplete: Bool = false, failure: SimulationFailure?
+    )
         -> SimulationReport
     {
-        SimulationReport(schedules: schedules, isComplete: isComplete, failure: failure)
+        SimulationReport(
+            schedules: schedules, choices: hosts.choices, orders: orders, isComplete: isComplete,
+            missedChanges: hosts.missedChangeCount,
+            failure: failure)
     }
 
     /// Runs all schedules of few switches, those with fewer first: each adds one switch to a known
@@ -179,7 +169,9 @@ final class Search: Sendable {
         var waiting = [Schedule()]
         var next = 0
         var inversion: (Outcome, Int)?
-        while next < waiting.count && next < settings.schedules {
+        while next < waiting.count && next < settings.schedules
+            && mayGoOn
+        {
             let schedule = waiting[next]
             next += 1
             let chooser = ExhaustingChooser(schedule)
@@ -195,21 +187,42 @@ final class Search: Sendable {
         return report(next, isComplete: next == waiting.count, failure: failure)
     }
 
+    /// Says that no thread met another one, so that a search shows little.
+    private func warnOfWholes() {
+        guard settings.isSearch else { return }
+        let text =
+            "Simulation '\(settings.name)': each thread ran as a whole, since its code reaches no scheduling point between "
+            + "its beginning and its end. So no two of them met. Let what they share be Tracked, or guarded by the library's "
+            + "primitives; a lock of the system is no scheduling point (law 33).\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+
     // MARK: Failures
 
-    private func nondeterminism(_ first: Outcome, _ second: Outcome, _ number: Int)
+    func nondeterminism(_ first: Outcome, _ second: Outcome, _ number: Int)
         -> SimulationFailure
     {
-        // The use by a foreign thread explains the difference.
-        if second.finding?.kind == .foreign { return failure(second, number, schedule: nil) }
+        // The use by a foreign thread explains the difference, also one that is on its way.
+        for outcome in [first, second] where outcome.finding?.kind == .foreign {
+            return failure(outcome, number, schedule: nil)
+        }
+        if let foreign = hosts.awaitForeignUse() {
+            var outcome = second
+            outcome.finding = Finding(kind: .foreign, message: foreign)
+            return failure(outcome, number, schedule: nil)
+        }
         func end(_ outcome: Outcome) -> String {
             outcome.finding.map { "with \($0.kind.rawValue)" } ?? "well"
         }
         let (one, other) = (end(first), end(second))
         let ends =
-            one == other
-            ? "both ended \(one), by different steps"
-            : "the first ended \(one), the second \(other)"
+            if one != other {
+                "the first ended \(one), the second \(other)"
+            } else if first.decisions == second.decisions {
+                "both ended \(one), by the same steps"
+            } else {
+                "both ended \(one), by different steps"
+            }
         return SimulationFailure(
             kind: .nondeterminism, simulation: settings.name,
             happened:
@@ -217,12 +230,15 @@ final class Search: Sendable {
                 + "Something outlives a schedule, as a static variable does, or depends on more than the schedule: a real "
                 + "clock, a random number, the order of a set. Make it anew in the body, or make it the same each time "
                 + "(law 33)."
-                + (first.finding.map { " What was found: \($0.message)" } ?? ""),
+                + (first.finding.flatMap { finding in
+                    first.decisions == second.decisions
+                        ? nil : " What was found: \(finding.message)"
+                } ?? ""),
             schedule: number, switches: first.schedule.switches.count, token: nil, trace: [])
     }
 
     /// Shrinks a failing schedule, and describes its failure.
-    private func explain(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
+    func explain(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
         guard let kind = outcome.finding?.kind else { return nil }
         // A use from outside does not repeat, and misuse has nothing to shrink.
         if kind == .misuse || kind == .foreign { return failure(outcome, number, schedule: nil) }
@@ -244,7 +260,7 @@ final class Search: Sendable {
         return failure(traced, number, schedule: shrunk)
     }
 
-    private func explainInversion(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
+    func explainInversion(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
         guard outcome.inversion != nil, !settings.ignoring.contains(.lockOrder) else { return nil }
         var shrinker = Shrinker(outcome, { self.run($0) }, keeping: { $0.inversion != nil })
         let shrunk = shrinker.shrink()
@@ -253,13 +269,14 @@ final class Search: Sendable {
         return failure(traced, number, schedule: shrunk)
     }
 
-    private func failure(_ outcome: Outcome, _ number: Int, schedule: Schedule?)
+    func failure(_ outcome: Outcome, _ number: Int, schedule: Schedule?)
         -> SimulationFailure
     {
         SimulationFailure(
             kind: outcome.finding!.kind, simulation: settings.name,
             happened: outcome.finding!.message,
             schedule: number, switches: schedule?.switches.count ?? outcome.schedule.switches.count,
-            token: schedule?.token(for: settings.identity), trace: outcome.story)
+            token: settings.isSearch ? schedule?.token(for: settings.identity) : nil,
+            trace: outcome.story)
     }
 }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The settings of one search.
 struct Settings: Sendable {
     var name: String
@@ -11,6 +13,23 @@ struct Settings: Sendable {
     var patience: Duration
     var ignoring: Set<SimulationFailure.Kind>
 
+    /// How long a search goes on in real time; nil if only the number of schedules limits it.
+    var limit: Duration?
+
+    /// Ends it early.
+    var cancelling = Cancelling()
+    /// Whether a failure of it has a token, which a search takes.
+    var isSearch = true
+
     /// The settings that a token depends on.
     var identity: String { time == .racing ? name + " racing" : name }
+}
+
+/// Asks a search to end after the schedule that runs.
+final class Cancelling: Sendable {
+    private let isSet = Atomic(false)
+
+    // Relaxed, here and below: any later schedule may be the last one.
+    func request() { isSet.store(true, ordering: .relaxed) }
+    var isRequested: Bool { isSet.load(ordering: .relaxed) }
 }

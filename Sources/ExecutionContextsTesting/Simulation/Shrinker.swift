@@ -5,7 +5,7 @@ struct Shrinker {
     /// The last limit exists because each deadlock leaves threads behind.
     private typealias Budget = (runs: Int, steps: Int, other: Int)
 
-    private static let removals: Budget = (80, .max, 0)
+    private static let removals: Budget = (3_000, 1_000_000, 0)
     private static let detours: Budget = (240, 100_000, 20)
     /// For schedules that are too long for a reader.
     private static let search: Budget = (6_000, 500_000, 20)
@@ -37,6 +37,8 @@ struct Shrinker {
         while best.switches.count > Self.readable, mayGoOn, replaceTwo() {}
         left = Self.search
         if best.switches.count > Self.readable { searchShort() }
+        left = Self.removals
+        repeat { removeSwitches() } while moveEarlier() || useFewerThreads()
         return best
     }
 
@@ -49,6 +51,12 @@ struct Shrinker {
     }
 
     private mutating func attempt(_ chooser: Chooser) -> Bool {
+        let count = best.switches.count
+        return attempt(chooser) { $0.switches.count < count }
+    }
+
+    /// Keeps the schedule that ran if it fails too, and is better.
+    private mutating func attempt(_ chooser: Chooser, _ isBetter: (Schedule) -> Bool) -> Bool {
         let outcome = run(chooser)
         left.runs -= 1
         left.steps -= outcome.operations.reduce(0, +)
@@ -56,7 +64,7 @@ struct Shrinker {
             if outcome.finding != nil { left.runs -= left.other }
             return false
         }
-        guard outcome.schedule.switches.count < best.switches.count else { return false }
+        guard isBetter(outcome.schedule) else { return false }
         best = outcome.schedule
         return true
     }
@@ -83,6 +91,57 @@ struct Shrinker {
         }
     }
 
+    // MARK: One form of many
+
+    /// How many places before its own a switch is tried at.
+    private static let mostPlaces = 16
+
+    /// Moves each switch to an earlier place at which the failure still shows; returns whether one
+    /// was moved.
+    private mutating func moveEarlier() -> Bool {
+        func place(_ schedule: Schedule) -> Int {
+            schedule.switches.reduce(0) { $0 + $1.operation }
+        }
+        var hasMoved = false
+        for index in best.switches.indices {
+            let last = index < best.switches.count ? best.switches[index].operation : 0
+            for operation in max(1, last - Self.mostPlaces)..<max(1, last) {
+                guard mayGoOn, index < best.switches.count else { return hasMoved }
+                var moved = best
+                moved.switches[index].operation = operation
+                let (count, sum) = (best.switches.count, place(best))
+                let isBetter = attempt(ReplayingChooser(moved)) {
+                    ($0.switches.count, place($0)) < (count, sum)
+                }
+                if isBetter {
+                    hasMoved = true
+                    break
+                }
+            }
+        }
+        return hasMoved
+    }
+
+    /// Takes other threads where fewer suffice; returns whether they do.
+    private mutating func useFewerThreads() -> Bool {
+        func threads(_ schedule: Schedule) -> Set<Int> {
+            Set(schedule.switches.flatMap { [$0.thread, $0.target] })
+        }
+        for index in best.switches.indices {
+            let (count, used) = (best.switches.count, threads(best))
+            for target in used.sorted() where target != best.switches[index].target {
+                guard mayGoOn else { return false }
+                var changed = best
+                changed.switches[index].target = target
+                let isBetter = attempt(ReplayingChooser(changed)) {
+                    ($0.switches.count, threads($0).count) < (count, used.count)
+                }
+                if isBetter { return true }
+            }
+        }
+        return false
+    }
+
     // MARK: Other switches
 
     /// Replaces the last two or more switches by one other switch, the longest prefixes first.
@@ -90,7 +149,7 @@ struct Shrinker {
     /// A random schedule often takes a detour: to a third thread, and from there to the one that
     /// fails.
     private mutating func replaceEnd() -> Bool {
-        for kept in (0..<best.switches.count - 1).reversed() {
+        for kept in (0..<best.switches.count - 1).reversed() where mayGoOn {
             if replace(with: Array(best.switches.prefix(kept)), anywhere: false) { return true }
         }
         return false
@@ -100,6 +159,7 @@ struct Shrinker {
     private mutating func replaceTwo() -> Bool {
         for second in best.switches.indices.reversed() {
             for first in (0..<second).reversed() {
+                guard mayGoOn else { return false }
                 var kept = best.switches
                 kept.remove(at: second)
                 kept.remove(at: first)
@@ -111,8 +171,8 @@ struct Shrinker {
 
     /// Adds one switch to those that are kept.
     private mutating func replace(with kept: [Switch], anywhere: Bool) -> Bool {
-        let chooser = ExhaustingChooser(Schedule(switches: kept), anywhere: anywhere)
         guard mayGoOn else { return false }
+        let chooser = ExhaustingChooser(Schedule(switches: kept), anywhere: anywhere)
         if attempt(chooser) { return true }
         for other in chooser.alternatives where attempt(kept + [other]) { return true }
         return false

@@ -44,7 +44,8 @@ internal import Foundation
 ///   - time: when simulated time advances.
 ///   - token: a token of a failure, to run only that schedule.
 ///   - seed: the seed of every random decision of the strategy.
-///   - steps: how many steps a schedule may take before it counts as endless.
+///   - steps: how many steps a schedule may take. Then the threads run in turn, and after as many
+///     steps again the program counts as endless.
 ///   - horizon: how far simulated time may advance. A delay that is due later is left over.
 ///   - patience: how long, in real time, a thread may make no progress before it counts as blocked.
 ///   - ignoring: kinds of failures to ignore.
@@ -79,18 +80,36 @@ public func search(
         horizon: ContextInstant(nanoseconds: 0).advanced(by: horizon).nanoseconds,
         patience: patience,
         ignoring: ignoring)
+    return search(settings, replay: token, body)
+}
+
+/// The same, by settings.
+func search(
+    _ settings: Settings, replay token: String?,
+    _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
+) -> SimulationReport {
+    var settings = settings
+    let name = settings.name
     func misuse(_ message: String) -> SimulationReport {
         let failure = SimulationFailure(
             kind: .misuse, simulation: name, happened: message, schedule: 0, switches: 0,
             token: nil,
             trace: [])
-        return SimulationReport(schedules: 0, isComplete: false, failure: failure)
+        return SimulationReport(
+            schedules: 0, choices: 0, orders: nil, isComplete: false, missedChanges: nil,
+            failure: failure)
     }
     if HostThread.current != nil {
         return misuse(
             "It was started inside another simulation, whose threads run one at a time. Start it from the test itself."
         )
     }
+    do {
+        if settings.isSearch { try SearchEnvironment().apply(to: &settings) }
+    } catch {
+        return misuse(error.message)
+    }
+    let schedules = settings.schedules
     if schedules < 1 {
         return misuse(
             "\(schedules) schedules were asked for, and would show nothing. Ask for one at least.")

@@ -12,7 +12,7 @@ struct SimulatedCore: Sendable {
         HiddenFromSanitizer.end()
     }
 
-    /// For the queue that a scheduler has from its beginning.
+    /// For a queue that a schedule has from its beginning.
     init(_ queue: SimulatedJobQueue, _ scheduler: SimulationScheduler) {
         (self.queue, self.scheduler) = (queue, scheduler)
     }
@@ -80,6 +80,10 @@ public final class SimulatedSerialContext: ActorBackingContext, SynchronousBarri
 
     init(_ name: String, _ scheduler: SimulationScheduler) {
         core = SimulatedCore(name, width: 1, scheduler)
+    }
+
+    init(_ queue: SimulatedJobQueue, _ scheduler: SimulationScheduler) {
+        core = SimulatedCore(queue, scheduler)
     }
 
     public func execute(_ work: @escaping Work) { core.execute(work) }

@@ -12,6 +12,8 @@ final class SimulatedJobQueue: @unchecked Sendable {
         let caller: SimulatedThread?
         /// Makes the submitter's earlier writes visible to the job.
         let edge: Edge
+        /// The step that has submitted it.
+        var step: Int?
     }
 
     let name: String
@@ -32,13 +34,17 @@ final class SimulatedJobQueue: @unchecked Sendable {
         self.name = name
         self.width = width
         self.scheduler = scheduler
-        scheduler.queues.append(self)
+        scheduler.queues = scheduler.queues + [self]
+        scheduler.log?.make(Word(of: self), by: scheduler.caller?.id ?? 0)
     }
 
     var hasJobs: Bool { !jobs.isEmpty }
 
     /// Queues a job. The caller owns the scheduler token.
     func submit(_ job: Job) {
+        var job = job
+        scheduler.log?.add(.writes, Word(of: self))
+        job.step = scheduler.log?.cause(nil)
         jobs.append(job)
         wakeWorkers()
     }
@@ -56,7 +62,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         while wokenCount < wanted {
             if let idle = workers.first(where: { $0.state == .idle }) {
                 scheduler.wake(idle)
-            } else if workers.count < width {
+            } else if workers.count < width && (scheduler.hasRoom || workers.isEmpty) {
                 let threadName = width == 1 ? name : "\(name) #\(workers.count + 1)"
                 guard
                     let worker = scheduler.add(
@@ -84,21 +90,31 @@ final class SimulatedJobQueue: @unchecked Sendable {
         wokenCount -= 1
         let job = startable > 0 ? jobs.removeFirst() : nil
         if let job {
+            scheduler.log?.follow(job.step)
+            noteOrder()
             active += 1
             isExclusive = job.isBarrier
             thread.running.append(
                 .init(queue: self, isExclusive: job.isBarrier || width == 1, caller: job.caller))
             scheduler.trace?.add(thread, .begins(name))
+            // The system may let a thread wait that has taken a job, so a later one begins first.
+            if width > 1 && !job.isBarrier { scheduler.point(thread) }
         }
         HiddenFromSanitizer.end()
         guard let job else { return }
         run(job)
         HiddenFromSanitizer.begin()
         thread.running.removeLast()
+        noteOrder()
         active -= 1
         isExclusive = false
         wakeWorkers()
         HiddenFromSanitizer.end()
+    }
+
+    /// Of several threads, the order decides which of them has which job.
+    private func noteOrder() {
+        if width > 1 { scheduler.log?.add(.writes, Word(of: self)) }
     }
 
     private func run(_ job: Job) {
@@ -114,9 +130,10 @@ final class SimulatedJobQueue: @unchecked Sendable {
         }
     }
 
-    /// Removes the queued jobs; the caller releases them where the sanitizer sees it.
-    func close() -> [Job] {
-        defer { (jobs, workers) = ([], []) }
-        return jobs
+    /// Frees the queued jobs. The deinit of one may notify others, as the guard of a view's drain
+    /// does.
+    func close() {
+        for job in jobs { job.edge.acquire() }
+        (jobs, workers) = ([], [])
     }
 }

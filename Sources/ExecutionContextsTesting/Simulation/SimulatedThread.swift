@@ -15,6 +15,7 @@ final class SimulatedThread: @unchecked Sendable {
         case nothing
         case lock(Word)
         case context(SimulatedJobQueue)
+        case systemLock(SystemLock)
         /// A coordinator, with the word of its writer and the name of its write context.
         case coordinator(Word, writer: Word, writeContext: String)
     }
@@ -27,9 +28,30 @@ final class SimulatedThread: @unchecked Sendable {
         let caller: SimulatedThread?
     }
 
-    let id: Int
-    let name: String
-    let host: HostThread
+    /// What it is called, which is made a text only where it is told.
+    enum Title: Equatable {
+        case none
+        case plain(String)
+        /// A task without a name of its own, by the order of beginning.
+        case task(Int)
+        /// A job that resumes the task with this name.
+        indirect case endOfYield(Title)
+
+        var text: String {
+            switch self {
+            case .none: "a task"
+            case .plain(let name): name
+            case .task(let number): "task \(number)"
+            case .endOfYield(let task): "the end of a yield of '\(task.text)'"
+            }
+        }
+    }
+
+    private(set) var id: Int
+    var title: Title
+    var name: String { title.text }
+    /// The system thread that runs it, from its begin to its end.
+    var host: HostThread?
     /// The queue that it serves, if it serves a context.
     let queue: SimulatedJobQueue?
     /// Makes visible what was written before the thread began, and what it wrote before it ended.
@@ -49,24 +71,70 @@ final class SimulatedThread: @unchecked Sendable {
     var hasToken = false
     var wasWoken = false
     var wait = Wait.nothing
+    /// Whether the condition of the system that it waits for was signalled to it.
+    var isSignalled = false
+    /// The step at which it began to wait for a condition or lock of the system.
+    var waitNumber = 0
     /// What it has announced to wait for when it next parks.
     var awaited: Wait?
     /// The locks that it holds, by their owners' words.
     var held: [Word] = []
+    /// The lock that it is about to take, and waits for if it is taken.
+    var entering: Word?
+    /// Whether it has found that lock taken, and waits in the lock's own queue.
+    var isQueued = false
     /// The lock that it tried last and found taken.
     var refused: Word?
     var running: [Running] = []
+    /// Whether its task yields, with the end of its job.
+    var hasYielded = false
+    /// Whether it runs tasks, one job after another.
+    private(set) var isOfTasks = false
+    /// The task that it runs.
+    var task: TaskRecord?
+    /// The place of its task among all that have got a thread.
+    var assignment = 0
+    /// The next of those that a later schedule can use.
+    var nextSpare: SimulatedThread?
+    /// The job that it runs next.
+    var next: TaskJob?
+    /// The actor or executor that its job has exclusively; zero for none.
+    var isolation: UInt = 0
 
     init(
-        id: Int, name: String, host: HostThread, queue: SimulatedJobQueue? = nil,
-        body: @escaping () -> Void
+        id: Int, name: String, queue: SimulatedJobQueue? = nil, body: @escaping () -> Void
     ) {
         self.id = id
-        self.name = name
-        self.host = host
+        title = .plain(name)
         self.queue = queue
         self.body = body
     }
+
+    /// A thread that runs tasks, one job after another.
+    init(ofTasks id: Int) {
+        self.id = id
+        title = .none
+        queue = nil
+        isOfTasks = true
+    }
+
+    /// Whether it may run tasks of a later schedule: it is between two jobs, and keeps nothing.
+    var isReusable: Bool {
+        isOfTasks && state == .idle && host == nil && next == nil && undivided == 0 && held.isEmpty
+            && running.isEmpty
+    }
+
+    /// Makes it a thread of a new schedule.
+    func reuse(_ id: Int) {
+        self.id = id
+        title = .none
+        (operations, run, deadline, isolation) = (0, 0, .max, 0)
+        (hasToken, wasWoken, hasYielded, isQueued) = (false, false, false, false)
+        (wait, awaited, refused, task) = (.nothing, nil, nil, nil)
+    }
+
+    /// The number by which locks and waiters know it; zero while no system thread runs it.
+    var number: UInt32 { host?.identifier ?? 0 }
 
     /// Whether it has ended, or has no job to run.
     var isDone: Bool { state == .ended || state == .idle }

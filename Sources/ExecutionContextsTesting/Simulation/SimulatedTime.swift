@@ -10,15 +10,28 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         let fire: () -> Void
         let edge: Edge
         let key: Int
+        /// Whether `fire` only makes a task ready, which any thread may do.
+        let isReady: Bool
     }
 
-    private weak var scheduler: SimulationScheduler?
+    /// Weak, since a program may keep its time for longer than a schedule lasts. The link is what
+    /// the weak reference slows down, and not the scheduler.
+    private weak var link: Link?
+    private var scheduler: SimulationScheduler? { link?.scheduler }
+
+    /// Leads to the scheduler, which keeps it.
+    final class Link {
+        // The scheduler keeps the link. A caller of the link runs on a host, which holds the
+        // scheduler.
+        unowned let scheduler: SimulationScheduler
+        init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
+    }
     /// By deadline, and by arrival where deadlines are equal.
-    private var entries: [Entry] = []
+    private var entries: ArraySlice<Entry> = []
     private var queue: SimulatedJobQueue?
     private var keys = 0
 
-    init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
+    init(_ link: Link) { self.link = link }
 
     var now: ContextInstant {
         HiddenFromSanitizer.begin()
@@ -34,11 +47,13 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
             return
         }
         scheduler.point(thread)
+        scheduler.log?.add(.writes, .time)
         _ = insert(delay.deadline, delay, .released()) { delay.fire() }
     }
 
     func remove(_ delay: DelayedWork) {
         HiddenFromSanitizer.begin()
+        scheduler?.log?.add(.writes, .time)
         let index = entries.firstIndex { $0.delay === delay }
         let entry = index.map { entries.remove(at: $0) }
         HiddenFromSanitizer.end()
@@ -47,22 +62,30 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
     }
 
     /// Calls `fire` at the deadline, for what is no delay. The result cancels it.
-    func add(at deadline: ContextInstant, _ fire: @escaping () -> Void) -> Int {
-        insert(deadline, nil, .released(), fire)
+    func add(at deadline: ContextInstant, isReady: Bool = false, _ fire: @escaping () -> Void)
+        -> Int
+    {
+        insert(deadline, nil, .released(), isReady: isReady, fire)
     }
 
     func remove(_ key: Int) { entries.removeAll { $0.key == key } }
 
     private func insert(
-        _ deadline: ContextInstant, _ delay: DelayedWork?, _ edge: Edge,
+        _ deadline: ContextInstant, _ delay: DelayedWork?, _ edge: Edge, isReady: Bool = false,
         _ fire: @escaping () -> Void
     )
         -> Int
     {
         keys += 1
-        let index = entries.firstIndex { $0.deadline > deadline } ?? entries.endIndex
+        var (index, end) = (entries.startIndex, entries.endIndex)
+        while index < end {
+            let middle = index + (end - index) / 2
+            if entries[middle].deadline > deadline { end = middle } else { index = middle + 1 }
+        }
         entries.insert(
-            .init(deadline: deadline, delay: delay, fire: fire, edge: edge, key: keys), at: index)
+            .init(
+                deadline: deadline, delay: delay, fire: fire, edge: edge, key: keys,
+                isReady: isReady), at: index)
         return keys
     }
 
@@ -70,20 +93,26 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
 
     /// The entry that is due first, in words.
     var first: String? {
-        entries.first.map { entry in
+        entries.first { !$0.isReady }.map { entry in
             entry.delay.map { "A delay that was set at \($0.sourceLocation)" }
                 ?? "A sleep of a task"
         }
     }
 
-    /// Makes the thread of the clock fire the entry that is due first.
-    func fireNext() {
-        guard let scheduler, !entries.isEmpty else { return }
-        let queue =
-            queue ?? SimulatedJobQueue(scheduler.names.unique("the clock"), width: 1, on: scheduler)
-        self.queue = queue
-        let entry = entries.removeFirst()
-        queue.submit(.init(run: entry.fire, isBarrier: false, caller: nil, edge: entry.edge))
+    /// Makes ready what is due; the thread of the clock fires the delays.
+    func fireDue(_ scheduler: SimulationScheduler) {
+        while let entry = entries.first, entry.deadline.nanoseconds <= scheduler.now {
+            entries = entries.dropFirst()
+            if entry.isReady {
+                entry.fire()
+                continue
+            }
+            let queue =
+                queue
+                ?? SimulatedJobQueue(scheduler.names.unique("the clock"), width: 1, on: scheduler)
+            self.queue = queue
+            queue.submit(.init(run: entry.fire, isBarrier: false, caller: nil, edge: entry.edge))
+        }
     }
 
     func close() { entries = [] }

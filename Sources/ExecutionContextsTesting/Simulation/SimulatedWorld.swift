@@ -5,12 +5,11 @@ public import ExecutionContexts
 /// It belongs to one schedule: do not keep it, or any part of it, beyond that.
 public final class SimulatedWorld: Sendable {
     let scheduler: SimulationScheduler
-    private let tasks: SimulatedTaskExecutor
 
     init(_ scheduler: SimulationScheduler) {
         self.scheduler = scheduler
-        tasks = SimulatedTaskExecutor(scheduler)
-        mainContext = SimulatedSerialContext("main", scheduler)
+        mainContext = SimulatedSerialContext(
+            SimulatedJobQueue(Names.main, width: 1, on: scheduler), scheduler)
         globalContext = SimulatedGlobalContext(scheduler)
     }
 
@@ -23,7 +22,7 @@ public final class SimulatedWorld: Sendable {
                 try body()
             } catch {
                 HiddenFromSanitizer.begin()
-                scheduler.fail(.threw, "'\(name)' threw \(error).")
+                scheduler.fail(.threw, "'\(name)' threw \(SimulationScheduler.text(error))")
                 HiddenFromSanitizer.end()
             }
         }
@@ -32,11 +31,9 @@ public final class SimulatedWorld: Sendable {
     /// Starts a task whose parts run in the simulation: awaited calls, `async let`, groups, actors,
     /// continuations.
     ///
-    /// It prefers a simulated executor. Some code runs elsewhere even so: a `Task { }` of its own,
-    /// an actor with its own executor, a sleep of `Task`. The simulation does not control such
-    /// code, and reports it when it comes back. Sleep by `clock`.
+    /// So do the tasks that it starts itself. `Task.sleep` and clocks are in simulated time.
     public func task(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
-        tasks.start(name, body)
+        scheduler.startTask(name, body)
     }
 
     // MARK: Contexts
@@ -77,7 +74,7 @@ public final class SimulatedWorld: Sendable {
     /// must not wait for one. It runs often: keep it short.
     public func invariant(_ name: String, _ holds: @escaping @Sendable () throws -> Bool) {
         HiddenFromSanitizer.begin()
-        scheduler.conditions.append(.init(name: name, holds: holds))
+        scheduler.conditions = scheduler.conditions + [.init(name: name, holds: holds)]
         HiddenFromSanitizer.end()
     }
 
@@ -85,21 +82,28 @@ public final class SimulatedWorld: Sendable {
     /// locks, and wait.
     public func finally(_ name: String, _ holds: @escaping @Sendable () throws -> Bool) {
         HiddenFromSanitizer.begin()
-        scheduler.lastConditions.append(.init(name: name, holds: holds))
+        scheduler.lastConditions = scheduler.lastConditions + [.init(name: name, holds: holds)]
         HiddenFromSanitizer.end()
     }
 
     /// A scheduling point, for code that has none of its own.
     public func step() {
         HiddenFromSanitizer.begin()
-        if let thread = scheduler.caller { scheduler.point(thread) }
+        if let thread = scheduler.caller {
+            scheduler.point(thread)
+            // The code that follows may use what the simulation does not see.
+            scheduler.log?.addAll()
+        }
         HiddenFromSanitizer.end()
     }
 
     /// A scheduling point at which the other threads run first, for a loop that polls.
     public func yield() {
         HiddenFromSanitizer.begin()
-        if let thread = scheduler.caller { scheduler.point(thread, yields: true) }
+        if let thread = scheduler.caller {
+            scheduler.point(thread, yields: true)
+            scheduler.log?.addAll()
+        }
         HiddenFromSanitizer.end()
     }
 }

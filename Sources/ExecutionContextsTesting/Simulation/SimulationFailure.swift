@@ -72,8 +72,21 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
 public struct SimulationReport: Sendable {
     /// How many schedules were run, without those for shrinking and checking.
     public let schedules: Int
-    /// Whether no schedule was left to try; only the exhaustive strategy can know.
+    /// At how many points of the first schedule another thread could have run.
+    ///
+    /// If it is zero, one schedule was possible, and the search shows nothing about orders.
+    public let choices: Int
+    /// How many distinct orders of the program's operations these were: two schedules have the same
+    /// one if no thread could tell them apart. Only `.exhaustive` counts them.
+    public let orders: Int?
+    /// Whether no schedule was left to try; only the exhaustive strategies can know.
     public let isComplete: Bool
+    /// How often a task went on with another executor, without a scheduling point between.
+    ///
+    /// So it does where an executor of the program's own runs the task. Nil where the platform does
+    /// not tell: on Apple's, a task that changes from one actor to another passes no scheduling
+    /// point.
+    public let missedChanges: Int?
     /// The failure, if one was found.
     public let failure: SimulationFailure?
 }

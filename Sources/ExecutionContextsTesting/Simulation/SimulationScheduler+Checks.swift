@@ -1,18 +1,24 @@
 internal import ExecutionContexts
+internal import Foundation
 
 // The conditions, and the checks at the point where no thread can run.
 extension SimulationScheduler {
     func checkConditions() {
-        for condition in conditions { check(condition, "does not hold") }
+        for condition in conditions { check(condition) }
     }
 
-    private func check(_ condition: Condition, _ wrong: String) {
+    private func check(_ condition: Condition) {
         let before = phase
         phase = .checking
         do {
             let holds = try condition.holds()
+            if !holds {
+                // Once more, for the values that it reads.
+                values = []
+                _ = try? condition.holds()
+            }
             phase = before
-            if !holds { fail(.invariant, "'\(condition.name)' \(wrong).") }
+            if !holds { fail(.invariant, "'\(condition.name)' does not hold\(takeValues()).") }
         } catch {
             phase = before
             fail(.threw, "'\(condition.name)' threw \(error).")
@@ -31,6 +37,7 @@ extension SimulationScheduler {
         let last = lastConditions
         lastConditions = []
         let before = threads
+        log?.isOpen = false
         let checks = add("the checks at the end") { [self] in
             for thread in before { thread.edge.acquire() }
             for condition in last { checkLast(condition) }
@@ -40,9 +47,12 @@ extension SimulationScheduler {
 
     private func checkLast(_ condition: Condition) {
         var wrong: (SimulationFailure.Kind, String)?
+        values = []
         do {
             if try !condition.holds() {
-                wrong = (.invariant, "'\(condition.name)' does not hold at the end.")
+                wrong = (
+                    .invariant, "'\(condition.name)' does not hold at the end\(takeValues())."
+                )
             }
         } catch let error as HistoryFailure {
             // An unknown result is not a fault of the program.
@@ -51,7 +61,37 @@ extension SimulationScheduler {
             wrong = (.threw, "'\(condition.name)' threw \(error) at the end.")
         }
         HiddenFromSanitizer.begin()
+        values = nil
         if let wrong { fail(wrong.0, wrong.1) }
         HiddenFromSanitizer.end()
+    }
+
+    /// The tracked values that a condition has read last, each once, in words.
+    private func takeValues() -> String {
+        var texts: [String] = []
+        for value in values ?? [] {
+            if let text = value(), !texts.contains(text) { texts.append(text) }
+        }
+        values = nil
+        let shown = texts.prefix(6).joined(separator: ", ")
+        return shown.isEmpty ? "" : ": " + shown + (texts.count > 6 ? ", and more" : "")
+    }
+}
+
+// Traps, which end the process.
+extension SimulationScheduler {
+    /// Writes what the schedule is, on the thread that traps.
+    func reportTrap(_ thread: SimulatedThread) {
+        var lines = [
+            "Simulation '\(settings.name)' trapped: '\(thread.name)' ends the process (law 33)."
+        ]
+        if let trace { lines += trace.report.map { "  " + $0 } }
+        if settings.isSearch {
+            let token = Schedule(switches: switches).token(for: settings.identity)
+            lines.append(
+                "Replay it with EXECUTION_CONTEXTS_REPLAY=\(token), or with replay: \"\(token)\".")
+        }
+        try? FileHandle.standardError.write(
+            contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
     }
 }

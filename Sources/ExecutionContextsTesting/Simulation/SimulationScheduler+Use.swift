@@ -15,9 +15,9 @@ extension SimulationScheduler {
         let late = phase == .over ? "after its schedule was over, " : ""
         hosts.report(
             foreign:
-                "'\(name)' was used \(late)by a thread that the simulation does not control. Start threads with spawn "
-                + "and tasks with task, and sleep by clock: a Task { } of its own, an actor with its own executor, a sleep of Task and "
-                + "the queues of the system run outside (law 33).")
+                "'\(name)' was used \(late)by a thread that the simulation does not control. Start threads "
+                + "with spawn. Threads, queues, timers and executors of the system run outside: give the program doubles of what "
+                + "it gets from them (law 33).")
         return nil
     }
 

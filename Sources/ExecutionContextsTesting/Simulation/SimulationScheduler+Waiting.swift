@@ -1,8 +1,16 @@
+internal import CSimulation
+internal import ExecutionContexts
+
 // The primitives' operations, as the scheduler sees them.
 extension SimulationScheduler {
     func willTouch(_ word: Word, by thread: SimulatedThread) {
         thread.refused = nil
         point(thread)
+        if thread.held.contains(word) {
+            log?.add(.releases, word)
+        } else {
+            log?.add(.writes, .library)
+        }
         if !thread.held.isEmpty, let index = thread.held.lastIndex(of: word) {
             thread.held.remove(at: index)
             trace?.add(thread, .leaves(names.name(of: word) ?? "a lock"))
@@ -11,19 +19,35 @@ extension SimulationScheduler {
         }
     }
 
+    func willRead(_ word: Word, by thread: SimulatedThread) {
+        thread.refused = nil
+        point(thread)
+        log?.add(.reads, word)
+        if let trace, let name = names.name(of: word) { trace.add(thread, .touches(name)) }
+    }
+
     func willStep(_ thread: SimulatedThread) {
         thread.refused = nil
         point(thread)
+        log?.add(.writes, .library)
     }
 
-    func willEnter(_ owner: Word, by thread: SimulatedThread) {
+    func willEnter(_ owner: Word, by thread: SimulatedThread, waits: Bool) {
         if !thread.held.isEmpty, phase == .running { noteOrder(owner, thread) }
+        if waits { thread.entering = owner }
         point(thread)
+        thread.entering = nil
         // No other thread runs between this check and the operation that follows.
         if owner.holder == 0 {
             thread.held.append(owner)
             thread.refused = nil
+            thread.isQueued = false
+            log?.add(.acquires, owner)
+            // Earlier, a try could have found it taken.
+            if !waits { log?.add(.writes, owner) }
         } else {
+            if waits { thread.isQueued = true }
+            log?.add(.writes, owner)
             thread.refused = owner
         }
         guard let trace else { return }
@@ -34,6 +58,7 @@ extension SimulationScheduler {
     func park(_ thread: SimulatedThread, until deadline: Int64) -> Bool {
         if phase == .checking { refuseToWait(thread) }
         step(thread)
+        log?.add(.writes, .parker(of: thread.id))
         if !thread.hasToken {
             thread.wasWoken = false
             thread.deadline = deadline
@@ -43,8 +68,10 @@ extension SimulationScheduler {
             if deadline != .max { timed |= 1 << UInt64(thread.id) }
             pass(from: thread, choose(thread, stays: false))
             // The owner handed the lock over while this thread was parked.
-            if let refused = thread.refused, refused.holder == thread.host.identifier {
+            if let refused = thread.refused, refused.holder == thread.number {
                 thread.held.append(refused)
+                thread.isQueued = false
+                log?.add(.acquires, refused)
             }
             thread.wait = .nothing
         }
@@ -54,10 +81,90 @@ extension SimulationScheduler {
         return wasWoken
     }
 
+    /// Lets other threads run until a lock of the system is free or a condition signalled, or until
+    /// the deadline.
+    func wait(_ thread: SimulatedThread, for lock: SystemLock, until deadline: Int64) -> ecs_end {
+        guard phase != .over else { return ecs_not_waited }
+        if !lock.isCondition {
+            guard let holder = holder(of: lock) else { return ecs_not_waited }
+            // The library refuses it with a message of its own.
+            if holder === thread && lock.trapsOnReentry { return ecs_not_waited }
+        }
+        step(thread)
+        thread.wait = .systemLock(lock)
+        thread.deadline = deadline
+        thread.isSignalled = false
+        thread.waitNumber = steps
+        trace?.add(
+            thread,
+            lock.isCondition
+                ? .waits("a condition of the system") : .isRefused("a lock of the system"))
+        lockWaiters |= 1 << UInt64(thread.id)
+        if deadline != .max { timed |= 1 << UInt64(thread.id) }
+        pass(from: thread, choose(thread, stays: false))
+        lockWaiters &= ~(1 << UInt64(thread.id))
+        timed &= ~(1 << UInt64(thread.id))
+        thread.wait = .nothing
+        chooser.orders?.isCut = true
+        return isOver(lock, thread) ? ecs_free : ecs_late
+    }
+
+    /// Ends the wait of the thread that has waited longest for a condition, or of all.
+    func didSignal(_ condition: SystemLock, toAll: Bool) {
+        chooser.orders?.isCut = true
+        let waiting = threads.filter { thread in
+            guard lockWaiters & 1 << UInt64(thread.id) != 0, !thread.isSignalled,
+                case .systemLock(let lock) = thread.wait
+            else { return false }
+            return lock.isCondition && lock.isSame(as: condition)
+        }.sorted { $0.waitNumber < $1.waitNumber }
+        for thread in toAll ? waiting[...] : waiting.prefix(1) { thread.isSignalled = true }
+    }
+
+    private func isOver(_ lock: SystemLock, _ thread: SimulatedThread) -> Bool {
+        lock.isCondition ? thread.isSignalled : !lock.isTaken
+    }
+
+    /// The thread that holds a lock of the system.
+    func holder(of lock: SystemLock) -> SimulatedThread? {
+        let number = lock.holder
+        return threads.first { !$0.isDone && number != 0 && $0.host?.systemNumber == number }
+    }
+
+    /// The candidates without those that wait for a lock that is taken.
+    func withoutLockWaiters(_ candidates: UInt64) -> UInt64 {
+        var (allowed, rest) = (candidates, candidates & lockWaiters)
+        while rest != 0 {
+            let thread = threads[rest.trailingZeroBitCount]
+            rest &= rest - 1
+            if case .systemLock(let lock) = thread.wait, !isOver(lock, thread),
+                now < thread.deadline
+            {
+                allowed &= ~(1 << UInt64(thread.id))
+            }
+        }
+        return allowed
+    }
+
+    /// Suspends the thread for a time; nothing wakes it earlier.
+    func pause(_ thread: SimulatedThread, for nanoseconds: Int64) {
+        if phase == .checking { refuseToWait(thread) }
+        step(thread)
+        thread.deadline =
+            ContextInstant(nanoseconds: now)
+            .advanced(by: .nanoseconds(nanoseconds)).nanoseconds
+        trace?.add(thread, .sleeps)
+        suspend(thread, .waiting)
+        timed |= 1 << UInt64(thread.id)
+        pass(from: thread, choose(thread, stays: false))
+    }
+
     /// The thread to wake, after a scheduling point; nil if it is not part of this simulation.
     func willUnpark(_ number: UInt32, by thread: SimulatedThread) -> SimulatedThread? {
         point(thread)
-        guard let sleeper = threads.first(where: { $0.host.identifier == number }) else {
+        guard let sleeper = threads.first(where: { $0.number == number }) else {
+            // A late waker of a thread that has ended.
+            if hosts.isHost(number) { return nil }
             fail(
                 .foreign,
                 "'\(thread.name)' wakes a thread that the simulation did not start. Start threads with spawn, and "
@@ -68,6 +175,7 @@ extension SimulationScheduler {
     }
 
     func unpark(_ sleeper: SimulatedThread) {
+        log?.add(.writes, .parker(of: sleeper.id))
         if sleeper.state == .asleep {
             sleeper.wasWoken = true
             wake(sleeper)
@@ -88,5 +196,49 @@ extension SimulationScheduler {
             pass(from: thread, choose(thread, stays: false))
         }
         thread.wait = .nothing
+    }
+
+    /// Lets time pass where all that runs waits by yielding, for what a sleep brings.
+    func noteYield(_ thread: SimulatedThread) {
+        // The end of a yield is a job of its own.
+        guard thread.isOfTasks, thread.task != nil || thread.hasYielded else { return }
+        if !thread.hasYielded { leap = Self.firstLeap }
+        yields = thread.hasYielded ? yields + 1 : 0
+        // A crowd of which each task yields once does not wait.
+        guard yields >= max(Self.mostYields, 8 * tasks.livingCount), phase == .running else {
+            return
+        }
+        yields = 0
+        chooser.orders?.isCut = true
+        if advance() { return }
+        // A program that polls a clock waits until it shows a time that only the program knows.
+        now = max(now, min(now + leap, settings.horizon))
+        leap = min(leap * 4, Self.longestLeap)
+    }
+
+    private static let mostYields = 500
+    private static let firstLeap: Int64 = 1_000_000
+    private static let longestLeap: Int64 = 3_600_000_000_000
+
+    /// Advances the clock to the next deadline, and fires and wakes all that is due then; returns
+    /// false if nothing is ever due.
+    func advance() -> Bool {
+        var next = clock.nextDeadline ?? .max
+        forEachSleeper { next = min(next, $0.deadline) }
+        guard next != .max, phase != .running || next <= settings.horizon else { return false }
+        if let trace, next > now { trace.timeIs(next) }
+        now = max(now, next)
+        log?.passTime()
+        forEachSleeper { if $0.deadline <= now { wake($0) } }
+        clock.fireDue(self)
+        return true
+    }
+
+    private func forEachSleeper(_ body: (SimulatedThread) -> Void) {
+        var rest = timed
+        while rest != 0 {
+            body(threads[rest.trailingZeroBitCount])
+            rest &= rest - 1
+        }
     }
 }

@@ -24,6 +24,8 @@ final class SimulationScheduler: @unchecked Sendable {
     let chooser: Chooser
     let hosts: HostThreads
     let trace: SimulationTrace?
+    /// What each step does to shared objects; only the search of all orders asks for it.
+    let log: OrderLog?
 
     var phase = Phase.settingUp
     var threads: [SimulatedThread] = []
@@ -31,8 +33,19 @@ final class SimulationScheduler: @unchecked Sendable {
     /// numbers.
     var ready: UInt64 = 0
     var timed: UInt64 = 0
+    /// The threads that wait for a lock of the system.
+    var lockWaiters: UInt64 = 0
     var now: Int64 = 0
+    /// How often the present step has read a clock of the system, and the time when it began.
+    var readings = (step: 0, count: 0, start: Int64(0))
     var steps = 0
+    /// Whether the threads now run in turn, after as many steps as were allowed: one that retries
+    /// may have waited for another that the schedule kept from running.
+    private var isFair = false
+    /// How many tasks have yielded since one did something else.
+    var yields = 0
+    /// By how much the clock advances next where all that runs waits by yielding.
+    var leap: Int64 = 1_000_000
     private var unwindingSteps = 0
     private(set) var switches: [Switch] = []
     /// Every decision, in order: equal for two runs in which the same happened.
@@ -43,13 +56,16 @@ final class SimulationScheduler: @unchecked Sendable {
     var order = LockOrder()
     var conditions: [Condition] = []
     var lastConditions: [Condition] = []
+    /// The tracked values that a condition has read; nil if nobody asks for them.
+    var values: [() -> String?]?
     var queues: [SimulatedJobQueue] = []
     var newThreads: SimulatedJobQueue?
     /// Stands for the system's threads: `sim.global`, and `.global` and `.pool` of code that is
     /// given no context.
     private(set) var system: SimulatedJobQueue!
-    var tasks: [String] = []
+    let tasks: SimulatedTasks
     private(set) var clock: SimulatedTime!
+    private var link: SimulatedTime.Link!
 
     /// A condition that must hold.
     struct Condition {
@@ -62,67 +78,74 @@ final class SimulationScheduler: @unchecked Sendable {
         self.chooser = chooser
         self.hosts = hosts
         self.trace = trace
-        clock = SimulatedTime(self)
-        system = SimulatedJobQueue(names.unique("global"), width: 24, on: self)
+        log = chooser.orders?.log
+        tasks = hosts.tasks
+        link = SimulatedTime.Link(self)
+        clock = SimulatedTime(link)
+        system = SimulatedJobQueue(Names.global, width: 24, on: self)
+        tasks.begin(self)
+        decisions.reserve(hosts.expected.decisions)
+        switches.reserveCapacity(hosts.expected.switches)
     }
 
     // MARK: Threads
 
-    /// Adds a thread that can run; returns nil, with a failure, if there are too many.
-    @discardableResult
-    func add(_ name: String, queue: SimulatedJobQueue? = nil, _ body: @escaping () -> Void)
-        -> SimulatedThread?
-    {
-        guard threads.count < Schedule.mostThreads else {
-            fail(.misuse, "More than \(Schedule.mostThreads) threads were started: simulate fewer.")
-            return nil
-        }
-        let host = hosts.host(threads.count)
-        // A serial context and the thread that serves it share one name for the reader.
-        let name = queue == nil ? names.unique(name) : name
-        let thread = SimulatedThread(
-            id: threads.count, name: name, host: host, queue: queue, body: body)
-        hosts.setName(of: thread.id, to: thread.name)
-        thread.edge.release()
-        host.assign(thread, on: self)
-        threads.append(thread)
-        ready |= 1 << UInt64(thread.id)
-        return thread
-    }
-
-    func wake(_ thread: SimulatedThread) {
-        thread.state = .ready
-        ready |= 1 << UInt64(thread.id)
-        timed &= ~(1 << UInt64(thread.id))
-    }
-
-    func suspend(_ thread: SimulatedThread, _ state: SimulatedThread.State) {
-        thread.state = state
-        ready &= ~(1 << UInt64(thread.id))
+    /// What a host does whose thread has returned.
+    enum Continuation {
+        case begins(SimulatedThread)
+        case waits
+        /// The schedule is over.
+        case ends
     }
 
     /// Ends the body of a thread.
-    func didReturn(_ thread: SimulatedThread) {
+    func didReturn(_ thread: SimulatedThread, _ host: HostThread) -> Continuation {
         if phase == .settingUp && thread.id == 0 { phase = failure == nil ? .running : .unwinding }
         thread.operations += 1
-        suspend(thread, thread.queue == nil ? .ended : .idle)
-        if thread.id > 0 { trace?.add(thread, .ended) }
-        if thread.queue?.hasJob(for: thread) == true { wake(thread) }
+        suspend(thread, thread.queue == nil && !thread.isOfTasks ? .ended : .idle)
+        if thread.id > 0 && !thread.isOfTasks { trace?.add(thread, .ended) }
+        if thread.isOfTasks ? tasks.hasJob(for: thread) : thread.queue?.hasJob(for: thread) == true
+        {
+            wake(thread)
+        }
         if phase == .running { checkConditions() }
-        guard let next = choose(thread, stays: false) else { return hosts.searchToken.pass() }
-        // `next` may be the same thread: one that serves a context may run its body again.
-        next.host.schedulerToken.pass()
+        noteYield(thread)
+        let next = choose(thread, stays: false, yields: thread.hasYielded)
+        thread.hasYielded = false
+        // A thread that serves a context may run its body again.
+        if let next, next === thread { return .begins(next) }
+        thread.run = 0
+        thread.host = nil
+        guard let next else { return .ends }
+        if next.host == nil {
+            next.host = host
+            host.assign(next, on: self)
+            return .begins(next)
+        }
+        hosts.free(host)
+        run(next)
+        return .waits
+    }
+
+    /// Passes the scheduler token to a thread, which begins on a host that is free.
+    func run(_ thread: SimulatedThread) {
+        if thread.host == nil {
+            let host = hosts.takeFree()
+            thread.host = host
+            host.assign(thread, on: self)
+        }
+        thread.host?.schedulerToken.pass()
     }
 
     // MARK: Scheduling
 
     /// A scheduling point, at which another thread may run.
-    func point(_ thread: SimulatedThread, yields: Bool = false) {
+    func point(_ thread: SimulatedThread, yields: Bool = false, creates: Bool = false) {
         guard phase == .running || phase == .unwinding, thread.undivided == 0 || yields else {
             return
         }
         step(thread)
-        pass(from: thread, choose(thread, stays: true, yields: yields))
+        pass(from: thread, choose(thread, stays: true, yields: yields, creates: creates))
     }
 
     /// Passes the scheduler token to `next` and waits for its return; without a `next` it waits for
@@ -130,25 +153,34 @@ final class SimulationScheduler: @unchecked Sendable {
     func pass(from thread: SimulatedThread, _ next: SimulatedThread?) {
         guard next !== thread else { return }
         thread.run = 0
-        if let next { next.host.schedulerToken.pass() } else { hosts.searchToken.pass() }
-        thread.host.schedulerToken.wait()
+        next.map(run) ?? hosts.searchToken.pass()
+        thread.host?.waitForTurn()
     }
 
-    func step(_ thread: SimulatedThread) {
+    func step(_ thread: SimulatedThread, isPoint: Bool = true) {
         thread.operations += 1
         thread.run += 1
         steps += 1
         hosts.didStep()
         if settings.time == .racing { now += 1_000 }
+        if phase == .settingUp && steps > settings.steps {
+            fail(
+                .endless,
+                "The body goes on after \(settings.steps) steps: end its loop, or raise 'steps'.")
+            giveUp(thread)
+        }
         if phase == .unwinding {
             unwindingSteps += 1
             if unwindingSteps > Self.patience { giveUp(thread) }
-        } else if steps > settings.steps {
+        } else if steps > settings.steps && !isFair {
+            isFair = true
+            chooser.orders?.isCut = true
+        } else if steps > 2 * settings.steps {
             fail(
                 .endless,
-                "The program goes on after \(settings.steps) steps. It loops, repeats something for ever, or "
+                "The program goes on after \(2 * settings.steps) steps, in the later half of which its threads ran in turn. It loops, repeats something for ever, or "
                     + "is too long: end what repeats, or raise 'steps'.")
-        } else if phase == .running && !conditions.isEmpty {
+        } else if isPoint && phase == .running && !conditions.isEmpty {
             checkConditions()
         }
     }
@@ -162,7 +194,7 @@ final class SimulationScheduler: @unchecked Sendable {
     /// Leaves the thread suspended for ever: no other thread can end it.
     func giveUp(_ thread: SimulatedThread) -> Never {
         hosts.searchToken.pass()
-        while true { thread.host.schedulerToken.wait() }
+        while true { thread.host?.waitForTurn() }
     }
 
     func refuseToWait(_ thread: SimulatedThread) -> Never {
@@ -174,22 +206,32 @@ final class SimulationScheduler: @unchecked Sendable {
     }
 
     /// The thread that runs next; nil, with the reason as a failure, if no thread can run.
-    func choose(_ thread: SimulatedThread, stays: Bool, yields: Bool = false) -> SimulatedThread? {
+    func choose(
+        _ thread: SimulatedThread, stays: Bool, yields: Bool = false, creates: Bool = false
+    ) -> SimulatedThread? {
         while true {
             let isRacing = settings.time == .racing && phase == .running
-            let candidates = ready
+            let candidates = withoutLockWaiters(tasks.allowed(ready))
             if candidates == 0 {
                 if phase != .over && advance() { continue }
                 return endOrContinue(after: thread)
             }
-            let prefersCurrent = stays && !yields && thread.run < Self.longestRun
+            let prefersCurrent = stays && !yields && !isFair && thread.run < Self.longestRun
             let usual = prefersCurrent ? thread.id : Self.next(after: thread.id, in: candidates)
             var target = usual
-            if phase == .running && (isRacing || candidates & (candidates - 1) != 0) {
+            if let orders = chooser.orders, phase == .running, !isFair {
+                target = chooseOrder(orders, candidates, usual)
+                if target != usual {
+                    switches.append(
+                        Switch(thread: thread.id, operation: thread.operations, target: target))
+                }
+            } else if phase == .running && !isFair
+                && (isRacing || candidates & (candidates - 1) != 0)
+            {
                 let situation = Situation(
                     thread: thread.id, operation: thread.operations, stays: stays,
-                    candidates: candidates,
-                    hasTime: isRacing, usual: usual)
+                    yields: yields, creates: creates, candidates: candidates, hasTime: isRacing,
+                    usual: usual)
                 target = chooser.choose(situation)
                 if target != usual {
                     switches.append(
@@ -205,7 +247,7 @@ final class SimulationScheduler: @unchecked Sendable {
                 thread.operations += 1
                 continue
             }
-            if target != thread.id {
+            if target != thread.id || target != usual {
                 trace?.didSwitch(from: thread, to: threads[target], isSwitch: target != usual)
             }
             hosts.didSwitch(to: target)
@@ -218,23 +260,6 @@ final class SimulationScheduler: @unchecked Sendable {
         return (later == 0 ? candidates : later).trailingZeroBitCount
     }
 
-    /// Advances the clock to the next deadline, and fires or wakes what is due; returns false if
-    /// nothing is ever due.
-    private func advance() -> Bool {
-        var next = clock.nextDeadline ?? .max
-        var sleeper: SimulatedThread?
-        var rest = timed
-        while rest != 0 {
-            let thread = threads[rest.trailingZeroBitCount]
-            rest &= rest - 1
-            if thread.deadline < next { (next, sleeper) = (thread.deadline, thread) }
-        }
-        guard next != .max, phase != .running || next <= settings.horizon else { return false }
-        now = max(now, next)
-        if let sleeper { wake(sleeper) } else { clock.fireNext() }
-        return true
-    }
-
     // MARK: The end
 
     func fail(_ kind: SimulationFailure.Kind, _ message: String) {
@@ -243,18 +268,19 @@ final class SimulationScheduler: @unchecked Sendable {
         if phase != .settingUp { phase = .unwinding }
     }
 
-    /// Breaks the reference cycles between the scheduler and its objects, and returns the jobs that
-    /// have not started.
-    func close() -> [SimulatedJobQueue.Job] {
+    /// Frees the jobs that have not started, and breaks the reference cycles between the scheduler
+    /// and its objects.
+    func close() {
         phase = .over
-        for thread in threads where thread.isDone {
+        hosts.expected = (decisions.count, switches.count)
+        for thread in threads where thread.isDone || thread.host == nil {
             thread.body = nil
-            thread.host.assign(nil, on: nil)
         }
         conditions = []
         lastConditions = []
         clock.close()
-        return queues.flatMap { $0.close() }
+        tasks.close()
+        for queue in queues { queue.close() }
     }
 }
 

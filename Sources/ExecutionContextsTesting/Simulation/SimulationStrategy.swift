@@ -1,7 +1,7 @@
 /// How the simulation chooses the schedules that it tries.
 public struct SimulationStrategy: Hashable, Sendable {
     enum Kind: Hashable {
-        case random, walk, priorities(depth: Int), portfolio, exhaustive(switches: Int)
+        case random, walk, priorities(depth: Int), portfolio, exhaustive(switches: Int), orders
     }
 
     let kind: Kind
@@ -23,6 +23,14 @@ public struct SimulationStrategy: Hashable, Sendable {
     /// Alternates between all of the above, with depths 2 and 3: each finds bugs that the others
     /// rarely find.
     public static let portfolio = SimulationStrategy(kind: .portfolio)
+
+    /// Every order of the program's operations that can make a difference, once, without a limit on
+    /// switches; for small programs.
+    ///
+    /// Operations on different objects, and two reads of one, are tried in one order only. If the
+    /// report's `isComplete` is true and no failure was found, no order fails. What plain variables
+    /// share without a lock, the simulation does not see.
+    public static let exhaustive = SimulationStrategy(kind: .orders)
 
     /// Every schedule with at most `switches` switches, those with fewer first; for small programs.
     public static func exhaustive(switches: Int) -> SimulationStrategy {

@@ -4,28 +4,44 @@ final class SimulationTrace {
         case ended, sleeps, time
         case enters(String), isRefused(String), leaves(String), touches(String), waits(String),
             begins(String)
-        case submits(String), reads(String), writes(String)
+        /// A part of a task: the actor that it has, and addresses of its code.
+        case runs(isFirst: Bool, actor: String?, locations: [UInt])
+        /// The thread creates a task.
+        case creates
+        case submits(String)
+        /// A tracked value, with what was read, and what was there before it was written.
+        case reads(String, String?)
+        case writes(String, String?, String?)
     }
 
     private struct Stretch {
         let thread: String
-        var events: [String] = []
+        var events: [TraceEvent] = []
     }
 
     private var stretches: [Stretch] = []
     private var lines: [String] = []
     private var switches = 0
+    private static let mostEvents = 20_000
     /// How many decisions were made.
     var step = 0
+    private var all: [(step: Int, thread: String, event: TraceEvent)] = []
+
     /// All events, each with its step.
-    private(set) var all: [(step: Int, text: String)] = []
+    var texts: [(step: Int, text: String)] {
+        all.map { ($0.step, "'\($0.thread)' \(Self.text($0.event))") }
+    }
 
     func add(_ thread: SimulatedThread, _ event: TraceEvent) {
-        let text = Self.text(event)
-        all.append((step, "'\(thread.name)' \(text)"))
+        // Of a program that runs for ever, the beginning and the end are told.
+        if all.count < Self.mostEvents { all.append((step, thread.name, event)) }
         if stretches.last?.thread != thread.name { stretches.append(Stretch(thread: thread.name)) }
         let index = stretches.count - 1
-        if stretches[index].events.last != text { stretches[index].events.append(text) }
+        guard stretches[index].events.last != event else { return }
+        stretches[index].events.append(event)
+        if stretches[index].events.count > 1_000 {
+            stretches[index].events.removeSubrange(100..<900)
+        }
     }
 
     func didSwitch(from thread: SimulatedThread, to next: SimulatedThread, isSwitch: Bool) {
@@ -33,25 +49,44 @@ final class SimulationTrace {
         guard isSwitch else { return }
         switches += 1
         let point =
-            thread.isDone
-            ? "when '\(thread.name)' has ended"
-            : "before operation \(thread.operations) of '\(thread.name)'"
-        lines.append("-> switch \(switches): \(point), '\(next.name)' runs")
+            if thread.state == .ended { "when '\(thread.name)' has ended" } else if thread.isDone {
+                "when '\(thread.name)' waits"
+            } else {
+                "before operation \(thread.operations) of '\(thread.name)'"
+            }
+        lines.append(
+            next === thread
+                ? "-> switch \(switches): '\(next.name)' goes on where it lets others run, before its operation \(thread.operations)"
+                : "-> switch \(switches): \(point), '\(next.name)' runs")
     }
 
-    var story: [String] {
+    /// Tells time that has passed.
+    func timeIs(_ now: Int64) {
+        flush()
+        lines.append("time is \(Duration.nanoseconds(now))")
+    }
+
+    /// A task that begins has told its name. Only its last switch has told the earlier one.
+    func rename(_ before: String, to name: String) {
+        guard let last = lines.lastIndex(where: { $0.hasPrefix("->") }) else { return }
+        lines[last] = lines[last].replacing("'\(before)' runs", with: "'\(name)' runs")
+    }
+
+    var report: [String] {
         flush()
         // The end matters most, and the beginning shows how it began.
-        return lines.count <= 60 ? lines : lines.prefix(20) + ["..."] + lines.suffix(39)
+        let shown = lines.count <= 60 ? lines : lines.prefix(20) + ["..."] + lines.suffix(39)
+        return shown + Reentries(all.map { ($0.thread, $0.event) }).lines
     }
 
     private func flush() {
         lines += stretches.map { stretch in
-            let events = stretch.events
+            let events = stretch.events.map(Self.text)
             let shown = events.count <= 12 ? events : events.prefix(5) + ["..."] + events.suffix(6)
             return "\(stretch.thread): " + shown.joined(separator: ", ")
         }
         stretches = []
+        if lines.count > 1_000 { lines = lines.prefix(20) + ["..."] + lines.suffix(60) }
     }
 
     private static func text(_ event: TraceEvent) -> String {
@@ -65,9 +100,18 @@ final class SimulationTrace {
         case .touches(let name): "uses '\(name)'"
         case .waits(let name): "waits for '\(name)'"
         case .begins(let name): "begins a job of '\(name)'"
+        case .runs(let isFirst, let actor, let locations):
+            running(isFirst, actor, CodeLocations.function(at: locations))
+        case .creates: "starts a task"
         case .submits(let name): "submits to '\(name)'"
-        case .reads(let name): "reads '\(name)'"
-        case .writes(let name): "writes '\(name)'"
+        case .reads(let name, let value): "reads '\(name)'" + (value.map { " = \($0)" } ?? "")
+        case .writes(let name, let old?, let new?): "writes '\(name)': \(old) -> \(new)"
+        case .writes(let name, _, _): "writes '\(name)'"
         }
+    }
+
+    private static func running(_ isFirst: Bool, _ actor: String?, _ function: String?) -> String {
+        (isFirst ? "begins" : "goes on") + (function.map { " in \($0)" } ?? "")
+            + (actor.map { ", with actor '\($0)'" } ?? "")
     }
 }

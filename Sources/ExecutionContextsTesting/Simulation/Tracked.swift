@@ -27,37 +27,71 @@ public final class Tracked<Value: Sendable>: Sendable {
     public init(_ value: Value, name: String) {
         stored = Locked(value)
         self.name = name
+        if let host = HostThread.current, let log = host.scheduler?.log {
+            log.makeTracked(Word(of: self), by: host.thread?.id ?? 0)
+        }
     }
 
     /// The value. A read is one operation, a write another.
     public var value: Value {
         get {
-            touch(.reads(name))
             HiddenFromSanitizer.begin()
             defer { HiddenFromSanitizer.end() }
-            return stored.withLock { $0 }
+            let trace = touch(.reads)
+            let value = stored.withLock { $0 }
+            trace?.add { .reads(name, Self.text(value)) }
+            if let scheduler = HostThread.current?.scheduler, scheduler.values != nil {
+                scheduler.values?.append { [name] in
+                    Self.text(value).map { "'\(name)' is \($0)" }
+                }
+            }
+            return value
         }
         set {
-            touch(.writes(name))
             // The old value is released outside of the lock.
             HiddenFromSanitizer.begin()
+            let trace = touch(.writes)
             let old = stored.withLock { stored in
                 defer { stored = newValue }
                 return stored
             }
+            trace?.add { .writes(name, Self.text(old), Self.text(newValue)) }
             HiddenFromSanitizer.end()
             _ = old
         }
     }
 
-    private func touch(_ event: SimulationTrace.TraceEvent) {
-        guard let host = HostThread.current else { return }
-        HiddenFromSanitizer.begin()
-        // No other thread may run while an invariant is checked.
-        if let thread = host.thread, let scheduler = host.scheduler, scheduler.phase != .checking {
-            scheduler.point(thread)
-            scheduler.trace?.add(thread, event)
-        }
-        HiddenFromSanitizer.end()
+    /// The trace of the schedule that runs, and the thread that uses the value.
+    private struct Use {
+        let trace: SimulationTrace
+        let thread: SimulatedThread
+
+        func add(_ event: () -> SimulationTrace.TraceEvent) { trace.add(thread, event()) }
     }
+
+    /// Passes a scheduling point; returns the trace, if there is one.
+    private func touch(_ kind: Access.Kind) -> Use? {
+        guard let host = HostThread.current, let thread = host.thread,
+            let scheduler = host.scheduler
+        else { return nil }
+        // No other thread may run while an invariant is checked.
+        if scheduler.phase == .checking {
+            scheduler.log?.check(Word(of: self))
+            return nil
+        }
+        scheduler.point(thread)
+        scheduler.log?.add(kind, Word(of: self))
+        return scheduler.trace.map { Use(trace: $0, thread: thread) }
+    }
+
+    /// The value in words; nil for one whose description is code of the program, which could reach
+    /// scheduling points.
+    private static func text(_ value: Value) -> String? {
+        let parts = String(reflecting: Value.self).split { "<>,() []".contains($0) }
+        guard parts.allSatisfy({ $0.hasPrefix("Swift.") }) else { return nil }
+        let text = "\(value)"
+        return text.count <= mostCharacters ? text : text.prefix(mostCharacters) + "..."
+    }
+
+    private static var mostCharacters: Int { 60 }
 }

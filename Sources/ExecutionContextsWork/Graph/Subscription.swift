@@ -72,7 +72,10 @@ public class Subscription: @unchecked Sendable {
     }
 
     /// Whether the end may still come.
-    public final var isActive: Bool { state.load(ordering: .acquiring) == .waiting }
+    public final var isActive: Bool {
+        SimulationHooks.look()
+        return state.load(ordering: .acquiring) == .waiting
+    }
 
     // MARK: - For the work, in graph jobs
 

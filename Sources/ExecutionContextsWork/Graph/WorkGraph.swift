@@ -46,7 +46,10 @@ public final class WorkGraph: Sendable {
 
     /// How many work items have been requested and have not ended.
     // Relaxed: an informative count, which orders nothing.
-    public var liveCount: Int { live.load(ordering: .relaxed) }
+    public var liveCount: Int {
+        SimulationHooks.look()
+        return live.load(ordering: .relaxed)
+    }
 
     func count(_ change: Int) { live.add(change, ordering: .relaxed) }
 

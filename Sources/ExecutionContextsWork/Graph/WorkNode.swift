@@ -65,8 +65,14 @@ class WorkNode: @unchecked Sendable {
     // MARK: - State
 
     // Acquiring and releasing, here and below: a thread that sees the end sees what came before it.
-    final var isInFlight: Bool { state.load(ordering: .acquiring) == .inFlight }
-    final var isCancelled: Bool { state.load(ordering: .acquiring) == .cancelled }
+    final var isInFlight: Bool {
+        SimulationHooks.look()
+        return state.load(ordering: .acquiring) == .inFlight
+    }
+    final var isCancelled: Bool {
+        SimulationHooks.look()
+        return state.load(ordering: .acquiring) == .cancelled
+    }
 
     /// True for the one caller that may end the work as finished.
     final func claimEnd() -> Bool { claim(.finished) }

@@ -1,3 +1,4 @@
+internal import ExecutionContexts
 internal import Synchronization
 
 /// Lets exactly one of several callers proceed: the first.
@@ -17,11 +18,17 @@ public final class Once: Sendable {
 
     /// Whether a caller has claimed it.
     // Acquiring: a caller that reads true sees what the first caller did before its claim.
-    public var isClaimed: Bool { isTaken.load(ordering: .acquiring) }
+    public var isClaimed: Bool {
+        SimulationHooks.look()
+        return isTaken.load(ordering: .acquiring)
+    }
 
     /// Returns true to the first caller and false to all others.
     // Acquiring and releasing: later callers see what the first caller did before its claim.
-    public func claim() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
+    public func claim() -> Bool {
+        SimulationHooks.point()
+        return !isTaken.exchange(true, ordering: .acquiringAndReleasing)
+    }
 
     /// Runs `body` for the first caller; true if that was this call.
     @discardableResult

@@ -13,35 +13,36 @@ struct SeededBugTests {
     func `Law 33: a seeded bug is found from any seed, as one of its kinds, in few switches`(
         bug: SeededBug
     )
-        throws
+        async throws
     {
         for seed in 0..<5 {
-            let failure = try #require(bug.search(seed: UInt64(seed)).failure, "seed \(seed)")
+            let failure = try #require(await bug.search(seed: UInt64(seed)).failure, "seed \(seed)")
             #expect(bug.kinds.contains(failure.kind), "\(failure)")
             #expect(failure.switches <= max(bug.depth, 3), "\(failure)")
         }
     }
 
     @Test(arguments: SeededBug.firstFour)
-    func `Law 33: the best-known bugs are found in thirty schedules`(bug: SeededBug) throws {
-        let needed = try (0..<20).map {
-            try #require(bug.search(seed: UInt64($0)).failure).schedule
+    func `Law 33: the best-known bugs are found in thirty schedules`(bug: SeededBug) async throws {
+        var needed: [Int] = []
+        for seed in 0..<20 {
+            needed.append(try #require(await bug.search(seed: UInt64(seed)).failure).schedule)
         }
         // A sample of 20 seeds; `Corpus` checks the 99th percentile of 200.
         #expect(needed.max()! <= 30, "\(needed.sorted())")
     }
 
     @Test(arguments: SeededBug.all)
-    func `Law 33: nothing is found in a program without its bug`(bug: SeededBug) {
-        #expect(bug.search(isMended: true, schedules: 300).failure == nil)
+    func `Law 33: nothing is found in a program without its bug`(bug: SeededBug) async {
+        #expect(await bug.search(isMended: true, schedules: 300).failure == nil)
     }
 
     @Test(arguments: SeededBug.all)
-    func `Law 33: a token replays the failure exactly`(bug: SeededBug) throws {
-        let found = try #require(bug.search().failure)
+    func `Law 33: a token replays the failure exactly`(bug: SeededBug) async throws {
+        let found = try #require(await bug.search().failure)
         let token = try #require(found.token)
         for _ in 0..<2 {
-            let again = try #require(bug.search(replay: token).failure)
+            let again = try #require(await bug.search(replay: token).failure)
             #expect(again.kind == found.kind)
             #expect(again.happened == found.happened)
             #expect(again.trace == found.trace)
@@ -50,8 +51,9 @@ struct SeededBugTests {
     }
 
     @Test(arguments: SeededBug.all.filter { $0.depth < 3 })
-    func `Law 33: the fewest switches that show a bug are its declared depth`(bug: SeededBug) {
-        let shortest = bug.search(strategy: .exhaustive(switches: bug.depth)).failure
+    func `Law 33: the fewest switches that show a bug are its declared depth`(bug: SeededBug) async
+    {
+        let shortest = await bug.search(strategy: .exhaustive(switches: bug.depth)).failure
         #expect(shortest?.switches == bug.depth)
     }
 
@@ -59,9 +61,11 @@ struct SeededBugTests {
         async
     {
         await #expect(processExitsWith: .success) {
-            let token = try #require(SeededBug.crossedLocks.search().failure?.token)
+            let token = try #require(await SeededBug.crossedLocks.search().failure?.token)
             unsafe setenv("EXECUTION_CONTEXTS_REPLAY", token, 1)
-            let (again, other) = (SeededBug.crossedLocks.search(), SeededBug.checkThenAct.search())
+            let (again, other) = await (
+                SeededBug.crossedLocks.search(), SeededBug.checkThenAct.search()
+            )
             precondition(again.schedules == 1 && again.failure?.kind == .deadlock, "\(again)")
             precondition(other.schedules > 1 && other.failure?.kind == .invariant, "\(other)")
         }

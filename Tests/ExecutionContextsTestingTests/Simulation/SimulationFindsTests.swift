@@ -20,7 +20,11 @@ struct SimulationFindsTests {
             }
         }
         #expect(error?.kind == .invariant)
-        #expect(error?.description.contains("'never below zero' does not hold") == true)
+        #expect(
+            error?.description.contains("'never below zero' does not hold: 'balance' is -60.")
+                == true)
+        #expect(error?.description.contains("reads 'balance' = 100") == true)
+        #expect(error?.description.contains("writes 'balance': 20 -> -60") == true)
         #expect(error?.description.contains("alice: ") == true)
         #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=2-") == true)
     }
@@ -270,5 +274,24 @@ struct SimulationFindsTests {
         let failure = try #require(report.failure)
         #expect(failure.kind == .foreign, "\(failure)")
         #expect(failure.happened.contains("'waiter' was woken by a thread"))
+    }
+
+    @Test func `Law 33: a search of threads that never meet says so`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent])
+        {
+            let alone = await search("alone", schedules: 2) { sim in sim.spawn("one") {} }
+            precondition(alone.choices == 0, "\(alone)")
+            let met = await search("meet", schedules: 2) { sim in
+                for name in ["a", "b"] { sim.spawn(name) { sim.step() } }
+            }
+            precondition(met.choices > 0, "\(met)")
+            let whole = await search("whole", schedules: 2) { sim in
+                for name in ["a", "b"] { sim.spawn(name) {} }
+            }
+            precondition(whole.choices > 0, "\(whole)")
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Simulation 'whole': each thread ran as a whole"))
+        #expect(!text.contains("'alone'") && !text.contains("'meet'"))
     }
 }

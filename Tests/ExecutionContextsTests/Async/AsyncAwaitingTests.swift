@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Tasks that await an `Async` with `get()` or `getOrCancel()`.
@@ -16,7 +17,8 @@ struct AsyncAwaitingTests {
         startedTask { try await async.getOrCancel() }
     }
 
-    @Test func `A task gets a value, an error or a cancellation, before or during its wait`()
+    @Test(.alsoSimulated)
+    func `A task gets a value, an error or a cancellation, before or during its wait`()
         async throws
     {
         for startsEarly in [true, false] {
@@ -35,7 +37,7 @@ struct AsyncAwaitingTests {
         }
     }
 
-    @Test
+    @Test(.alsoSimulated)
     func
         `Law 26: a task cancelled before getOrCancel does not wait, and cancels an unwanted source`()
         async
@@ -61,7 +63,7 @@ struct AsyncAwaitingTests {
         #expect(unwanted.async.error is CancellationError)
     }
 
-    @Test
+    @Test(.alsoSimulated)
     func `Law 26: a promise outlives the first of two tasks in getOrCancel, not the second one`()
         async throws
     {
@@ -85,8 +87,8 @@ struct AsyncAwaitingTests {
         }
     }
 
-    @Test func `Law 26: a task that is cancelled after the completion gets the value`() async throws
-    {
+    @Test(.alsoSimulated)
+    func `Law 26: a task that is cancelled after the completion gets the value`() async throws {
         let promise = Promise<Int>()
         let task = waiting(promise.async)
         promise.succeed(1)
@@ -94,7 +96,9 @@ struct AsyncAwaitingTests {
         #expect(try await task.value == 1)
     }
 
-    @Test func `Law 26: releasing the promise ends the wait of a task`() async throws {
+    @Test(.alsoSimulated) func `Law 26: releasing the promise ends the wait of a task`()
+        async throws
+    {
         let task: Task<Int, any Error>
         do {
             let promise = Promise<Int>()
@@ -103,7 +107,8 @@ struct AsyncAwaitingTests {
         await #expect(throws: AsyncError.self) { try await task.value }
     }
 
-    @Test func `Ten thousand tasks that wait for one Async get its value`() async throws {
+    @Test(.alsoSimulated(2))
+    func `Ten thousand tasks that wait for one Async get its value`() async throws {
         let promise = Promise<Int>()
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<10_000 { group.addTask { try await promise.async.get() } }
@@ -115,7 +120,7 @@ struct AsyncAwaitingTests {
         #expect(sum == 30_000)
     }
 
-    @Test
+    @Test(.alsoSimulated(2))
     func `Law 26: the last of ten thousand tasks cancelled in getOrCancel cancels the promise`()
         async
     {
@@ -139,7 +144,8 @@ struct AsyncAwaitingTests {
         #expect(cancellations.value == 1)
     }
 
-    @Test func `Law 24: when a value and a cancellation race, one of them wins and no task hangs`()
+    @Test(.alsoSimulated(3))
+    func `Law 24: when a value and a cancellation race, one of them wins and no task hangs`()
         async
     {
         var values = 0
@@ -174,8 +180,8 @@ struct AsyncAwaitingTests {
         await #expect(throws: Oops.self) { try await context.submitTask { throw Oops() }.get() }
     }
 
-    @Test func `Law 1: a task on a context that drops jobs completes with its value`() async throws
-    {
+    @Test
+    func `Law 1: a task on a context that drops jobs completes with its value`() async throws {
         #expect(try await ClosureContext { _ in }.submitTask { 1 }.get() == 1)
     }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Whenever a cancellation comes, its future ends, and an unwanted job does not start (law 26).
@@ -241,7 +242,8 @@ struct AsyncCancelMomentTests {
         #expect(submitted.value?.value == 1)
     }
 
-    @Test func `Law 26: cancelling an Async ends it, and cancels the task of its async function`()
+    @Test(.alsoSimulated)
+    func `Law 26: cancelling an Async ends it, and cancels the task of its async function`()
         async
     {
         let started = Promise<Void>()

@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Which subscribers keep an `Async` from being cancelled, and which do not (law 26).
@@ -15,7 +16,8 @@ struct AsyncInterestTests {
 
     // MARK: - Awaiting
 
-    @Test func `Law 26: a task cancelled in get throws, and the awaited future continues`()
+    @Test(.alsoSimulated)
+    func `Law 26: a task cancelled in get throws, and the awaited future continues`()
         async throws
     {
         let promise = Promise<Int>()
@@ -51,7 +53,8 @@ struct AsyncInterestTests {
         #expect(!promise.async.isCompleted)
     }
 
-    @Test func `Law 26: a cached request continues when callers that await it are cancelled`()
+    @Test(.alsoSimulated)
+    func `Law 26: a cached request continues when callers that await it are cancelled`()
         async throws
     {
         let cache = LockedResource([String: Async<Int>](), lockedBy: .section)

@@ -1,12 +1,15 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// The clock of contexts whose time is real.
 @Suite(.timeLimit(.minutes(30)))
 struct ContextClockTests {
-    @Test(arguments: [Duration.milliseconds(2), .microseconds(300), .zero, .seconds(-1)])
+    @Test(
+        .alsoSimulated,
+        arguments: [Duration.milliseconds(2), .microseconds(300), .zero, .seconds(-1)])
     func `Law 7: a sleep on a real clock is not early`(_ duration: Duration) async throws {
         let clock = GlobalContext().clock
         let start = clock.now
@@ -14,7 +17,7 @@ struct ContextClockTests {
         #expect(start.duration(to: clock.now) >= duration)
     }
 
-    @Test func `Cancelling a sleep wakes its task and releases its delay`() async {
+    @Test(.alsoSimulated) func `Cancelling a sleep wakes its task and releases its delay`() async {
         let start = Box(SystemTime.shared.now)
         let task = Task {
             try await GlobalContext().serial(named: "view").clock.sleep(for: .seconds(3_600))
@@ -24,7 +27,7 @@ struct ContextClockTests {
         #expect(start.value.duration(to: SystemTime.shared.now) < .seconds(3_600))
     }
 
-    @Test func `If cancelling races with waking, each sleep ends once`() async {
+    @Test(.alsoSimulated(5)) func `If cancelling races with waking, each sleep ends once`() async {
         let clock = GlobalContext().clock
         await withTaskGroup { group in
             for index in 0..<500 {

@@ -1,5 +1,6 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Cancelling an `Async` made from a function with a completion handler.
@@ -89,7 +90,9 @@ struct CallbackCancellingTests {
         #expect(count.value == 5)
     }
 
-    @Test func `Law 26: a task that is cancelled in getOrCancel stops the request`() async {
+    @Test(.alsoSimulated) func `Law 26: a task that is cancelled in getOrCancel stops the request`()
+        async
+    {
         let request = Request()
         let value = request.start()
         let task = Task { try await value.getOrCancel() }

@@ -1,4 +1,5 @@
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 typedef uint32_t sigset_t;
 #define SIGILL 4
@@ -19,3 +20,30 @@ typedef uint32_t sigset_t;
 #define sigemptyset(set) (*(set) = 0, 0)
 #define sigfillset(set) (*(set) = ~(sigset_t)0, 0)
 int pthread_sigmask(int, const sigset_t *, sigset_t *);
+typedef struct __siginfo {
+    int si_signo;
+    int si_errno;
+    int si_code;
+} siginfo_t;
+struct sigaction {
+    union {
+        void (*__sa_handler)(int);
+        void (*__sa_sigaction)(int, siginfo_t *, void *);
+    } __sigaction_u;
+    sigset_t sa_mask;
+    int sa_flags;
+};
+#define sa_handler __sigaction_u.__sa_handler
+#define sa_sigaction __sigaction_u.__sa_sigaction
+#define SA_ONSTACK 0x0001
+#define SA_SIGINFO 0x0040
+#define SS_DISABLE 0x0004
+int sigaction(int, const struct sigaction *, struct sigaction *);
+int raise(int);
+typedef struct {
+    void *ss_sp;
+    size_t ss_size;
+    int ss_flags;
+} stack_t;
+// Not on tvOS and watchOS.
+int sigaltstack(const stack_t *, stack_t *);

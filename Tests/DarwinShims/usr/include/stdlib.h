@@ -7,3 +7,5 @@ void abort(void) __attribute__((noreturn));
 int setenv(const char *_Nonnull, const char *_Nonnull, int);
 int unsetenv(const char *_Nonnull);
 char *_Nullable getenv(const char *_Nonnull);
+void *_Nullable malloc(size_t);
+void free(void *_Nullable);

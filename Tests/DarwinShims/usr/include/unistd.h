@@ -9,3 +9,5 @@ long write(int, const void *, unsigned long);
 #define STDIN_FILENO 0
 #define STDOUT_FILENO 1
 #define STDERR_FILENO 2
+int pause(void);
+unsigned int alarm(unsigned int);

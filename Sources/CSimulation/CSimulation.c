@@ -1,0 +1,262 @@
+#include "Doors.h"
+
+#include <stddef.h>
+
+// The runtime's hooks, as its headers declare them.
+typedef SWIFT_CALL void enqueue(void *job);
+typedef SWIFT_CALL void enqueue_with_delay(uint64_t nanoseconds, void *job);
+extern SWIFT_CALL void (*swift_task_enqueueGlobal_hook)(void *job, enqueue *original);
+extern SWIFT_CALL void (*swift_task_enqueueGlobalWithDelay_hook)(uint64_t, void *, enqueue_with_delay *);
+extern SWIFT_CALL void swift_job_run(void *job, void *identity, uintptr_t implementation);
+extern ecs_switch swift_task_switch;
+extern SWIFT_CALL uint64_t swift_task_getJobTaskId(void *job);
+// Weak: runtimes older than Swift 6.0 have no task executors, and those older than 6.2 no names.
+extern SWIFT_CALL ecs_executor swift_task_getPreferredTaskExecutor(void) __attribute__((weak));
+extern SWIFT_CALL const char *swift_task_getCurrentTaskName(void) __attribute__((weak));
+extern void *swift_retain(void *object);
+extern void swift_release(void *object);
+
+// A job that drains an actor: the actor's word in it, and the word of the first job in the actor. A
+// job that resumes a task, as Task.yield makes one: the task's word in it.
+enum { actor_at = 8, first_job_at = 5, resumed_at = 9 };
+enum { kind_mask = 0xff, kind_task = 0, kind_drain = 193, kind_resumption = 195 };
+enum { is_running = 0x800, has_ended = 0x2000 };
+// How many words of a task are read at once: up to its context. How many callers are told.
+enum { words_read = 9, most_callers = 4 };
+
+static ECS_THREAD_LOCAL void *current;
+// The executor that the task is for which the runtime enqueues on the taker.
+static ECS_THREAD_LOCAL ecs_executor meant;
+static ecs_executor taker;
+// The actor whose drain runs, and what its job would have run.
+static ECS_THREAD_LOCAL void *draining;
+static ECS_THREAD_LOCAL ecs_resume *drained_resume;
+static ecs_simulator simulator;
+// Where the frames of the simulation's jobs end on this thread's stack.
+static ECS_THREAD_LOCAL uintptr_t base;
+
+void ecs_set_current(void *simulation) {
+    current = simulation;
+    base = (uintptr_t)__builtin_frame_address(0);
+}
+
+// How many static variables this thread is making.
+static ECS_THREAD_LOCAL int once_depth;
+void ecs_enter_once(void) { once_depth++; }
+void ecs_leave_once(void) { once_depth--; }
+bool ecs_is_making_static(void) { return once_depth > 0; }
+
+ecs_end ecs_wait(ecs_lock lock, int64_t deadline) {
+    return current ? simulator.wait(current, lock, deadline) : ecs_not_waited;
+}
+
+void ecs_did_signal(ecs_lock condition, bool to_all) {
+    if (current) simulator.did_signal(current, condition, to_all);
+}
+
+void ecs_did_create(const void *task, const void *frame) {
+    if (!current || once_depth) return;
+    uintptr_t callers[most_callers];
+    size_t count = 0;
+    uintptr_t lowest = (uintptr_t)frame;
+    for (uintptr_t at = lowest; count < most_callers && at >= lowest && at < base && !(at & 7);) {
+        // The second word of a frame is where its function returns to: behind the call.
+        callers[count++] = ((const uintptr_t *)at)[1] - 1;
+        lowest = at + 1;
+        // The frame of an async function is marked by a bit.
+        at = *(const uintptr_t *)at & ~((uintptr_t)1 << 60);
+    }
+    simulator.did_create(current, task, callers, count);
+}
+
+void ecs_will_lock(void) { simulator.will_lock(current); }
+void *ecs_current(void) { return current; }
+int64_t ecs_now(void) { return current ? simulator.now(current) : -1; }
+void ecs_did_miss(void) { simulator.did_miss(current); }
+
+bool ecs_sleep(int64_t nanoseconds) {
+    // Each sleep takes some time, so that a loop of sleeps ends.
+    return current && simulator.sleep(current, nanoseconds < 1000 ? 1000 : nanoseconds);
+}
+
+void ecs_report_trap(void) { simulator.will_trap(current); }
+
+static uint32_t kind(const void *job) { return ((const uint32_t *)job)[2 * ecs_flags_at] & kind_mask; }
+bool ecs_is_task(const void *job) { return kind(job) == kind_task; }
+uint32_t ecs_task_number(const void *job) {
+    if (kind(job) == kind_resumption) job = ((void *const *)job)[resumed_at];
+    return ecs_is_task(job) ? ((const uint32_t *)job)[2 * ecs_flags_at + 1] : 0;
+}
+bool ecs_is_running(const void *task) {
+    // Acquiring: what the task did before it suspended.
+    return __atomic_load_n((const uint64_t *)task + ecs_status_at, __ATOMIC_ACQUIRE) & is_running;
+}
+
+bool ecs_has_ended(const void *task) { return ((const uint64_t *)task)[ecs_status_at] & has_ended; }
+void ecs_retain(void *object) { swift_retain(object); }
+void ecs_release(void *object) { swift_release(object); }
+
+// What a task runs first, while its name is asked for.
+static ECS_THREAD_LOCAL ecs_resume *unnamed;
+
+// Runs in front of a task's first part.
+static SWIFT_ASYNC_CALL void ask_for_name(ASYNC_CONTEXT void *context) {
+    simulator.did_start(current, swift_task_getCurrentTaskName ? swift_task_getCurrentTaskName() : NULL);
+    __attribute__((musttail)) return unnamed(context);
+}
+
+// The simulation thread that runs a job of the simulation, and no other executor's inside it.
+static ECS_THREAD_LOCAL bool runs_job;
+
+bool ecs_runs_job(void) { return runs_job; }
+
+bool ecs_prefers_executor(void) {
+    return swift_task_getPreferredTaskExecutor && swift_task_getPreferredTaskExecutor().identity;
+}
+
+// An actor orders its jobs, which the thread sanitizer is told here: the simulation runs them
+// without the actor's own queue.
+#if __has_feature(thread_sanitizer)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#else
+static inline void __tsan_acquire(void *address) { (void)address; }
+static inline void __tsan_release(void *address) { (void)address; }
+#endif
+
+void ecs_run(void *job, ecs_executor executor) {
+    bool outer = runs_job;
+    runs_job = true;
+    // A drain takes its actor itself.
+    if (kind(job) == kind_drain) executor = (ecs_executor){NULL, 0};
+    if (executor.identity) __tsan_acquire(executor.identity);
+    swift_job_run(job, executor.identity, executor.implementation);
+    // Only an address: the job may have been the actor's last user.
+    if (executor.identity) __tsan_release(executor.identity);
+    runs_job = outer;
+}
+
+void ecs_run_first(void *task, ecs_executor executor) {
+    unnamed = (ecs_resume *)((void **)task)[ecs_resume_at];
+    ((void **)task)[ecs_resume_at] = (void *)ask_for_name;
+    ecs_run(task, executor);
+}
+
+size_t ecs_locations(const void *task, uintptr_t *locations, size_t most) {
+    uintptr_t words[words_read], frame[2];
+    size_t count = 0;
+    if (kind(task) != kind_task || !ecs_read(task, words, sizeof words)) return 0;
+    uintptr_t context = words[ecs_context_at];
+    locations[count++] = words[ecs_resume_at];
+    for (uintptr_t caller = context; caller && count < most; caller = frame[0]) {
+        if (!ecs_read((const void *)caller, frame, sizeof frame)) break;
+        locations[count++] = frame[1];
+    }
+    return count;
+}
+
+ecs_executor ecs_taker_for(ecs_executor executor) {
+    meant = executor;
+    return taker;
+}
+
+bool ecs_is_taker(const void *identity) { return identity == taker.identity; }
+
+// The job that this thread has enqueued last.
+static ECS_THREAD_LOCAL const void *taken;
+static void give(void *job, ecs_executor executor, int64_t delay) {
+    taken = job;
+    simulator.take(current, job, executor, delay);
+}
+
+const void *ecs_swap_taken(const void *job) {
+    const void *last = taken;
+    taken = job;
+    return last;
+}
+
+void ecs_take(void *job) {
+    ecs_executor executor = meant;
+    meant = (ecs_executor){NULL, 0};
+    give(job, executor, 0);
+}
+
+// Runs instead of a task that a drain has begun: gives it to the simulation.
+static SWIFT_ASYNC_CALL void hand_over_drained(ASYNC_CONTEXT void *context) {
+    ecs_executor taker = ecs_taker_for((ecs_executor){draining, 0});
+    swift_task_switch(context, drained_resume, taker.identity, taker.implementation);
+}
+
+// An actor that was idle has queued its first job, and asks for a drain. The drain runs now: the
+// job gives its task to the simulation instead of running it, and the actor is idle again. So each
+// job of an actor is one of the simulation's, which runs one of them at a time.
+static bool take_from_actor(void **drain) {
+    void **actor = drain[actor_at];
+    void **first = (void **)((uintptr_t)actor[first_job_at] & ~(uintptr_t)7);
+    if (!first || !ecs_is_task(first)) return false;
+    void *outer = draining;
+    ecs_resume *outer_resume = drained_resume;
+    draining = actor;
+    drained_resume = (ecs_resume *)first[ecs_resume_at];
+    first[ecs_resume_at] = (void *)hand_over_drained;
+    swift_job_run(drain, NULL, 0);
+    draining = outer;
+    drained_resume = outer_resume;
+    return true;
+}
+
+// The search that a job belongs to, or to which the first job of the actor belongs that it drains.
+static uintptr_t owner(void **job) {
+    if (kind(job) == kind_drain) {
+        void **actor = job[actor_at];
+        job = (void **)((uintptr_t)actor[first_job_at] & ~(uintptr_t)7);
+    }
+    return job && ecs_is_task(job) ? (uintptr_t)((uint64_t)(uintptr_t)job[ecs_owner_at] >> 32) : 0;
+}
+
+bool ecs_did_leave(void *job) {
+    uintptr_t search = owner(job);
+    if (search) simulator.did_leave(search, job);
+    return search;
+}
+
+void ecs_set_owner(void *task, uint32_t search, uint32_t record) {
+    ((void **)task)[ecs_owner_at] = (void *)(uintptr_t)((uint64_t)search << 32 | record);
+}
+
+uint32_t ecs_record(const void *job) {
+    if (kind(job) == kind_resumption) job = ((void *const *)job)[resumed_at];
+    return ecs_is_task(job) ? (uint32_t)(uintptr_t)((void *const *)job)[ecs_owner_at] : 0;
+}
+
+// A job whose number is elsewhere has another layout.
+static void check_layout(void *job) {
+    static bool is_checked;
+    if (__atomic_load_n(&is_checked, __ATOMIC_RELAXED) || !ecs_is_task(job)) return;
+    if ((uint32_t)swift_task_getJobTaskId(job) != ecs_task_number(job)) simulator.refuse_layout();
+    __atomic_store_n(&is_checked, true, __ATOMIC_RELAXED);
+}
+
+static SWIFT_CALL void global(void *job, enqueue *original) {
+    if (!current) {
+        if (!ecs_did_leave(job)) original(job);
+        return;
+    }
+    check_layout(job);
+    if (kind(job) == kind_drain && take_from_actor(job)) return;
+    // What is no task, as an isolated deinit, runs in the actor's own drain, and has the actor.
+    void *actor = kind(job) == kind_drain ? ((void **)job)[actor_at] : NULL;
+    give(job, (ecs_executor){actor, 0}, 0);
+}
+
+static SWIFT_CALL void global_with_delay(uint64_t delay, void *job, enqueue_with_delay *original) {
+    if (!current) return original(delay, job);
+    give(job, (ecs_executor){NULL, 0}, (int64_t)delay);
+}
+
+void ecs_install(ecs_simulator given, ecs_executor given_taker) {
+    simulator = given;
+    taker = given_taker;
+    swift_task_enqueueGlobal_hook = global;
+    swift_task_enqueueGlobalWithDelay_hook = global_with_delay;
+}

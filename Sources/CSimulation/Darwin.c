@@ -1,0 +1,36 @@
+#ifdef __APPLE__
+#include "Doors.h"
+
+#include <unistd.h>
+
+// Libraries are bound to the runtime's own function, which a program cannot replace.
+bool ecs_takes_switches(void) { return false; }
+
+bool ecs_function(uintptr_t address, char *name, size_t size) {
+    (void)address, (void)name, (void)size;
+    return false;
+}
+
+// Where a task goes on is told on Linux only.
+bool ecs_read(const void *from, void *to, size_t size) {
+    (void)from, (void)to, (void)size;
+    return false;
+}
+
+// The system has no end for a thread that keeps its stack.
+_Noreturn void ecs_end_thread(void) {
+    for (;;) pause();
+}
+
+// Locks of the system are not waited for in the simulation.
+uint32_t ecs_thread(void) { return 0; }
+bool ecs_is_taken(ecs_lock lock) {
+    (void)lock;
+    return false;
+}
+
+uint32_t ecs_holder(ecs_lock lock) {
+    (void)lock;
+    return 0;
+}
+#endif

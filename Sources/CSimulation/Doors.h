@@ -1,0 +1,86 @@
+#ifndef DOORS_H
+#define DOORS_H
+
+// What the files of this target share: the layout of a job, and the runtime's entry points.
+
+#include "CSimulation.h"
+
+#include <stddef.h>
+
+#define SWIFT_CALL __attribute__((swiftcall))
+#define SWIFT_ASYNC_CALL __attribute__((swiftasynccall))
+#define ASYNC_CONTEXT __attribute__((swift_async_context))
+
+// Found without a call. Only a library that the program loads late must share a small space for it.
+#ifdef __ELF__
+#define ECS_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define ECS_THREAD_LOCAL _Thread_local
+#endif
+
+typedef SWIFT_ASYNC_CALL void ecs_resume(ASYNC_CONTEXT void *context);
+
+// A job, in words: a header of two, two of its executor, flags and number, a voucher, a reserve
+// that the runtime does not use and that tells here which search a task belongs to and which of its
+// records is the task's, and what it runs with its context. A task is a job; its status comes
+// later. The layout is a part of the runtime's binary interface.
+enum { ecs_flags_at = 4, ecs_owner_at = 6, ecs_resume_at = 7, ecs_context_at = 8, ecs_status_at = 12 };
+
+extern SWIFT_CALL ecs_executor swift_task_getCurrentExecutor(void);
+
+typedef SWIFT_ASYNC_CALL void ecs_switch(
+    ASYNC_CONTEXT void *context, ecs_resume *function, void *identity, uintptr_t implementation);
+
+/// The executor on which the runtime suspends a task that the simulation resumes on `executor`.
+ecs_executor ecs_taker_for(ecs_executor executor);
+bool ecs_is_taker(const void *identity);
+
+/// Copies memory, if all of it can be read. The compiler decides the layout of a suspended task.
+bool ecs_read(const void *from, void *to, size_t size);
+
+/// Whether the simulation runs the calling thread's task, and no executor of the program.
+bool ecs_runs_job(void);
+
+/// Whether the calling task prefers a task executor.
+bool ecs_prefers_executor(void);
+
+/// Tells the calling thread's schedule, which traps.
+void ecs_report_trap(void);
+
+/// The simulated time; negative for a thread outside of simulations.
+int64_t ecs_now(void);
+
+/// Sleeps in simulated time; returns false on a thread outside of simulations, and where the
+/// simulation itself runs.
+bool ecs_sleep(int64_t nanoseconds);
+
+/// Tells the simulation of a task that the calling thread has created; `frame` is a frame of it.
+void ecs_did_create(const void *task, const void *frame);
+
+/// Waits in the simulation until a lock is free or a condition signalled, or until a simulated
+/// time.
+ecs_end ecs_wait(ecs_lock lock, int64_t deadline);
+
+/// Tells the simulation of a signal to a condition; nothing on a thread outside of simulations.
+void ecs_did_signal(ecs_lock condition, bool to_all);
+/// The calling thread of a simulation takes a lock.
+void ecs_will_lock(void);
+
+/// The second that a simulation begins at, of those since 1970: 1 January 2026.
+enum { ecs_first_date = 1767225600 };
+
+/// The function that stands behind one of this target with the same name: of the given version, if
+/// there is one. `known` keeps it.
+void *ecs_behind(void **known, const char *name, const char *version);
+
+/// The job that the calling thread has enqueued last in its simulation; `job` takes its place.
+const void *ecs_swap_taken(const void *job);
+
+/// Between the two the calling thread creates tasks at no scheduling point.
+void ecs_enter_once(void);
+void ecs_leave_once(void);
+
+/// Counts a change of executor that is no scheduling point.
+void ecs_did_miss(void);
+
+#endif

@@ -1,0 +1,219 @@
+#ifdef __linux__
+// For RTLD_NEXT.
+#define _GNU_SOURCE
+#include "Doors.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+
+// Threads that find the function at the same time store the same.
+void *ecs_behind(void **known, const char *name, const char *version) {
+    void *function = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (!function) {
+#ifdef __GLIBC__
+        if (version) function = dlvsym(RTLD_NEXT, name, version);
+#else
+        (void)version;
+#endif
+        if (!function) function = dlsym(RTLD_NEXT, name);
+        __atomic_store_n(known, function, __ATOMIC_RELAXED);
+    }
+    return function;
+}
+
+// A change of executor on one thread passes no hook. Compiled code calls this function through the
+// dynamic linker, so this definition in the program stands before the runtime's. It is weak: where
+// the runtime is linked statically the runtime's own wins, and changes are not taken.
+ecs_switch swift_task_switch;
+
+__attribute__((weak)) SWIFT_ASYNC_CALL void swift_task_switch(
+    ASYNC_CONTEXT void *context, ecs_resume *function, void *identity, uintptr_t implementation) {
+    static void *known;
+    ecs_switch *runtime = (ecs_switch *)ecs_behind(&known, "swift_task_switch", NULL);
+    if (!ecs_current() || ecs_is_taker(identity))
+        __attribute__((musttail)) return runtime(context, function, identity, implementation);
+    void *executor = swift_task_getCurrentExecutor().identity;
+    if (ecs_runs_job() ? executor == identity && (identity || !ecs_prefers_executor())
+                       : executor == identity && identity) {
+        // The task stays where it is. The callee does not look at the further arguments.
+        __attribute__((musttail)) return ((ecs_switch *)(void *)function)(context, function, identity, implementation);
+    }
+    // Where an executor of the program runs the task, the runtime knows whether it stays there. An
+    // actor is the simulation's.
+    if (!ecs_runs_job() && (!identity || implementation)) {
+        ecs_did_miss();
+        __attribute__((musttail)) return runtime(context, function, identity, implementation);
+    }
+    // An executor object is asked itself, and so is the one that the task prefers.
+    if (!implementation && (identity || !ecs_prefers_executor())) {
+        ecs_executor taker = ecs_taker_for((ecs_executor){identity, 0});
+        identity = taker.identity;
+        implementation = taker.implementation;
+    }
+    __attribute__((musttail)) return runtime(context, function, identity, implementation);
+}
+
+#if !__has_feature(thread_sanitizer)
+typedef struct {
+    void *task;
+    void *context;
+} new_task;
+typedef SWIFT_CALL new_task ecs_create(
+    size_t flags, void *options, const void *type, void *function, void *context);
+ecs_create swift_task_create;
+
+// A new task may run before the code that has created it goes on: a scheduling point.
+__attribute__((weak)) SWIFT_CALL new_task swift_task_create(
+    size_t flags, void *options, const void *type, void *function, void *context) {
+    static void *known;
+    new_task task = ((ecs_create *)ecs_behind(&known, "swift_task_create", NULL))(flags, options, type, function, context);
+    ecs_did_create(task.task, __builtin_frame_address(0));
+    return task;
+}
+
+typedef SWIFT_CALL void ecs_begin_async_let(
+    void *record, void *options, const void *type, void *function, void *context, void *result);
+ecs_begin_async_let swift_asyncLet_begin;
+
+// The same for `async let`, whose task the runtime makes and enqueues.
+__attribute__((weak)) SWIFT_CALL void swift_asyncLet_begin(
+    void *record, void *options, const void *type, void *function, void *context, void *result) {
+    static void *known;
+    const void *outer = ecs_swap_taken(NULL);
+    ((ecs_begin_async_let *)ecs_behind(&known, "swift_asyncLet_begin", NULL))(
+        record, options, type, function, context, result);
+    const void *task = ecs_swap_taken(outer);
+    if (task && ecs_is_task(task)) ecs_did_create(task, __builtin_frame_address(0));
+}
+#endif
+
+bool ecs_takes_switches(void) {
+    // Where this target is in a library, the runtime may stand before it.
+    void *first = dlsym(RTLD_DEFAULT, "swift_task_switch");
+    Dl_info image, own;
+    if (!dladdr(first, &image) || !dladdr((void *)ecs_takes_switches, &own)) return false;
+    return image.dli_fbase == own.dli_fbase && dlsym(RTLD_NEXT, "swift_task_switch");
+}
+
+bool ecs_read(const void *from, void *to, size_t size) {
+    struct iovec source = {(void *)from, size}, target = {to, size};
+    // The kernel says whether the memory is there, instead of a signal.
+    return process_vm_readv(getpid(), &target, 1, &source, 1, 0) == (ssize_t)size;
+}
+
+// Where the code of Dispatch is in memory.
+typedef struct {
+    uintptr_t start, end;
+} range;
+static range dispatch;
+
+static int find_dispatch(struct dl_phdr_info *image, size_t size, void *context) {
+    (void)size, (void)context;
+    if (!strstr(image->dlpi_name, "libdispatch")) return 0;
+    for (int i = 0; i < image->dlpi_phnum; i++) {
+        if (image->dlpi_phdr[i].p_type != PT_LOAD || !(image->dlpi_phdr[i].p_flags & PF_X)) continue;
+        dispatch.start = image->dlpi_addr + image->dlpi_phdr[i].p_vaddr;
+        dispatch.end = dispatch.start + image->dlpi_phdr[i].p_memsz;
+    }
+    return 1;
+}
+
+// The functions of time stand before those of a sanitizer, which are weak as well.
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define OF_TIME
+#else
+#define OF_TIME __attribute__((weak))
+#endif
+
+// Before the first simulation; Dispatch is loaded with the program.
+__attribute__((constructor)) static void find_images(void) { dl_iterate_phdr(find_dispatch, NULL); }
+
+// Dispatch serves all threads of the process, by the real clock.
+static bool is_dispatch(const void *caller) {
+    return (uintptr_t)caller >= dispatch.start && (uintptr_t)caller < dispatch.end;
+}
+
+int ecs_system_clock(clockid_t clock, struct timespec *time) {
+    static void *known;
+    return ((int (*)(clockid_t, struct timespec *))ecs_behind(&known, "clock_gettime", NULL))(clock, time);
+}
+
+// The clocks of the system tell simulated threads the simulated time. A date begins at midnight of
+// 1 January 2026, other clocks at a day, as if the machine had run that long.
+OF_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
+    int64_t now = ecs_now();
+    if (now < 0 || is_dispatch(__builtin_return_address(0))) return ecs_system_clock(clock, time);
+    int64_t start = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? ecs_first_date : 86400;
+    time->tv_sec = start + now / 1000000000;
+    time->tv_nsec = now % 1000000000;
+    return 0;
+}
+
+// The other clocks of the system show the same date.
+OF_TIME time_t time(time_t *result) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result) *result = now.tv_sec;
+    return now.tv_sec;
+}
+
+OF_TIME int gettimeofday(struct timeval *restrict result, void *restrict zone) {
+    static void *known;
+    typedef int function(struct timeval *, void *);
+    if (ecs_now() < 0) return ((function *)ecs_behind(&known, "gettimeofday", NULL))(result, zone);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *result = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return 0;
+}
+
+// A static variable that is being made cannot wait for another thread, which might need it.
+__attribute__((weak)) void swift_once(void *predicate, void (*make)(void *), void *context) {
+    static void *known;
+    typedef void function(void *, void (*)(void *), void *);
+    ecs_enter_once();
+    ((function *)ecs_behind(&known, "swift_once", NULL))(predicate, make, context);
+    ecs_leave_once();
+}
+
+static int64_t nanoseconds(const struct timespec *time) {
+    // More than a horizon is long enough, and does not overflow.
+    return time->tv_sec > 4000000000 ? INT64_MAX / 2 : time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+// A job that blocks its thread for a time sleeps in simulated time.
+OF_TIME int nanosleep(const struct timespec *time, struct timespec *rest) {
+    static void *known;
+    if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep(nanoseconds(time))) return 0;
+    return ((int (*)(const struct timespec *, struct timespec *))ecs_behind(&known, "nanosleep", NULL))(time, rest);
+}
+
+OF_TIME int usleep(useconds_t microseconds) {
+    static void *known;
+    if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep((int64_t)microseconds * 1000)) return 0;
+    return ((int (*)(useconds_t))ecs_behind(&known, "usleep", NULL))(microseconds);
+}
+
+OF_TIME unsigned sleep(unsigned seconds) {
+    static void *known;
+    if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep((int64_t)seconds * 1000000000)) return 0;
+    return ((unsigned (*)(unsigned))ecs_behind(&known, "sleep", NULL))(seconds);
+}
+
+_Noreturn void ecs_end_thread(void) {
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+    // Not pthread_exit, which runs the cleanup of frames that are in use, and frees the stack.
+    ecs_free_signal_stack();
+    syscall(SYS_exit, 0);
+#endif
+    for (;;) pause();
+}
+#endif

@@ -1,0 +1,141 @@
+#ifndef CSIMULATION_H
+#define CSIMULATION_H
+
+// How a simulation takes the jobs of Swift's tasks and actors from the concurrency runtime, and
+// what the clocks of the system tell its threads. Only the library for tests has this target.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// A serial executor as the runtime passes it: none, a default actor, or an executor object.
+typedef struct {
+    void *_Nullable identity;
+    uintptr_t implementation;
+} ecs_executor;
+
+/// What a thread waits for in the system. Of a lock, a word that is zero while it is free, and the
+/// word with its holder. Of a condition, its address and no holder.
+typedef struct {
+    const uint32_t *_Nonnull word;
+    const uint32_t *_Nullable holder;
+} ecs_lock;
+
+/// How a wait in the simulation ends: it is not the simulation's affair, or the lock is free or the
+/// condition signalled, or the time limit has passed.
+typedef enum { ecs_not_waited, ecs_free, ecs_late } ecs_end;
+
+/// What a simulation does for its threads.
+typedef struct {
+    /// Takes a job that is ready after `delay` nanoseconds.
+    void (*_Nonnull take)(void *_Nonnull simulation, void *_Nonnull job, ecs_executor executor, int64_t delay);
+    /// The simulated time in nanoseconds, or a negative number for the real one.
+    int64_t (*_Nonnull now)(void *_Nonnull simulation);
+    /// Has the calling thread sleep for so many nanoseconds of simulated time; false if it does
+    /// not.
+    bool (*_Nonnull sleep)(void *_Nonnull simulation, int64_t nanoseconds);
+    /// A task of the calling thread changes its executor, and the simulation cannot pause it there.
+    void (*_Nonnull did_miss)(void *_Nonnull simulation);
+    /// The calling thread has created a task; addresses in the functions that did, innermost first.
+    void (*_Nonnull did_create)(
+        void *_Nonnull simulation, const void *_Nonnull task, const uintptr_t *_Nonnull callers, size_t count);
+    /// Waits until a lock of the system is free or a condition signalled, or until a simulated
+    /// time. It is not the simulation's affair where none of its threads has the lock.
+    ecs_end (*_Nonnull wait)(void *_Nonnull simulation, ecs_lock lock, int64_t deadline);
+    /// The calling thread signals a condition of the system to one thread that waits for it, or to
+    /// all.
+    void (*_Nonnull did_signal)(void *_Nonnull simulation, ecs_lock condition, bool to_all);
+    /// The calling thread takes a lock of the system.
+    void (*_Nonnull will_lock)(void *_Nonnull simulation);
+    /// A task begins on the calling thread: its name, if it has one.
+    void (*_Nonnull did_start)(void *_Nonnull simulation, const char *_Nullable name);
+    /// A thread outside of simulations resumes a task of the search with this number.
+    void (*_Nonnull did_leave)(uintptr_t search, const void *_Nonnull job);
+    /// The runtime lays tasks out in a way that this library does not know.
+    void (*_Nonnull refuse_layout)(void);
+    /// The calling thread traps, and the process ends.
+    void (*_Nonnull will_trap)(void *_Nonnull simulation);
+} ecs_simulator;
+
+/// Installs the hooks, once in a process. Threads outside of simulations go on as before.
+///
+/// The runtime suspends a task by enqueuing it on `taker`, which calls `ecs_take`.
+void ecs_install(ecs_simulator simulator, ecs_executor taker);
+
+/// Gives a suspended task to the simulation of the calling thread, for the executor that it is for.
+void ecs_take(void *_Nonnull job);
+
+/// The simulation of the calling thread.
+void *_Nullable ecs_current(void);
+
+/// Makes the calling thread a part of a simulation, or of none.
+void ecs_set_current(void *_Nullable simulation);
+
+/// Runs a job on the calling thread, which has the executor exclusively until the return.
+void ecs_run(void *_Nonnull job, ecs_executor executor);
+
+/// Runs the first part of a task, and tells its name.
+void ecs_run_first(void *_Nonnull task, ecs_executor executor);
+
+/// Writes addresses of code at which a suspended task goes on, innermost first; returns how many.
+/// Not each is one: the caller looks which of them a function has.
+size_t ecs_locations(const void *_Nonnull task, uintptr_t *_Nonnull locations, size_t most);
+
+/// Whether a job is the next part of a task, and so is the task.
+bool ecs_is_task(const void *_Nonnull job);
+
+/// The number of a task, which no other job of the process has; of a job that resumes a task, that
+/// task's. Zero for other jobs.
+uint32_t ecs_task_number(const void *_Nonnull job);
+
+/// Says which search a task belongs to, by its number or zero for none yet, and which record of the
+/// search is the task's.
+void ecs_set_owner(void *_Nonnull task, uint32_t search, uint32_t record);
+
+/// The record of a task, or of that which a job resumes; zero if none was set.
+uint32_t ecs_record(const void *_Nonnull job);
+
+/// Whether a job belongs to a search, which then is told that it has left; outside of simulations.
+bool ecs_did_leave(void *_Nonnull job);
+
+/// Has the schedule told that a trap of a simulated thread ends. For good: what comes later stays.
+void ecs_watch_traps(void);
+
+/// Gives the calling thread a stack for the handler of its traps.
+void ecs_use_signal_stack(void);
+
+/// Frees that stack.
+void ecs_free_signal_stack(void);
+
+/// Ends the calling thread in the middle of what it does, and leaves its stack. Where the platform
+/// or a sanitizer cannot, the thread waits for ever.
+_Noreturn void ecs_end_thread(void);
+
+/// Whether the calling thread makes a static variable.
+bool ecs_is_making_static(void);
+
+/// Whether a task runs on some thread.
+bool ecs_is_running(const void *_Nonnull task);
+
+/// Whether a task has ended.
+bool ecs_has_ended(const void *_Nonnull task);
+
+/// Whether each change of executor on one thread comes to the simulation.
+bool ecs_takes_switches(void);
+
+/// Writes the demangled name of the Swift function of the program that contains an address.
+bool ecs_function(uintptr_t address, char *_Nonnull name, size_t size);
+
+/// The number by which the system's locks know the calling thread; zero where none is known.
+uint32_t ecs_thread(void);
+
+/// Whether a lock is taken.
+bool ecs_is_taken(ecs_lock lock);
+
+/// The thread that holds a lock.
+uint32_t ecs_holder(ecs_lock lock);
+
+void ecs_retain(void *_Nonnull object);
+void ecs_release(void *_Nonnull object);
+
+#endif

@@ -1,0 +1,60 @@
+#if os(Linux) || os(Android)
+@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
+
+/// The executors of the process: they give the jobs of a simulated thread to its simulation, and
+/// all others to the executors of the platform.
+enum ProcessExecutors {
+    static func install() { _createExecutors(factory: Factory.self) }
+
+    private struct Factory: ExecutorFactory {
+        static let main = SimulatingMainExecutor()
+        static let shared = SimulatingExecutor()
+        static var mainExecutor: any MainExecutor { main }
+        static var defaultExecutor: any TaskExecutor { shared }
+    }
+}
+
+/// The executor of tasks without isolation, whose threads sleep and yield by it.
+private final class SimulatingExecutor: TaskExecutor, SchedulingExecutor {
+    private let platform = PlatformExecutorFactory.defaultExecutor
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        guard TaskDoors.isSimulating else {
+            if let job = TaskDoors.unlessLeft(job) { platform.enqueue(job) }
+            return
+        }
+        TaskDoors.take(job)
+    }
+
+    func enqueue<C: Clock>(
+        _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
+    ) {
+        guard TaskDoors.isSimulating, let delay = delay as? Duration else {
+            guard let platform = platform as? any SchedulingExecutor else {
+                fatalError("The platform's executor cannot delay a job.")
+            }
+            return platform.enqueue(job, after: delay, tolerance: tolerance, clock: clock)
+        }
+        TaskDoors.take(job, after: delay)
+    }
+}
+
+/// The executor of the main actor.
+private final class SimulatingMainExecutor: MainExecutor {
+    private let platform = PlatformExecutorFactory.mainExecutor
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        guard TaskDoors.isSimulating else {
+            if let job = TaskDoors.unlessLeft(job) { platform.enqueue(job) }
+            return
+        }
+        TaskDoors.take(job, isForMain: true)
+    }
+
+    func run() throws { try platform.run() }
+    func runUntil(_ condition: () -> Bool) throws { try platform.runUntil(condition) }
+    func stop() { platform.stop() }
+    func checkIsolated() { platform.checkIsolated() }
+    func isIsolatingCurrentContext() -> Bool? { platform.isIsolatingCurrentContext() }
+}
+#endif

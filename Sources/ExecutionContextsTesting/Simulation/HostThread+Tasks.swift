@@ -1,0 +1,100 @@
+internal import CSimulation
+internal import ExecutionContexts
+
+// What the concurrency runtime and the system call on a host thread.
+extension HostThread {
+    static func of(_ simulation: UnsafeMutableRawPointer) -> HostThread {
+        // Only the host's own thread has the pointer, and that thread holds the host.
+        unsafe Unmanaged<HostThread>.fromOpaque(simulation).takeUnretainedValue()
+    }
+
+    /// What the system's clocks show on this thread; negative outside of a schedule.
+    var clockReading: Int64 {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        return scheduler?.readClock() ?? -1
+    }
+
+    /// The thread sleeps in simulated time, as by a call of the system; returns false where the
+    /// scheduler itself calls it.
+    func pause(for nanoseconds: Int64) -> Bool {
+        guard !HiddenFromSanitizer.isActive, let thread, let scheduler else { return false }
+        HiddenFromSanitizer.begin()
+        if ecs_is_making_static() {
+            // Others may need what is made, and would block.
+            scheduler.now += nanoseconds
+        } else {
+            scheduler.pause(thread, for: nanoseconds)
+        }
+        HiddenFromSanitizer.end()
+        return true
+    }
+
+    /// A task on this thread changes its executor, at no scheduling point.
+    func didMissChange() { scheduler?.hosts.didMissChange() }
+
+    /// This thread has created a task, in functions with these addresses.
+    func didCreate(_ task: TaskJob, by callers: UnsafeBufferPointer<UInt>) {
+        if HiddenFromSanitizer.isActive { return }
+        HiddenFromSanitizer.begin()
+        if let thread, let scheduler { unsafe scheduler.didCreate(task, by: callers, thread) }
+        HiddenFromSanitizer.end()
+    }
+
+    /// Waits until a lock is free or a condition signalled, or until the deadline. It is not the
+    /// simulation's affair where a thread outside has the lock.
+    func wait(for lock: SystemLock, until deadline: Int64) -> ecs_end {
+        guard let thread, let scheduler, !isLooking else { return ecs_not_waited }
+        if scheduler.phase == .checking {
+            // Looking may itself wait for a lock of the runtime.
+            isLooking = true
+            defer { isLooking = false }
+            if lock.isCondition || scheduler.holder(of: lock) != nil {
+                scheduler.refuseToWait(thread)
+            }
+            return ecs_not_waited
+        }
+        // The runtime may wait for a lock of its own while the scheduler runs.
+        if HiddenFromSanitizer.isActive { return ecs_not_waited }
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        return scheduler.wait(thread, for: lock, until: deadline)
+    }
+
+    /// This thread signals a condition of the system.
+    func didSignal(_ condition: SystemLock, toAll: Bool) {
+        if HiddenFromSanitizer.isActive { return }
+        HiddenFromSanitizer.begin()
+        scheduler?.didSignal(condition, toAll: toAll)
+        HiddenFromSanitizer.end()
+    }
+
+    /// This thread takes a lock of the system: of those, no orders are tried. In a program with
+    /// tasks, the orders of all steps are, and the runtime has such locks itself.
+    func willLock() {
+        guard let scheduler, let log = scheduler.log, log.isOpen, !log.hasTasks,
+            !HiddenFromSanitizer.isActive
+        else { return }
+        scheduler.chooser.orders?.isCut = true
+    }
+
+    /// A task begins on this thread.
+    func didStart(_ name: String?) {
+        HiddenFromSanitizer.begin()
+        if let thread, let scheduler { scheduler.tasks.didStart(thread, name) }
+        HiddenFromSanitizer.end()
+    }
+
+    func take(_ job: TaskJob, after delay: Int64) {
+        HiddenFromSanitizer.begin()
+        scheduler?.take(job, after: delay)
+        HiddenFromSanitizer.end()
+    }
+
+    /// Tells the schedule that ends in a trap on this thread, and with the process.
+    func reportTrap() {
+        HiddenFromSanitizer.begin()
+        if let thread, let scheduler { scheduler.reportTrap(thread) }
+        HiddenFromSanitizer.end()
+    }
+}

@@ -1,0 +1,198 @@
+/// An object that threads share, as a schedule knows it.
+///
+/// Where it has the same number in two schedules that begin alike, it is the same object.
+struct SharedObject: Hashable {
+    private let number: Int
+
+    /// What each step of a task may use: of plain Swift the simulation sees no more.
+    static let tasks = SharedObject(number: 1)
+    /// The numbers of new threads.
+    static let threads = SharedObject(number: 2)
+    static let time = SharedObject(number: 3)
+    /// The state of the library's objects, except of critical sections: one operation may read
+    /// words of several.
+    static let library = SharedObject(number: 4)
+    /// What the invariants of the program may look at after each step.
+    static let checked = SharedObject(number: 5)
+
+    /// What a thread waits by until another one wakes it.
+    static func parker(of thread: Int) -> SharedObject { made(by: thread, 0) }
+
+    /// The object that a thread has made so many others before.
+    static func made(by thread: Int, _ count: Int) -> SharedObject {
+        SharedObject(number: 1 << 40 | thread << 32 | count)
+    }
+
+    /// The object that a schedule has used so many others before, which it has not seen made.
+    static func found(_ count: Int) -> SharedObject { SharedObject(number: 1 << 50 | count) }
+
+    /// How many objects were found before this one; nil if it was made.
+    var foundAt: Int? { number & 1 << 50 == 0 ? nil : number & (1 << 50 - 1) }
+}
+
+/// What a step does to an object.
+struct Access: Hashable {
+    enum Kind: Hashable { case reads, writes, acquires, releases }
+    let object: SharedObject
+    let kind: Kind
+
+    /// Whether the order of the two can make a difference.
+    ///
+    /// A lock that is taken is waited for, so no step releases it where another may take it.
+    func conflicts(with other: Access) -> Bool {
+        guard object == other.object else { return false }
+        switch (kind, other.kind) {
+        case (.reads, .reads), (.releases, .releases), (.acquires, .releases),
+            (.releases, .acquires):
+            return false
+        default: return true
+        }
+    }
+}
+
+/// The steps of one schedule, and what each does to objects that other threads use.
+///
+/// A step goes from one scheduling point of a thread to its next one.
+final class OrderLog {
+    struct Step {
+        let thread: Int
+        var accesses: [Access] = []
+        /// Whether any order with any other step can make a difference.
+        var usesAll = false
+        /// The steps that have let the thread run: it could not have come before them.
+        var causes: [Int] = []
+        /// The step before which all had to happen; negative if there was none.
+        let barrier: Int
+        /// The place of its choice among those of the schedule; nil where there was none.
+        let choice: Int?
+    }
+
+    /// A thread that was about to take a lock, and found it taken.
+    struct Refusal {
+        let thread: Int
+        let lock: SharedObject
+        /// How many steps there had been.
+        let place: Int
+    }
+
+    private(set) var steps: [Step] = []
+    private(set) var refusals: [Refusal] = []
+    private var causes: [[Int]] = Chooser.zeros.map { _ in [] }
+    private var made: [Word: SharedObject] = [:]
+    private var counts = Chooser.zeros
+    private var barrier = -1
+    /// How many objects were found, which had not been seen made.
+    private(set) var foundCount = 0
+    /// The tracked values that the program has.
+    private var tracked: Set<SharedObject> = []
+    /// The tracked values that invariants have read, in this schedule and in earlier ones.
+    private(set) var checked: Set<SharedObject>
+    /// Whether steps are noted: the program runs, and has not failed.
+    var isOpen = false
+
+    /// Whether the program has tasks, in this schedule or in an earlier one.
+    var hasTasks: Bool
+
+    init(checked: Set<SharedObject> = [], hasTasks: Bool = false) {
+        (self.checked, self.hasTasks) = (checked, hasTasks)
+    }
+
+    /// A thread begins a step.
+    func begin(_ thread: Int, choice: Int?) {
+        steps.append(
+            Step(thread: thread, causes: causes[thread], barrier: barrier, choice: choice))
+        causes[thread] = []
+    }
+
+    /// A thread that is about to take a lock finds it taken: it could have come first.
+    func refuse(_ thread: Int, _ lock: Word) {
+        let lock = object(lock)
+        // Once for each attempt: the thread makes no step meanwhile.
+        let own = steps.lastIndex { $0.thread == thread } ?? -1
+        guard isOpen,
+            !refusals.contains(where: { $0.thread == thread && $0.lock == lock && $0.place > own })
+        else { return }
+        refusals.append(Refusal(thread: thread, lock: lock, place: steps.count))
+    }
+
+    // MARK: What a step does
+
+    /// The step that runs uses an object.
+    func add(_ kind: Access.Kind, _ object: SharedObject) {
+        guard isOpen, !steps.isEmpty else { return }
+        let access = Access(object: object, kind: kind)
+        if !steps[steps.count - 1].accesses.contains(access) {
+            steps[steps.count - 1].accesses.append(access)
+        }
+    }
+
+    func add(_ kind: Access.Kind, _ word: Word) {
+        if isOpen { add(kind, object(word)) }
+    }
+
+    /// The step that runs may use any object.
+    func addAll() {
+        if isOpen && !steps.isEmpty { steps[steps.count - 1].usesAll = true }
+    }
+
+    /// The step that runs lets a thread run. Returns the step, for what the thread takes later.
+    @discardableResult
+    func cause(_ thread: Int?) -> Int? {
+        guard isOpen, !steps.isEmpty else { return nil }
+        if let thread { causes[thread].append(steps.count - 1) }
+        return steps.count - 1
+    }
+
+    /// The step that runs could not have come before an earlier one.
+    func follow(_ step: Int?) {
+        guard isOpen, let step, !steps.isEmpty else { return }
+        steps[steps.count - 1].causes.append(step)
+    }
+
+    /// All that has happened came before what follows: time has passed, since no thread could run.
+    func passTime() { barrier = steps.count - 1 }
+
+    // MARK: Invariants
+
+    /// An invariant reads a tracked value.
+    func check(_ word: Word) { checked.insert(object(word)) }
+
+    /// The step that ends is followed by a check: its order with others makes a difference if the
+    /// invariants could see it.
+    ///
+    /// Of tracked values it is known which ones they read. Anything else that a step writes, or
+    /// that a lock guards, they may read as well.
+    func noteCheck() {
+        guard let step = steps.last else { return }
+        let isSeen = step.accesses.contains { access in
+            access.kind != .reads
+                && (!tracked.contains(access.object) || checked.contains(access.object))
+        }
+        let check = Access(object: .checked, kind: .writes)
+        if isSeen && !step.accesses.contains(check) {
+            steps[steps.count - 1].accesses.append(check)
+        }
+    }
+
+    // MARK: Objects
+
+    /// A thread has made a tracked value.
+    func makeTracked(_ word: Word, by thread: Int) {
+        make(word, by: thread)
+        if let object = made[word] { tracked.insert(object) }
+    }
+
+    /// A thread has made an object at this address.
+    func make(_ word: Word, by thread: Int) {
+        counts[thread] += 1
+        made[word] = .made(by: thread, counts[thread])
+    }
+
+    private func object(_ word: Word) -> SharedObject {
+        if let known = made[word] { return known }
+        let object = SharedObject.found(foundCount)
+        foundCount += 1
+        made[word] = object
+        return object
+    }
+}

@@ -1,0 +1,68 @@
+extension Search {
+    /// Runs each order of the program's operations that can make a difference.
+    func tryOrders(_ first: Outcome) -> SimulationReport {
+        guard settings.time == .whenIdle else {
+            return report(
+                0,
+                failure: misuse(
+                    "The exhaustive strategy tries all orders of threads, and the clock's moments have no end. Let time be "
+                        + "'.whenIdle', or take another strategy."))
+        }
+        let chooser = OrderChooser()
+        var (number, isOver) = (0, false)
+        var failed: Outcome?
+        var inversion: (Outcome, Int)?
+        runEach(chooser) { outcome in
+            number += 1
+            if outcome.finding != nil { failed = outcome }
+            if inversion == nil, outcome.inversion != nil { inversion = (outcome, number) }
+            isOver = !chooser.advance()
+            return failed == nil && !isOver && number < self.settings.schedules
+                && self.mayGoOn
+        }
+        let orders = chooser.orderCount
+        if let failed {
+            return report(number, orders: orders, failure: explain(failed, number))
+        }
+        if chooser.isLost {
+            let second = run(Chooser(), tracing: true)
+            return report(number, orders: orders, failure: nondeterminism(first, second, number))
+        }
+        return report(
+            number, orders: orders, isComplete: isOver && !chooser.isCut,
+            failure: inversion.flatMap { explainInversion($0.0, $0.1) })
+    }
+
+    private func misuse(_ message: String) -> SimulationFailure {
+        SimulationFailure(
+            kind: .misuse, simulation: settings.name, happened: message, schedule: 0, switches: 0,
+            token: nil, trace: [])
+    }
+}
+
+extension SimulationScheduler {
+    /// The thread that runs next, in the search of all orders.
+    func chooseOrder(_ orders: OrderChooser, _ candidates: UInt64, _ usual: Int) -> Int {
+        var (blocked, rest): (UInt64, UInt64) = (0, candidates)
+        var refused: [(thread: Int, lock: Word)] = []
+        // Where all wait for locks, they go on and queue: until time passes, or for ever.
+        var othersQueue = true
+        while rest != 0 {
+            let id = rest.trailingZeroBitCount
+            rest &= rest - 1
+            if let lock = threads[id].entering, lock.holder != 0 {
+                blocked |= 1 << UInt64(id)
+                refused.append((id, lock))
+            } else if !threads[id].isQueued {
+                othersQueue = false
+            }
+        }
+        for (thread, lock) in refused { log?.refuse(thread, lock) }
+        let target = orders.choose(
+            candidates, blocked: othersQueue ? 0 : blocked, isChecked: !conditions.isEmpty,
+            usual: usual)
+        // Any thread may cancel a task, or feed the stream that one awaits.
+        if log?.hasTasks == true { log?.add(.writes, .tasks) }
+        return target
+    }
+}

@@ -1,0 +1,109 @@
+internal import ExecutionContexts
+
+/// The schedules that a search runs one after another.
+///
+/// The host on which a schedule ends begins the next one, without a switch of system threads. Where
+/// it ends on a host that is blocked for ever, the thread of the search begins the next one.
+final class Series {
+    private let search: Search
+    private let chooser: Chooser
+    private let isTraced: Bool
+    private let goesOn: (Search.Outcome) -> Bool
+    private var scheduler: SimulationScheduler?
+    private var isOver = false
+
+    init(
+        _ search: Search, _ chooser: Chooser, tracing: Bool,
+        _ goesOn: @escaping (Search.Outcome) -> Bool
+    ) {
+        (self.search, self.chooser, isTraced, self.goesOn) = (search, chooser, tracing, goesOn)
+    }
+
+    /// Runs all schedules; on the thread of the search.
+    func run() {
+        repeat {
+            if let first = begin() { scheduler?.run(first) }
+            search.hosts.searchToken.wait()
+            // The end of the series is known, or that of a schedule.
+            if !isOver { end() }
+        } while !isOver
+        scheduler = nil
+    }
+
+    /// Ends a schedule on its last host; returns the thread with which that begins the next one.
+    func next(on host: HostThread) -> SimulatedThread? {
+        end()
+        if !isOver, let first = begin() {
+            first.host = host
+            host.assign(first, on: scheduler)
+            return first
+        }
+        isOver = true
+        search.hosts.free(host)
+        search.hosts.searchToken.pass()
+        return nil
+    }
+
+    private func begin() -> SimulatedThread? {
+        let trace = isTraced ? SimulationTrace() : nil
+        chooser.begin()
+        let scheduler = SimulationScheduler(search.settings, chooser, search.hosts, trace: trace)
+        self.scheduler = scheduler
+        let world = SimulatedWorld(scheduler)
+        return scheduler.begin { [body = search.body] in
+            do {
+                try body(world)
+            } catch {
+                HiddenFromSanitizer.begin()
+                scheduler.fail(
+                    .threw, "The simulation's body threw \(SimulationScheduler.text(error))")
+                HiddenFromSanitizer.end()
+            }
+        }
+    }
+
+    private func end() {
+        guard let scheduler else { return }
+        self.scheduler = nil
+        let outcome = search.outcome(of: scheduler)
+        chooser.end(operations: outcome.operations)
+        let ended = scheduler.threads.filter(\.isDone)
+        // Frees what the program leaves, whose deinits may synchronize with others.
+        HiddenFromSanitizer.suspended {
+            for thread in ended { thread.edge.acquire() }
+            scheduler.close()
+        }
+        search.hosts.keep(scheduler.threads)
+        for thread in scheduler.threads where !thread.isDone { thread.host?.abandon() }
+        search.hosts.turn.scheduleDidEnd()
+        isOver = !goesOn(outcome)
+    }
+}
+
+extension Search {
+    /// What a schedule has shown that is over.
+    func outcome(of scheduler: SimulationScheduler) -> Outcome {
+        var finding = scheduler.failure
+        if finding?.kind == .lostWakeUp,
+            let thread = scheduler.threads.first(where: {
+                !$0.isDone && $0.host?.wasWokenFromOutside == true
+            })
+        {
+            hosts.report(
+                foreign:
+                    "'\(thread.name)' was woken by a thread that the simulation does not control (law 33). "
+                    + "Let what it waits for be done by threads and contexts of the simulation.")
+        }
+        if let foreign = hosts.takeForeignUse() {
+            finding = Finding(kind: .foreign, message: foreign)
+        }
+        return Outcome(
+            finding: finding, inversion: scheduler.inversion,
+            schedule: Schedule(switches: scheduler.switches),
+            decisions: scheduler.decisions,
+            // Only an outcome that is explained needs them.
+            names: scheduler.trace == nil ? [] : scheduler.threads.map(\.name),
+            events: scheduler.trace?.texts ?? [], story: scheduler.trace?.report ?? [],
+            operations: scheduler.threads.map(\.operations))
+    }
+}

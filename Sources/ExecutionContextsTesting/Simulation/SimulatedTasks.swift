@@ -1,0 +1,265 @@
+internal import CSimulation
+internal import ExecutionContexts
+
+/// The tasks of one schedule, each of which is a simulated thread while it can run.
+///
+/// A task keeps its thread from its first job to its end. If more tasks live than there may be
+/// threads, a suspended one gives its thread up, and its next job takes another.
+@safe final class SimulatedTasks: @unchecked Sendable {
+    // Unchecked: the thread that owns the scheduler token owns this object.
+
+    /// How many threads tasks may have at a time; the others are for threads and contexts.
+    private static let most = 40
+
+    /// The schedule that runs; nil between two of them.
+    private(set) var scheduler: SimulationScheduler!
+    /// How many threads tasks have or had.
+    private var threadCount = 0
+    /// How often a task has got a thread.
+    private var assignments = 0
+    private let records = TaskRecords()
+    /// How many tasks have begun and not ended.
+    private(set) var livingCount = 0
+    /// The task that starts the program and that no schedule ends.
+    var ignored: UInt32?
+    /// The names of actors, by their places in memory.
+    private var actors: [UInt: (type: String, name: String)] = [:]
+    /// Not among the names of tasks: only traced schedules ask for those of actors.
+    private var actorNames = Names()
+    /// Jobs that wait for a thread.
+    private var overflow = ArraySlice<TaskJob>()
+    /// The threads whose job has begun and not returned, as a set of their numbers.
+    private(set) var begun: UInt64 = 0
+    private var started = 0
+    /// What the task begins with that runs now, until its name is known.
+    private var beginning: SimulationTrace.TraceEvent?
+
+    /// Begins a schedule, after the end of the one before.
+    func begin(_ scheduler: SimulationScheduler) {
+        self.scheduler = scheduler
+        (started, begun, ignored, beginning) = (0, 0, nil, nil)
+        (threadCount, assignments, actorNames) = (0, 0, Names())
+    }
+
+    /// Takes a job that can run.
+    func add(_ job: TaskJob) {
+        guard let scheduler else { return }
+        guard let thread = thread(for: job) else {
+            // No task that ends would make room.
+            if threadCount == 0 { scheduler.failForTooManyThreads() }
+            return overflow.append(job)
+        }
+        thread.next = job
+        // A thread that runs a job of its task begins the next one when it returns.
+        if thread.state == .idle { scheduler.wake(thread) }
+    }
+
+    /// Notes that the job ends a sleep, if its task has not begun.
+    func noteSleep(_ job: TaskJob) {
+        guard job.isTask else { return }
+        let record = records.record(of: job)
+        if record.job == nil { record.endsSleep = true }
+    }
+
+    /// Notes which functions have created a task.
+    func didCreate(_ task: TaskJob, by callers: UnsafeBufferPointer<UInt>) {
+        let record = records.record(of: task)
+        record.creators.removeAll(keepingCapacity: true)
+        unsafe record.creators.append(contentsOf: callers)
+    }
+
+    private func isOfProgram(_ task: TaskRecord) -> Bool {
+        task.number != ignored && !task.endsSleep
+    }
+
+    // MARK: Threads
+
+    /// The thread of the job's task; nil if all are taken.
+    private func thread(for job: TaskJob) -> SimulatedThread? {
+        if job.isTask, let thread = records.known(job)?.thread { return thread }
+        guard let thread = newThread() ?? idleThread() else { return nil }
+        assign(job, to: thread)
+        return thread
+    }
+
+    private func assign(_ job: TaskJob, to thread: SimulatedThread) {
+        assignments += 1
+        thread.assignment = assignments
+        thread.task?.thread = nil
+        thread.task = nil
+        guard job.isTask else {
+            thread.title = records.known(job).map { .endOfYield($0.title) } ?? .plain("a job")
+            return
+        }
+        let record = records.record(of: job)
+        if record.title == .none {
+            if record.endsSleep {
+                record.title = .plain("the end of a sleep")
+            } else {
+                if record.number != ignored { started += 1 }
+                record.title = .task(started)
+            }
+        }
+        thread.task = record
+        record.thread = thread
+        thread.title = record.title
+        if case .plain(let name) = record.title {
+            scheduler.hosts.setTaskName(of: thread.id, to: name)
+        }
+    }
+
+    private func newThread() -> SimulatedThread? {
+        guard threadCount < Self.most, let thread = scheduler.addTaskThread() else { return nil }
+        threadCount += 1
+        return thread
+    }
+
+    /// A thread without a job: rather one whose task has ended than one whose task is suspended.
+    private func idleThread() -> SimulatedThread? {
+        let free = scheduler.threads.filter {
+            $0.isOfTasks && $0.state == .idle && $0.next == nil && $0.host == nil
+        }
+        // Of several, the one that was given to a task first.
+        return free.filter { $0.task == nil }.min { $0.assignment < $1.assignment }
+            ?? free.min { $0.assignment < $1.assignment }
+    }
+
+    // MARK: Running a job
+
+    /// Runs the next job of a simulated thread, which calls.
+    func run(_ thread: SimulatedThread, on scheduler: SimulationScheduler) {
+        HiddenFromSanitizer.begin()
+        guard let job = thread.next else { return HiddenFromSanitizer.end() }
+        thread.next = nil
+        scheduler.step(thread)
+        thread.isolation = job.isolation
+        begun |= 1 << UInt64(thread.id)
+        noteActor(.acquires, job)
+        let isFirst = begin(job, thread)
+        if let trace = scheduler.trace { self.trace(job, thread, isFirst, trace) }
+        HiddenFromSanitizer.end()
+        job.run(isFirst: isFirst)
+        HiddenFromSanitizer.begin()
+        begun &= ~(1 << UInt64(thread.id))
+        noteActor(.releases, job)
+        // A job that is no task is gone after it has run.
+        let ended = thread.task.flatMap { job.hasEnded ? didEnd($0, thread) : nil }
+        HiddenFromSanitizer.end()
+        // The program's deinits may run here.
+        ended?.release()
+    }
+
+    /// An actor is like a lock, which a job has from its begin to its end.
+    private func noteActor(_ kind: Access.Kind, _ job: TaskJob) {
+        guard let log = scheduler.log, let actor = Word(address: job.isolation) else { return }
+        log.add(kind, actor)
+    }
+
+    private func trace(
+        _ job: TaskJob, _ thread: SimulatedThread, _ isFirst: Bool, _ trace: SimulationTrace
+    ) {
+        guard let task = thread.task, isOfProgram(task) else { return }
+        let event = SimulationTrace.TraceEvent.runs(
+            isFirst: isFirst, actor: actorName(of: job), locations: job.locations)
+        // The first part tells its name before it is traced.
+        if isFirst { beginning = event } else { trace.add(thread, event) }
+    }
+
+    /// Registers the job's task; returns whether this is its first part.
+    private func begin(_ job: TaskJob, _ thread: SimulatedThread) -> Bool {
+        guard let task = thread.task, task.job == nil, task.number != ignored else { return false }
+        job.setOwner(scheduler.hosts.number, record: task.place + 1)
+        job.retain()
+        task.job = job
+        livingCount += 1
+        return true
+    }
+
+    /// Gives a task that begins the name that the program has given it.
+    func didStart(_ thread: SimulatedThread, _ name: String?) {
+        if let name, let task = thread.task, task.job != nil {
+            let before = task.title
+            task.title = .plain(scheduler.names.unique(name))
+            thread.title = task.title
+            scheduler.trace?.rename(before.text, to: thread.name)
+        }
+        scheduler.hosts.setTaskName(of: thread.id, to: name)
+        if let beginning { scheduler.trace?.add(thread, beginning) }
+        beginning = nil
+    }
+
+    /// Returns what is to be released of the task.
+    private func didEnd(_ task: TaskRecord, _ thread: SimulatedThread) -> TaskJob? {
+        thread.task = nil
+        if task.job != nil { livingCount -= 1 }
+        return records.end(task)
+    }
+
+    private func actorName(of job: TaskJob) -> String? {
+        guard let name = job.actorName else { return nil }
+        let known = actors[job.isolation]
+        // A later actor may have the place of an earlier one.
+        if let known, known.type == name { return known.name }
+        let unique = actorNames.unique(name)
+        actors[job.isolation] = (name, unique)
+        return unique
+    }
+
+    /// Whether a thread whose job has returned has another one to run.
+    func hasJob(for thread: SimulatedThread) -> Bool {
+        if thread.next == nil, let job = overflow.popFirst() {
+            // Its task may have got a thread meanwhile; then that one runs the job.
+            if job.isTask, let other = records.known(job)?.thread, other !== thread {
+                add(job)
+            } else {
+                assign(job, to: thread)
+                thread.next = job
+            }
+        }
+        return thread.next != nil
+    }
+
+    /// The candidates that may begin or continue, without those whose actor is taken by a job that
+    /// has begun.
+    func allowed(_ candidates: UInt64) -> UInt64 {
+        guard begun != 0 else { return candidates }
+        var allowed = candidates
+        for thread in scheduler.threads where candidates & ~begun & 1 << UInt64(thread.id) != 0 {
+            guard let isolation = thread.next?.isolation, isolation != 0 else { continue }
+            if isTaken(isolation) { allowed &= ~(1 << UInt64(thread.id)) }
+        }
+        return allowed
+    }
+
+    private func isTaken(_ isolation: UInt) -> Bool {
+        scheduler.threads.contains { begun & 1 << UInt64($0.id) != 0 && $0.isolation == isolation }
+    }
+
+    // MARK: The end
+
+    /// What the tasks wait in that have not ended when no thread can run; nil if there are none.
+    var waits: (count: Int, text: String)? {
+        // One that an executor of the program's own has run may have ended there.
+        let tasks = records.all.filter { $0.job?.hasEnded == false }.sorted {
+            $0.number < $1.number
+        }
+        guard !tasks.isEmpty else { return nil }
+        let texts = tasks.prefix(8).map { task in
+            let place =
+                CodeLocations.function(at: task.job?.locations ?? []).map { " in \($0)" } ?? ""
+            let start =
+                CodeLocations.function(at: task.creators).map { ", started in \($0)," } ?? ""
+            return "'\(task.title.text)'\(start) waits\(place)"
+        }
+        let more = tasks.count > 8 ? ", and \(tasks.count - 8) more" : ""
+        return (tasks.count, texts.joined(separator: "; ") + more)
+    }
+
+    /// Ends the schedule.
+    func close() {
+        for thread in scheduler.threads { thread.task = nil }
+        records.endAll()
+        livingCount = 0
+        (overflow, actors, scheduler) = ([], [:], nil)
+    }
+}

@@ -1,0 +1,166 @@
+internal import CSimulation
+internal import ExecutionContexts
+
+/// Where the jobs of Swift's tasks and actors enter a simulation.
+enum TaskDoors {
+    /// Installs the hooks of the runtime, once in a process.
+    static let open: Void = {
+        ProcessExecutors.install()
+        unsafe ecs_install(
+            ecs_simulator(
+                take: { simulation, job, executor, delay in
+                    unsafe HostThread.of(simulation).take(TaskJob(job, executor), after: delay)
+                },
+                now: { unsafe HostThread.of($0).clockReading },
+                sleep: { unsafe HostThread.of($0).pause(for: $1) },
+                did_miss: { unsafe HostThread.of($0).didMissChange() },
+                did_create: { simulation, task, callers, count in
+                    let task = unsafe TaskJob(
+                        UnsafeMutableRawPointer(mutating: task), ecs_executor())
+                    unsafe HostThread.of(simulation).didCreate(
+                        task, by: UnsafeBufferPointer(start: callers, count: count))
+                },
+                wait: { unsafe HostThread.of($0).wait(for: SystemLock($1), until: $2) },
+                did_signal: { unsafe HostThread.of($0).didSignal(SystemLock($1), toAll: $2) },
+                will_lock: { unsafe HostThread.of($0).willLock() },
+                did_start: { simulation, name in
+                    unsafe HostThread.of(simulation).didStart(
+                        name.map { unsafe String(cString: $0) })
+                },
+                did_leave: { search, job in
+                    let job = unsafe UnsafeMutableRawPointer(mutating: job)
+                    unsafe RunningSearches.taskDidLeave(search, TaskJob(job, ecs_executor()))
+                },
+                refuse_layout: {
+                    fatalError(
+                        "This Swift runtime lays tasks out in a way that the simulation does not know: update "
+                            + "ExecutionContexts, or simulate with a runtime that Docs/Simulation.md names."
+                    )
+                },
+                will_trap: { unsafe HostThread.of($0).reportTrap() }),
+            // A reference to an executor is two words, which the runtime's C interface declares so.
+            unsafe unsafeBitCast(Taker.shared.asUnownedSerialExecutor(), to: ecs_executor.self))
+        ecs_watch_traps()
+    }()
+
+    /// Whether the calling thread belongs to a simulation.
+    static var isSimulating: Bool { unsafe ecs_current() != nil }
+
+    /// The job, which a thread outside of simulations has; nil if it belongs to one, which then is
+    /// told that it has left.
+    static func unlessLeft(_ job: consuming ExecutorJob) -> ExecutorJob? {
+        let job = UnownedJob(job)
+        // A job is a pointer, as the runtime's own interface has it.
+        let pointer = unsafe unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
+        return unsafe ecs_did_leave(pointer) ? nil : ExecutorJob(job)
+    }
+
+    /// Gives a job to the simulation of the calling thread.
+    static func take(
+        _ job: consuming ExecutorJob, isForMain: Bool = false, after delay: Duration = .zero
+    ) {
+        guard let host = HostThread.current else { return }
+        // A job is a pointer, as the runtime's own interface has it.
+        let pointer = unsafe unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self)
+        let executor = isForMain ? unsafe TaskJob.main : unsafe ecs_executor()
+        unsafe host.take(
+            TaskJob(pointer, executor),
+            after: ContextInstant(nanoseconds: 0).advanced(by: delay).nanoseconds)
+    }
+}
+
+/// The executor on which the runtime suspends the tasks of a simulation.
+private final class Taker: SerialExecutor {
+    static let shared = Taker()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        // A job is a pointer, as the runtime's own interface has it.
+        unsafe ecs_take(unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self))
+    }
+}
+
+/// A job of the concurrency runtime: the next part of a task, up to its next suspension.
+@safe struct TaskJob: @unchecked Sendable {
+    // Unchecked: the runtime gives each job to one thread, to be run once.
+    private let pointer: UnsafeMutableRawPointer
+    private let executor: ecs_executor
+
+    init(_ pointer: UnsafeMutableRawPointer, _ executor: ecs_executor) {
+        unsafe (self.pointer, self.executor) = (pointer, executor)
+    }
+
+    /// The actor, or the other executor, that the job needs exclusively; zero for none.
+    var isolation: UInt { unsafe UInt(bitPattern: executor.identity) }
+
+    /// Whether the job is the next part of a task; other jobs run once.
+    var isTask: Bool { unsafe ecs_is_task(pointer) }
+
+    /// The number of the task, or of the one that the job only resumes, as `Task.yield` has it;
+    /// zero for other jobs.
+    var number: UInt32 { unsafe ecs_task_number(pointer) }
+
+    /// The record of that task, if it has one, counted from one.
+    var record: Int { Int(unsafe ecs_record(pointer)) }
+
+    /// Runs the job on the calling thread.
+    func run(isFirst: Bool) {
+        if isFirst {
+            unsafe ecs_run_first(pointer, executor)
+        } else {
+            unsafe ecs_run(pointer, executor)
+        }
+    }
+
+    /// The actor that the job has exclusively, as people name it.
+    var actorName: String? {
+        guard isolation != 0 else { return nil }
+        if unsafe isolation == UInt(bitPattern: Self.main.identity) { return "MainActor" }
+        // The job keeps its actor alive.
+        let actor = unsafe Unmanaged<AnyObject>.fromOpaque(executor.identity!).takeUnretainedValue()
+        return String(describing: type(of: actor))
+    }
+
+    fileprivate static var main: ecs_executor {
+        // A reference to an executor is two words, which the runtime's C interface declares so.
+        unsafe unsafeBitCast(MainActor.sharedUnownedExecutor, to: ecs_executor.self)
+    }
+
+    /// Addresses of code at which the task goes on, or begins.
+    var locations: [UInt] {
+        unsafe [UInt](unsafeUninitializedCapacity: 24) { buffer, count in
+            count = unsafe ecs_locations(pointer, buffer.baseAddress!, buffer.count)
+        }
+    }
+
+    /// Says which record is the task's, and which search it belongs to should another thread resume
+    /// it; zero for none yet.
+    func setOwner(_ search: UInt, record: Int) {
+        unsafe ecs_set_owner(pointer, UInt32(truncatingIfNeeded: search), UInt32(record))
+    }
+
+    /// Keeps the task alive, to be asked after a job whether it has ended.
+    func retain() { unsafe ecs_retain(pointer) }
+    func release() { unsafe ecs_release(pointer) }
+    var hasEnded: Bool { unsafe ecs_has_ended(pointer) }
+}
+
+/// A lock of the system, which a job may hold while it is paused; or a condition of the system.
+///
+/// It lives as long as a thread waits for it, and only then it is asked.
+@safe struct SystemLock {
+    private let lock: ecs_lock
+
+    init(_ lock: ecs_lock) { unsafe self.lock = lock }
+
+    var isTaken: Bool { unsafe ecs_is_taken(lock) }
+
+    /// Whether it is a `Mutex`, which traps where the thread that has it takes it again.
+    var trapsOnReentry: Bool { unsafe lock.word == lock.holder }
+
+    var isCondition: Bool { unsafe lock.holder == nil }
+
+    func isSame(as other: SystemLock) -> Bool { unsafe lock.word == other.lock.word }
+
+    /// The number by which the system knows the thread that holds it.
+    var holder: UInt32 { unsafe ecs_holder(lock) }
+}

@@ -1,0 +1,73 @@
+internal import ExecutionContexts
+internal import Synchronization
+
+/// The turn to run tasks, which one search of the process has at a time.
+///
+/// Searches may share an actor: the main actor, or a `static let shared`. The runtime queues the
+/// jobs of an actor for the whole process, and what one search lets an actor do would show in the
+/// schedules of another:
+///
+/// 1. A search takes the turn when a schedule has its first task, after those that asked before.
+/// 2. It keeps the turn to the end of a schedule. After some schedules, and at the end of the
+///    search, the next one gets it.
+final class TaskTurn: Sendable {
+    private struct State {
+        var owner: TaskTurn?
+        var waiting: [TaskTurn] = []
+    }
+    private static let state = Locked(State())
+    /// How many schedules a search runs while another one waits.
+    private static let mostSchedules = 8
+
+    // Relaxed, here and below: only the threads of the search use it, whose token orders them. The
+    // caller of the search takes it away where they are blocked.
+    private let isOwn = Atomic(false)
+    private let scheduleCount = Atomic(0)
+    private let comes = Signal()
+
+    /// Takes the turn, if the search does not have it; calls `each` from time to time while it
+    /// waits.
+    func take(each: () -> Void) {
+        if isOwn.load(ordering: .relaxed) { return }
+        // The sanitizer sees that one search comes after the other.
+        HiddenFromSanitizer.suspended { wait(each) }
+        isOwn.store(true, ordering: .relaxed)
+    }
+
+    private func wait(_ each: () -> Void) {
+        let isFree = Self.state.withLock { state in
+            if state.owner != nil {
+                state.waiting.append(self)
+                return false
+            }
+            state.owner = self
+            return true
+        }
+        // The search is not blocked: the other one's report says so if that one is.
+        if !isFree { while !comes.wait(count: 1, atMost: .milliseconds(100)) { each() } }
+    }
+
+    /// Lets others run between two schedules.
+    func scheduleDidEnd() {
+        guard isOwn.load(ordering: .relaxed) else { return }
+        let count = scheduleCount.add(1, ordering: .relaxed).newValue
+        if count % Self.mostSchedules == 0, Self.state.withLock({ !$0.waiting.isEmpty }) {
+            giveUp()
+        }
+    }
+
+    /// Whether the search has run tasks.
+    var wasTaken: Bool { scheduleCount.load(ordering: .relaxed) > 0 }
+
+    /// Gives the turn to the search that has waited longest.
+    func giveUp() {
+        isOwn.store(false, ordering: .relaxed)
+        HiddenFromSanitizer.suspended {
+            Self.state.withLock { state in
+                guard state.owner === self else { return }
+                state.owner = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+                state.owner?.comes.happen()
+            }
+        }
+    }
+}

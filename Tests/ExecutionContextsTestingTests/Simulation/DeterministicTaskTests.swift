@@ -1,0 +1,61 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// One order, for ordinary tests.
+@Suite(.timeLimit(.minutes(30)))
+struct DeterministicTaskTests {
+    private struct Wrong: Error {}
+
+    @Test func `A body returns its value, sleeps take no time, and expectations are of its test`()
+        async throws
+    {
+        let start = ContinuousClock.now
+        let text = try await withDeterministicTasks {
+            let search = Task {
+                try await Task.sleep(for: .seconds(3_000))
+                return "found"
+            }
+            #expect(try await search.value == "found")
+            return try await search.value
+        }
+        #expect(text == "found")
+        #expect(ContinuousClock.now - start < .seconds(60))
+    }
+
+    @Test func `A body throws its own error`() async {
+        await #expect(throws: Wrong.self) { try await withDeterministicTasks { throw Wrong() } }
+    }
+
+    @Test func `The order is the same each time`() async throws {
+        func order() async throws -> [Int] {
+            try await withDeterministicTasks {
+                let log = Log()
+                await withTaskGroup { group in
+                    for number in 0..<8 {
+                        group.addTask {
+                            for _ in 0..<number % 3 { await Task.yield() }
+                            await log.add(number)
+                        }
+                    }
+                }
+                return await log.all
+            }
+        }
+        let first = try await order()
+        for _ in 0..<20 { #expect(try await order() == first) }
+    }
+
+    @Test func `A body that nothing resumes is an error`() async {
+        let (stream, source) = AsyncStream.makeStream(of: Int.self)
+        await #expect(throws: SimulationFailure.self) {
+            try await withDeterministicTasks { for await _ in stream {} }
+        }
+        source.finish()
+    }
+
+    private actor Log {
+        var all: [Int] = []
+        func add(_ number: Int) { all.append(number) }
+    }
+}

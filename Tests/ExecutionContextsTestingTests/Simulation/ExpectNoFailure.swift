@@ -1,0 +1,12 @@
+import ExecutionContextsTesting
+import Testing
+
+/// Fails the test if one of many schedules of a program of tasks shows a fault.
+func expectNoFailure(
+    _ name: String, schedules: Int = 300, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
+) async {
+    let report = await search(name, schedules: schedules, body)
+    #expect(report.failure == nil, "\(report)", sourceLocation: sourceLocation)
+    #expect(report.schedules == schedules, sourceLocation: sourceLocation)
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// What ends a simulation from outside, or with the process.
+@Suite(.timeLimit(.minutes(30)))
+struct PlainTaskEndTests {
+    @Test func `Law 33: a task that a thread of the system resumes has left`() async {
+        var kinds: Set<SimulationFailure.Kind?> = []
+        // A thread that is late is not waited for, and one that is early has resumed nothing yet.
+        while !kinds.contains(.foreign) && kinds.count < 3 {
+            let report = await search("left", schedules: 20) { _ in
+                await withCheckedContinuation { next in
+                    Thread.detachNewThread { next.resume() }
+                }
+            }
+            kinds.insert(report.failure?.kind)
+            #expect([.foreign, .lostWakeUp, .nondeterminism, nil].contains(report.failure?.kind))
+            if report.failure?.kind == .foreign {
+                #expect(report.failure?.happened.contains("was resumed by a thread") == true)
+            }
+        }
+        #expect(kinds.contains(.foreign), "\(kinds)")
+    }
+
+    @Test func `Law 33: a task that sleeps beyond the horizon is told`() async {
+        let report = await search("long", horizon: .seconds(60)) { _ in
+            try await Task.sleep(for: .seconds(61))
+        }
+        #expect(report.failure?.kind == .leftover)
+        #expect(report.failure?.happened.contains("'horizon'") == true)
+        #expect(report.failure?.happened.contains("Nothing is left") == false)
+    }
+
+    @Test func `Law 33: a task that blocks its thread is named`() async {
+        let isOver = DispatchSemaphore(value: 0)
+        let report = await search("blocked", patience: .milliseconds(200)) { _ in
+            await Task(name: "uploader") { Self.wait(for: isOver) }.value
+        }
+        isOver.signal()
+        #expect(report.failure?.kind == .blocked)
+        #expect(report.failure?.happened.contains("'uploader'") == true)
+    }
+
+    private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
+
+    @Test func `Law 33: what grows from schedule to schedule is no finding of one`() async {
+        let runs = Locked(0)
+        struct Full: Error {}
+        let report = await search("grows", schedules: 100) { _ in
+            let run = runs.withLock { runs in
+                runs += 1
+                return runs
+            }
+            await Task.yield()
+            if run > 20 { throw Full() }
+        }
+        #expect(report.failure?.kind == .nondeterminism)
+        #expect(report.failure?.token == nil)
+    }
+
+    @Test func `Law 33: a trap tells its schedule`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
+            _ = await search("trap") { _ in
+                let twice = Task {
+                    await withCheckedContinuation { (next: CheckedContinuation<Void, Never>) in
+                        Task { next.resume() }
+                        Task { next.resume() }
+                    }
+                }
+                await twice.value
+            }
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Simulation 'trap' trapped"))
+        #expect(text.contains("EXECUTION_CONTEXTS_REPLAY="))
+    }
+}

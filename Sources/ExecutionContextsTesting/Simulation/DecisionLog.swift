@@ -18,6 +18,11 @@ struct DecisionLog: Hashable, Sendable {
         return (word >> 56 & 0xFF, word & 0xFFFF_FFFF_FFFF, word >> 48 & 0xFF)
     }
 
+    /// One decision as a number; beyond the end, one that no decision has.
+    func word(_ step: Int) -> Int {
+        steps.indices.contains(step) ? Int(truncatingIfNeeded: steps[step]) : -1
+    }
+
     /// The first step that differs in the other log; nil if there is none.
     func firstDifference(from other: DecisionLog) -> Int? {
         let common = zip(steps, other.steps).prefix { $0 == $1 }.count

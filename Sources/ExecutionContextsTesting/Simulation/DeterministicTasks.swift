@@ -74,7 +74,9 @@ extension Search {
     fileprivate func failureOfUsualOrder() async -> SimulationFailure? {
         await withCheckedContinuation { continuation in
             startThread {
-                continuation.resume(returning: self.perform(replaying: Schedule()).failure)
+                continuation.resume(
+                    returning: self.perform(replaying: Token(schedule: Schedule(), path: nil))
+                        .failure)
             }
         }
     }

@@ -1,7 +1,8 @@
 extension Search {
     /// Runs the schedule of a token, or one near it.
-    func replay(_ schedule: Schedule) -> SimulationReport {
+    func replay(_ token: Token) -> SimulationReport {
         defer { hosts.dismiss() }
+        let schedule = token.schedule
         let chooser = ReplayingChooser(schedule)
         let outcome = run(chooser, tracing: true)
         if outcome.finding != nil {
@@ -10,18 +11,48 @@ extension Search {
         if let inversion = explainInversion(outcome, 1) { return report(1, failure: inversion) }
         if let near = failureNear(schedule) { return report(1, failure: near) }
         let unused = schedule.switches.count - chooser.taken
-        return report(1, failure: unused == 0 ? nil : unfit(unused, of: schedule))
+        let departure = token.path.flatMap {
+            $0.departure(of: Path(outcome, steps: $0.steps))
+        }
+        guard unused > 0 || departure != nil else { return report(1, failure: nil) }
+        return report(1, failure: unfit(schedule, unused, departure, outcome))
     }
 
     /// Reports a replay that found nothing, but did not follow its token.
-    private func unfit(_ unused: Int, of schedule: Schedule) -> SimulationFailure {
+    private func unfit(
+        _ schedule: Schedule, _ unused: Int, _ departure: ClosedRange<Int>?, _ outcome: Outcome
+    ) -> SimulationFailure {
         let count = schedule.switches.count
+        var texts: [String] = []
+        if unused > 0 {
+            texts.append(
+                "\(unused) of the token's \(count) switches \(unused == 1 ? "does" : "do") not apply to this program."
+            )
+        }
+        if let departure {
+            texts.append("The replay left the path of the token \(place(departure, outcome)).")
+        }
+        texts.append(
+            "The program has changed since the token was made, or it depends on more than the schedule: on the order "
+                + "of a set, which differs in each process (SWIFT_DETERMINISTIC_HASHING=1 in the environment makes "
+                + "it the same), on a random number, on a real clock. What ran instead found nothing, and shows "
+                + "nothing: search again (law 33).")
         return SimulationFailure(
-            kind: .unfit, simulation: settings.name,
-            happened:
-                "\(unused) of the token's \(count) switches \(unused == 1 ? "does" : "do") not apply to this program, which has "
-                + "changed since the token was made. What ran instead found nothing, and shows nothing: search again (law 33).",
-            schedule: 0, switches: count, token: nil, trace: [])
+            kind: .unfit, simulation: settings.name, happened: texts.joined(separator: " "),
+            schedule: 0, switches: count, token: nil, trace: outcome.story)
+    }
+
+    /// Where a run left a path, in words.
+    private func place(_ departure: ClosedRange<Int>, _ outcome: Outcome) -> String {
+        let steps =
+            departure.count == 1
+            ? "at step \(departure.lowerBound)"
+            : "between steps \(departure.lowerBound) and \(departure.upperBound)"
+        let events = outcome.events.drop { $0.step < departure.lowerBound - 1 }
+            .prefix { $0.step < departure.upperBound }
+        guard !events.isEmpty else { return steps + ", where the program has ended" }
+        let shown = events.prefix(6).map(\.text).joined(separator: ", ")
+        return "\(steps) (there: \(shown)\(events.count > 6 ? ", and more" : ""))"
     }
 
     /// A failure of a schedule whose switches are a few operations away from those of the token.

@@ -38,6 +38,10 @@ final class Search: Sendable {
         /// The names of the threads, and the events of each step; events only if the run is traced.
         var names: [String]
         var events: [(step: Int, text: String)]
+        /// The same events, a number for each.
+        var marks: [(step: Int, hash: Int)]
+        /// How many decisions came before the failure.
+        var stepsToFailure: Int
         var story: [String]
         /// The operations of each thread.
         var operations: [Int]
@@ -47,13 +51,13 @@ final class Search: Sendable {
 
     /// Searches, or replays one schedule, on threads of its own; blocks the caller until there is a
     /// result.
-    func perform(replaying schedule: Schedule?) -> SimulationReport {
+    func perform(replaying token: Token?) -> SimulationReport {
         TaskDoors.open
         hosts.register()
         defer { hosts.unregister() }
         startThread { [self] in
             hosts.pin()
-            let report = schedule.map(replay) ?? explore()
+            let report = token.map(replay) ?? explore()
             result.withLock { $0 = report }
             isOver.happen()
         }
@@ -276,7 +280,13 @@ final class Search: Sendable {
             kind: outcome.finding!.kind, simulation: settings.name,
             happened: outcome.finding!.message,
             schedule: number, switches: schedule?.switches.count ?? outcome.schedule.switches.count,
-            token: settings.isSearch ? schedule?.token(for: settings.identity) : nil,
+            token: settings.isSearch ? schedule.map { token($0, outcome) } : nil,
             trace: outcome.story)
+    }
+
+    /// The word that replays a schedule whose run was traced.
+    private func token(_ schedule: Schedule, _ outcome: Outcome) -> String {
+        let path = Path(outcome, steps: outcome.stepsToFailure)
+        return Token(schedule: schedule, path: path).text(for: settings.identity)
     }
 }

@@ -103,7 +103,9 @@ extension Search {
             decisions: scheduler.decisions,
             // Only an outcome that is explained needs them.
             names: scheduler.trace == nil ? [] : scheduler.threads.map(\.name),
-            events: scheduler.trace?.texts ?? [], story: scheduler.trace?.report ?? [],
+            events: scheduler.trace?.texts ?? [], marks: scheduler.trace?.marks ?? [],
+            stepsToFailure: scheduler.stepsToFailure ?? scheduler.decisions.count,
+            story: scheduler.trace?.report ?? [],
             operations: scheduler.threads.map(\.operations))
     }
 }

@@ -115,8 +115,8 @@ func search(
             "\(schedules) schedules were asked for, and would show nothing. Ask for one at least.")
     }
     do {
-        let schedule = try requested(token, settings.identity)
-        return Search(settings, body).perform(replaying: schedule)
+        let wanted = try requested(token, settings.identity)
+        return Search(settings, body).perform(replaying: wanted)
     } catch {
         switch error {
         case .otherTest:
@@ -133,17 +133,17 @@ func search(
     }
 }
 
-/// The schedule to replay, if any: from the argument, or from the environment if that token belongs
+/// The token to replay, if any: from the argument, or from the environment if that token belongs
 /// to this simulation.
-private func requested(_ token: String?, _ identity: String) throws(Schedule.TokenError)
-    -> Schedule?
+private func requested(_ token: String?, _ identity: String) throws(Token.Mistake)
+    -> Token?
 {
-    if let token { return try Schedule.parse(token, for: identity) }
+    if let token { return try Token.parse(token, for: identity) }
     guard let wanted = ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_REPLAY"] else {
         return nil
     }
     do {
-        return try Schedule.parse(wanted, for: identity)
+        return try Token.parse(wanted, for: identity)
     } catch {
         // The other simulations of the process run as usual.
         if error == .otherTest { return nil }

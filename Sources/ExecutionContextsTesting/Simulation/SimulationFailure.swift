@@ -29,8 +29,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         /// One schedule ended in two ways: some state outlives a schedule, or depends on more than
         /// it (law 33).
         case nondeterminism = "nondeterminism"
-        /// A replay found nothing and could not follow its token, because the program has changed
-        /// (law 33).
+        /// A replay found nothing and did not follow its token: the program has changed, or depends
+        /// on more than the schedule (law 33).
         case unfit = "a token that does not fit"
         /// The simulation was asked for something that it cannot do.
         case misuse = "misuse"

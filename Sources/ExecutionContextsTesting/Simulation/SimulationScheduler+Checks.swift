@@ -87,7 +87,8 @@ extension SimulationScheduler {
         ]
         if let trace { lines += trace.report.map { "  " + $0 } }
         if settings.isSearch {
-            let token = Schedule(switches: switches).token(for: settings.identity)
+            let token = Token(schedule: Schedule(switches: switches), path: nil)
+                .text(for: settings.identity)
             lines.append(
                 "Replay it with EXECUTION_CONTEXTS_REPLAY=\(token), or with replay: \"\(token)\".")
         }

@@ -51,6 +51,8 @@ final class SimulationScheduler: @unchecked Sendable {
     /// Every decision, in order: equal for two runs in which the same happened.
     private(set) var decisions = DecisionLog()
     private(set) var failure: Finding?
+    /// How many decisions came before it.
+    private(set) var stepsToFailure: Int?
     var inversion: Finding?
     var names = Names()
     var order = LockOrder()
@@ -265,6 +267,7 @@ final class SimulationScheduler: @unchecked Sendable {
     func fail(_ kind: SimulationFailure.Kind, _ message: String) {
         guard failure == nil, !settings.ignoring.contains(kind) else { return }
         failure = Finding(kind: kind, message: message)
+        stepsToFailure = decisions.count
         if phase != .settingUp { phase = .unwinding }
     }
 

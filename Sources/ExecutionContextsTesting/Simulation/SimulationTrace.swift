@@ -32,6 +32,11 @@ final class SimulationTrace {
         all.map { ($0.step, "'\($0.thread)' \(Self.text($0.event))") }
     }
 
+    /// A number for each event, with its step.
+    var marks: [(step: Int, hash: Int)] {
+        all.map { ($0.step, $0.event.hash(on: $0.thread)) }
+    }
+
     func add(_ thread: SimulatedThread, _ event: TraceEvent) {
         // Of a program that runs for ever, the beginning and the end are told.
         if all.count < Self.mostEvents { all.append((step, thread.name, event)) }
@@ -89,7 +94,7 @@ final class SimulationTrace {
         if lines.count > 1_000 { lines = lines.prefix(20) + ["..."] + lines.suffix(60) }
     }
 
-    private static func text(_ event: TraceEvent) -> String {
+    fileprivate static func text(_ event: TraceEvent) -> String {
         switch event {
         case .ended: "ends"
         case .sleeps: "sleeps"
@@ -113,5 +118,35 @@ final class SimulationTrace {
     private static func running(_ isFirst: Bool, _ actor: String?, _ function: String?) -> String {
         (isFirst ? "begins" : "goes on") + (function.map { " in \($0)" } ?? "")
             + (actor.map { ", with actor '\($0)'" } ?? "")
+    }
+}
+
+extension SimulationTrace.TraceEvent {
+    /// A number that is the same in each process and each build in which the same happens.
+    func hash(on thread: String) -> Int {
+        var fingerprint = Fingerprint()
+        func add(_ text: String) { for byte in text.utf8 { fingerprint.add(Int(byte)) } }
+        add(thread)
+        switch self {
+        // Functions have other names where the optimizer has merged them.
+        case .runs(let isFirst, let actor, _):
+            fingerprint.add(isFirst ? 1 : 2)
+            add(actor ?? "")
+        case .reads(let name, let value):
+            add(name)
+            fingerprint.add(Self.sum(value))
+        case .writes(let name, _, let value):
+            add(name)
+            fingerprint.add(~Self.sum(value))
+        default:
+            add(SimulationTrace.text(self))
+        }
+        return Int(truncatingIfNeeded: fingerprint.value)
+    }
+
+    /// A number for a value, whatever the order of its parts, which a set has anew in each process.
+    private static func sum(_ value: String?) -> Int {
+        guard let value, !value.hasSuffix("...") else { return 0 }
+        return value.utf8.reduce(0) { $0 + Int($1) * Int($1) }
     }
 }

@@ -21,7 +21,7 @@ struct SimulationMisuseTests {
         expectMisuse(SeededBug.checkThenAct.search(replay: token), "belongs to another simulation")
     }
 
-    @Test(arguments: ["", "x", "-", "2", "2-", "2-a-b", "2-a-b-c-d"])
+    @Test(arguments: ["", "x", "-", "3", "3-", "3-a-b", "3-a-b-c-d-e", "3-a-b-c-d-e-f"])
     func `Law 33: a malformed token is refused`(wrong: String) {
         expectMisuse(SeededBug.crossedLocks.search(replay: wrong), "cannot be read")
     }

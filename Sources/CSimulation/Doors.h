@@ -65,6 +65,8 @@ ecs_end ecs_wait(ecs_lock lock, int64_t deadline);
 void ecs_did_signal(ecs_lock condition, bool to_all);
 /// The calling thread of a simulation takes a lock.
 void ecs_will_lock(void);
+/// Whether a caller is code of a library whose locks the program cannot tell the order of.
+bool ecs_has_own_locks(const void *caller);
 
 /// The second that a simulation begins at, of those since 1970: 1 January 2026.
 enum { ecs_first_date = 1767225600 };

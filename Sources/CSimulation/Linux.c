@@ -109,21 +109,36 @@ bool ecs_read(const void *from, void *to, size_t size) {
     return process_vm_readv(getpid(), &target, 1, &source, 1, 0) == (ssize_t)size;
 }
 
-// Where the code of Dispatch is in memory.
-typedef struct {
+// Where the code of these libraries is in memory: Dispatch, the runtime, and the test libraries.
+static const char *const names[] = {"libdispatch", "libswiftCore", "libTesting", "libXCTest"};
+enum { library_count = sizeof names / sizeof *names };
+static struct {
     uintptr_t start, end;
-} range;
-static range dispatch;
+} libraries[library_count];
 
-static int find_dispatch(struct dl_phdr_info *image, size_t size, void *context) {
+static int find_image(struct dl_phdr_info *image, size_t size, void *context) {
     (void)size, (void)context;
-    if (!strstr(image->dlpi_name, "libdispatch")) return 0;
-    for (int i = 0; i < image->dlpi_phnum; i++) {
-        if (image->dlpi_phdr[i].p_type != PT_LOAD || !(image->dlpi_phdr[i].p_flags & PF_X)) continue;
-        dispatch.start = image->dlpi_addr + image->dlpi_phdr[i].p_vaddr;
-        dispatch.end = dispatch.start + image->dlpi_phdr[i].p_memsz;
+    for (int library = 0; library < library_count; library++) {
+        if (!strstr(image->dlpi_name, names[library])) continue;
+        for (int i = 0; i < image->dlpi_phnum; i++) {
+            if (image->dlpi_phdr[i].p_type != PT_LOAD || !(image->dlpi_phdr[i].p_flags & PF_X)) continue;
+            libraries[library].start = image->dlpi_addr + image->dlpi_phdr[i].p_vaddr;
+            libraries[library].end = libraries[library].start + image->dlpi_phdr[i].p_memsz;
+        }
     }
-    return 1;
+    return 0;
+}
+
+static bool contains(int library, const void *caller) {
+    return (uintptr_t)caller >= libraries[library].start && (uintptr_t)caller < libraries[library].end;
+}
+
+// The runtime locks what it creates once for each type, and a test library what it notes of each
+// error. The program cannot tell the order of these locks.
+bool ecs_has_own_locks(const void *caller) {
+    for (int library = 1; library < library_count; library++)
+        if (contains(library, caller)) return true;
+    return false;
 }
 
 // The functions of time stand before those of a sanitizer, which are weak as well.
@@ -133,13 +148,11 @@ static int find_dispatch(struct dl_phdr_info *image, size_t size, void *context)
 #define OF_TIME __attribute__((weak))
 #endif
 
-// Before the first simulation; Dispatch is loaded with the program.
-__attribute__((constructor)) static void find_images(void) { dl_iterate_phdr(find_dispatch, NULL); }
+// Before the first simulation; they are loaded with the program.
+__attribute__((constructor)) static void find_images(void) { dl_iterate_phdr(find_image, NULL); }
 
 // Dispatch serves all threads of the process, by the real clock.
-static bool is_dispatch(const void *caller) {
-    return (uintptr_t)caller >= dispatch.start && (uintptr_t)caller < dispatch.end;
-}
+static bool is_dispatch(const void *caller) { return contains(0, caller); }
 
 int ecs_system_clock(clockid_t clock, struct timespec *time) {
     static void *known;

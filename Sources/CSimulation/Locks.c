@@ -57,7 +57,7 @@ __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     static void *known;
     typedef int function(pthread_mutex_t *);
     if (ecs_current()) {
-        ecs_will_lock();
+        if (!ecs_has_own_locks(__builtin_return_address(0))) ecs_will_lock();
         int result;
         while ((result = pthread_mutex_trylock(mutex)) == EBUSY && ecs_wait(lock_of(mutex), INT64_MAX)) {}
         if (result != EBUSY) return result;

@@ -31,6 +31,9 @@ class Chooser {
     /// Returns one of the candidates, or `Schedule.time`.
     func choose(_ situation: Situation) -> Int { situation.usual }
 
+    /// Whether something happens that usually does not.
+    func chance(_ situation: Situation) -> Bool { false }
+
     /// Ends a schedule, in which each thread did so many operations.
     func end(operations: [Int]) {}
 }
@@ -41,11 +44,18 @@ final class CountingChooser: Chooser {
     /// could go on as well.
     private(set) var choices = 0
     private(set) var interruptions = 0
+    /// How often the program has asked whether something happens by chance.
+    private(set) var chances = 0
 
     override func choose(_ situation: Situation) -> Int {
         choices += 1
         if situation.stays { interruptions += 1 }
         return situation.usual
+    }
+
+    override func chance(_ situation: Situation) -> Bool {
+        chances += 1
+        return false
     }
 }
 
@@ -79,13 +89,31 @@ final class ReplayingChooser: Chooser {
         taken += 1
         return target
     }
+
+    override func chance(_ situation: Situation) -> Bool {
+        let point = Point(thread: situation.thread, operation: situation.operation)
+        guard targets[point] == Schedule.chance else { return false }
+        taken += 1
+        return true
+    }
 }
 
-/// Advances the clock at random points, where that is allowed.
+/// Decides at random whether the clock advances, where that is allowed, and what happens by chance.
 class TimedChooser: Chooser {
     final var rng: SeededRNG
+    /// One chance in this many happens in this schedule, none if it is zero; nil before the first.
+    private var chancesOneIn: Int?
 
     init(seed: UInt64) { rng = SeededRNG(seed: seed) }
+
+    override func begin() { chancesOneIn = nil }
+
+    final override func chance(_ situation: Situation) -> Bool {
+        // Some faults need one chance in a long run, others many chances, and others none.
+        let oneIn = chancesOneIn ?? [2, 16, 4, 0][rng.below(4)]
+        chancesOneIn = oneIn
+        return oneIn > 0 && rng.below(oneIn) == 0
+    }
 
     final override func choose(_ situation: Situation) -> Int {
         if situation.hasTime && rng.below(24) == 0 { return Schedule.time }
@@ -100,6 +128,7 @@ final class RandomChooser: TimedChooser {
     private var switchesOneIn = 2
 
     override func begin() {
+        super.begin()
         // Schedules with many and with few switches find different bugs.
         switchesOneIn = [2, 4, 12][round % 3]
         round += 1
@@ -117,7 +146,10 @@ final class WalkChooser: TimedChooser {
     private var expected = Chooser.zeros.map { _ in 8 }
     private var done = Chooser.zeros
 
-    override func begin() { done = Self.zeros }
+    override func begin() {
+        super.begin()
+        done = Self.zeros
+    }
 
     override func chooseThread(_ situation: Situation) -> Int {
         done[situation.thread] = situation.operation
@@ -165,6 +197,7 @@ final class PriorityChooser: TimedChooser {
     }
 
     override func begin() {
+        super.begin()
         var rng = rng
         priorities = Self.zeros.map { _ in 1 + rng.below(1 << 30) }
         self.rng = rng
@@ -228,6 +261,8 @@ final class PortfolioChooser: Chooser {
         if situation.creates && round % 4 != 0 { return situation.usual }
         return current.choose(situation)
     }
+
+    override func chance(_ situation: Situation) -> Bool { current.chance(situation) }
 
     override func end(operations: [Int]) { current.end(operations: operations) }
 }

@@ -65,7 +65,9 @@ struct Difference {
             let names = first.names.isEmpty ? second.names : first.names
             return names.indices.contains(thread) ? "'\(names[thread])'" : "a thread"
         }
-        let choice = target == thread ? "goes on" : "lets \(name(target)) run"
+        let choice =
+            target == thread
+            ? "goes on" : target == Schedule.chance ? "has a chance" : "lets \(name(target)) run"
         let events = outcome.events.drop { $0.step < step }.prefix { $0.step <= step + 1 }.prefix(4)
         let around = events.isEmpty ? "" : " (there: \(events.map(\.text).joined(separator: ", ")))"
         return "\(name(thread)) before its operation \(operation) \(choice)\(around)"

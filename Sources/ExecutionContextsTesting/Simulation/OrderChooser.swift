@@ -16,14 +16,19 @@ final class OrderChooser: Chooser {
         let sleepers: [Sleeper]
         /// How many objects of unknown origin were known.
         let foundCount: Int
+        /// The thread that runs; of a chance, `yes` or `no`.
         var chosen: Int
         var step: Int
+        var isChance = false
         /// The threads that must run here.
         var wanted: UInt64
         /// Those that have, with what they did.
         var done: [Sleeper] = []
 
-        var asleep: UInt64 { (sleepers + done).reduce(0) { $0 | 1 << UInt64($1.thread) } }
+        /// What was tried, or need not be. What sleeps are threads, and a chance has none.
+        var known: UInt64 {
+            ((isChance ? [] : sleepers) + done).reduce(0) { $0 | 1 << UInt64($1.thread) }
+        }
     }
 
     /// A thread whose next step has been tried.
@@ -108,11 +113,34 @@ final class OrderChooser: Chooser {
         return begin(thread, depth - 1)
     }
 
+    /// The answers to a chance, in place of threads.
+    private static let (no, yes) = (0, 1)
+
+    /// Whether something happens that usually does not: both answers are tried.
+    override func chance(_ situation: Situation) -> Bool {
+        guard !repeats else { return false }
+        let step = log.steps.count - 1
+        if depth == choices.count {
+            choices.append(
+                Choice(
+                    candidates: 0b11, sleepers: sleepers, foundCount: log.foundCount,
+                    chosen: Self.no, step: step, isChance: true, wanted: 0b11))
+        } else if !choices[depth].isChance || choices[depth].step != step {
+            (isLost, repeats) = (true, true)
+            return false
+        } else {
+            sleepers = choices[depth].sleepers
+        }
+        depth += 1
+        let happens = choices[depth - 1].chosen == Self.yes
+        log.addChance(happens)
+        return happens
+    }
+
     private func repeatChoice(_ free: UInt64) -> Int {
         let choice = choices[depth]
-        if choice.candidates != free || choice.step != log.steps.count {
-            isLost = true
-            repeats = true
+        if choice.candidates != free || choice.step != log.steps.count || choice.isChance {
+            (isLost, repeats) = (true, true)
             return begin(free.trailingZeroBitCount, nil)
         }
         sleepers = choice.sleepers + choice.done
@@ -163,15 +191,15 @@ final class OrderChooser: Chooser {
     private func advance(after races: Races?) -> Bool {
         races?.forEach(from: firstNew) { choice, threads in want(threads, choice) }
         while var last = choices.popLast() {
-            let step = log.steps[last.step]
+            let step = last.isChance ? nil : log.steps[last.step]
             last.done.append(
                 Sleeper(
-                    thread: last.chosen, accesses: step.accesses, usesAll: step.usesAll,
-                    foundCount: last.foundCount))
-            let next = last.wanted & ~last.asleep
+                    thread: last.chosen, accesses: step?.accesses ?? [],
+                    usesAll: step?.usesAll ?? false, foundCount: last.foundCount))
+            let next = last.wanted & ~last.known
             guard next != 0 else { continue }
             last.chosen = next.trailingZeroBitCount
-            firstNew = last.step
+            firstNew = max(last.step, 0)
             choices.append(last)
             return true
         }
@@ -182,7 +210,7 @@ final class OrderChooser: Chooser {
     private func want(_ threads: UInt64, _ place: Int) {
         let choice = choices[place]
         // One that sleeps has run before, with all that follows.
-        if threads & (choice.wanted | choice.asleep) != 0 { return }
+        if threads & (choice.wanted | choice.known) != 0 { return }
         let known = threads & choice.candidates
         // None of them can run there: any other may lead to it.
         choices[place].wanted |=

@@ -57,6 +57,8 @@ final class OrderLog {
     struct Step {
         let thread: Int
         var accesses: [Access] = []
+        /// What happened in it by chance, as bits after a one.
+        var chances: UInt64 = 1
         /// Whether any order with any other step can make a difference.
         var usesAll = false
         /// The steps that have let the thread run: it could not have come before them.
@@ -133,6 +135,12 @@ final class OrderLog {
     /// The step that runs may use any object.
     func addAll() {
         if isOpen && !steps.isEmpty { steps[steps.count - 1].usesAll = true }
+    }
+
+    /// Something happened by chance in the step that runs, or did not.
+    func addChance(_ happens: Bool) {
+        guard isOpen, let last = steps.indices.last else { return }
+        steps[last].chances = steps[last].chances << 1 | (happens ? 1 : 0)
     }
 
     /// The step that runs lets a thread run. Returns the step, for what the thread takes later.

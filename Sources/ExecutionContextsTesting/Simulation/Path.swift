@@ -1,7 +1,7 @@
-/// The way of a run to its failure, as a few letters: a replay that leaves it is told, and where.
+/// The way of a run to its failure, as a few letters: they show where a replay leaves it.
 ///
-/// Each letter is a hash of all that was decided and done up to one of a few steps, which are spread
-/// evenly.
+/// Up to sixteen steps, spread evenly, have a letter each: a hash of all that was decided and done
+/// up to that step.
 struct Path: Hashable, Sendable {
     /// How many steps it has.
     let steps: Int
@@ -25,8 +25,7 @@ struct Path: Hashable, Sendable {
                 fingerprint.add(outcome.decisions.word(next))
                 next += 1
             }
-            // The higher bits depend on all that was added.
-            letters.append(Character(String(fingerprint.value >> 24 % 36, radix: 36)))
+            letters.append(Character(String(fingerprint.value % 36, radix: 36)))
         }
         self.letters = letters
     }

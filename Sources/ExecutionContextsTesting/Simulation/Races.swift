@@ -149,7 +149,7 @@ struct Races {
                 sums[step.thread].add(thread)
                 sums[step.thread].add(place[last])
             }
-            sums[step.thread].add(-1)
+            sums[step.thread].add(-Int(truncatingIfNeeded: step.chances))
         }
         var all = Fingerprint()
         for sum in sums { all.add(Int(truncatingIfNeeded: sum.value)) }

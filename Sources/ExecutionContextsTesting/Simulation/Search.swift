@@ -119,7 +119,7 @@ final class Search: Sendable {
         // Runs the default schedule twice: the second run must be like the first.
         let counter = CountingChooser()
         let (first, second) = (run(counter, tracing: true), run(Chooser(), tracing: true))
-        hosts.choices = counter.choices
+        hosts.choices = counter.choices + counter.chances
         if first.finding?.kind == nil
             && (first.decisions != second.decisions || second.finding != nil)
         {

@@ -222,4 +222,18 @@ final class ExhaustingChooser: Chooser {
         }
         return target
     }
+
+    override func chance(_ situation: Situation) -> Bool {
+        if replaying.chance(situation) {
+            left -= 1
+            return true
+        }
+        if left <= 0 {
+            alternatives.append(
+                Switch(
+                    thread: situation.thread, operation: situation.operation,
+                    target: Schedule.chance))
+        }
+        return false
+    }
 }

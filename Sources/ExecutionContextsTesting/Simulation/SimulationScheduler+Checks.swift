@@ -3,6 +3,12 @@ internal import Foundation
 
 // The conditions, and the checks at the point where no thread can run.
 extension SimulationScheduler {
+    /// A condition that must hold.
+    struct Condition {
+        let name: String
+        let holds: () throws -> Bool
+    }
+
     func checkConditions() {
         for condition in conditions { check(condition) }
     }

@@ -41,7 +41,7 @@ final class SimulationScheduler: @unchecked Sendable {
     var steps = 0
     /// Whether the threads now run in turn, after as many steps as were allowed: one that retries
     /// may have waited for another that the schedule kept from running.
-    private var isFair = false
+    private(set) var isFair = false
     /// How many tasks have yielded since one did something else.
     var yields = 0
     /// By how much the clock advances next where all that runs waits by yielding.
@@ -68,12 +68,6 @@ final class SimulationScheduler: @unchecked Sendable {
     let tasks: SimulatedTasks
     private(set) var clock: SimulatedTime!
     private var link: SimulatedTime.Link!
-
-    /// A condition that must hold.
-    struct Condition {
-        let name: String
-        let holds: () throws -> Bool
-    }
 
     init(_ settings: Settings, _ chooser: Chooser, _ hosts: HostThreads, trace: SimulationTrace?) {
         self.settings = settings
@@ -223,10 +217,6 @@ final class SimulationScheduler: @unchecked Sendable {
             var target = usual
             if let orders = chooser.orders, phase == .running, !isFair {
                 target = chooseOrder(orders, candidates, usual)
-                if target != usual {
-                    switches.append(
-                        Switch(thread: thread.id, operation: thread.operations, target: target))
-                }
             } else if phase == .running && !isFair
                 && (isRacing || candidates & (candidates - 1) != 0)
             {
@@ -235,13 +225,8 @@ final class SimulationScheduler: @unchecked Sendable {
                     yields: yields, creates: creates, candidates: candidates, hasTime: isRacing,
                     usual: usual)
                 target = chooser.choose(situation)
-                if target != usual {
-                    switches.append(
-                        Switch(thread: thread.id, operation: thread.operations, target: target))
-                }
             }
-            decisions.add(thread: thread.id, operation: thread.operations, target: target)
-            trace?.step = decisions.count
+            note(thread, target, usual: usual)
             if target == Schedule.time {
                 trace?.add(thread, .time)
                 // If nothing is due, time advances by an amount that some code counts as long.
@@ -255,6 +240,16 @@ final class SimulationScheduler: @unchecked Sendable {
             hosts.didSwitch(to: target)
             return threads[target]
         }
+    }
+
+    /// Notes a decision.
+    func note(_ thread: SimulatedThread, _ target: Int, usual: Int) {
+        if target != usual {
+            switches.append(
+                Switch(thread: thread.id, operation: thread.operations, target: target))
+        }
+        decisions.add(thread: thread.id, operation: thread.operations, target: target)
+        trace?.step = decisions.count
     }
 
     private static func next(after id: Int, in candidates: UInt64) -> Int {

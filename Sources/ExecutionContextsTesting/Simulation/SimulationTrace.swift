@@ -65,6 +65,13 @@ final class SimulationTrace {
                 : "-> switch \(switches): \(point), '\(next.name)' runs")
     }
 
+    /// Tells what happens by chance.
+    func didHappen(_ name: String, in thread: SimulatedThread) {
+        flush()
+        switches += 1
+        lines.append("-> switch \(switches): by chance, in '\(thread.name)', \(name)")
+    }
+
     /// Tells time that has passed.
     func timeIs(_ now: Int64) {
         flush()

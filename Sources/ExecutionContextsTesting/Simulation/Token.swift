@@ -63,7 +63,12 @@ struct Token {
 struct Fingerprint: Hashable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
+    /// Each bit of what was added changes about half of the bits, as by SplitMix64: sums of sums
+    /// would be equal otherwise.
     mutating func add(_ number: Int) {
-        value = (value ^ UInt64(truncatingIfNeeded: number)) &* 0x0000_0100_0000_01B3
+        value ^= UInt64(truncatingIfNeeded: number)
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        value ^= value >> 31
     }
 }

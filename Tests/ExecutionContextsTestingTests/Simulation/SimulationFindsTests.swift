@@ -26,7 +26,7 @@ struct SimulationFindsTests {
         #expect(error?.description.contains("reads 'balance' = 100") == true)
         #expect(error?.description.contains("writes 'balance': 20 -> -60") == true)
         #expect(error?.description.contains("alice: ") == true)
-        #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=2-") == true)
+        #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=3-") == true)
     }
 
     @Test func `Law 33: a deadlock names each waiting thread, its lock and the lock's owner`()

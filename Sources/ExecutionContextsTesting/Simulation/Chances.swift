@@ -1,0 +1,57 @@
+public import ExecutionContexts
+
+// What usually does not happen: the schedule decides where it does.
+extension SimulatedWorld {
+    /// Whether something happens here that usually does not, such as a fault.
+    ///
+    /// ```swift
+    /// let network = Network { request in
+    ///     if sim.chance("the answer is lost") { throw ConnectionLost() }
+    ///     return Answer(to: request)
+    /// }
+    /// ```
+    ///
+    /// It is a scheduling point. The schedule decides, so the decision is searched, shrunk and
+    /// replayed as the order of threads is: a failure tells the chances that it needs, by their
+    /// names. In the usual order, which runs first, none happens. `.exhaustive` tries both answers
+    /// wherever it is asked.
+    public func chance(_ name: String) -> Bool {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        return scheduler.chance(name)
+    }
+
+    /// One of several values: usually the first one, and by chance any other.
+    ///
+    /// ```swift
+    /// let status = sim.choice("the server answers", of: [200, 404, 503])
+    /// ```
+    ///
+    /// Traps if there is no value.
+    public func choice<Value>(_ name: String, of values: [Value]) -> Value {
+        guard let usual = values.first else {
+            fatalError(
+                "sim.choice(\"\(name)\") was given no values, and has to return one. Give it the usual value first (law 33)."
+            )
+        }
+        for value in values.dropFirst() where chance("\(name) \(value)") { return value }
+        return usual
+    }
+}
+
+extension SimulationScheduler {
+    func chance(_ name: String) -> Bool {
+        guard let thread = callerOrReport(using: name) else { return false }
+        point(thread)
+        guard phase == .running || phase == .settingUp, !isFair else { return false }
+        thread.operations += 1
+        let happens = chooser.chance(
+            Situation(
+                thread: thread.id, operation: thread.operations, stays: true, yields: false,
+                creates: false, candidates: 1 << UInt64(thread.id), hasTime: false,
+                usual: thread.id))
+        note(thread, happens ? Schedule.chance : thread.id, usual: thread.id)
+        if happens { trace?.didHappen(name, in: thread) }
+        return happens
+    }
+}

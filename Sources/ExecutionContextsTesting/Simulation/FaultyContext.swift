@@ -1,0 +1,116 @@
+public import ExecutionContexts
+
+/// A fault that a context of a simulation may have.
+public enum ContextFault: Hashable, Sendable, CaseIterable {
+    /// It refuses a job of a caller that can be told so: of `run`, `submit` and `tryExecute`.
+    case refusal
+    /// It drops a job, and says nothing.
+    case loss
+    /// It runs a job of plain `execute` twice.
+    case repetition
+    /// One of its delays never ends.
+    case lostDelay
+}
+
+extension SimulatedWorld {
+    /// Returns a view of a context that has faults where the schedule decides so.
+    ///
+    /// With a context that loses or repeats jobs, law 1 does not hold: use it as a double of an
+    /// executor, a network or a message queue that keeps no such promise.
+    public func faulty(
+        _ context: some ExecutionContext, _ faults: Set<ContextFault> = [.refusal]
+    ) -> some RefusingContext {
+        FaultyContext(base: context, faults: faults, world: self)
+    }
+
+    /// Returns a view of a context with barriers that has faults where the schedule decides so.
+    public func faulty(
+        _ context: some BarrierContext, _ faults: Set<ContextFault> = [.refusal]
+    ) -> some BarrierContext & RefusingContext {
+        FaultyContext(base: context, faults: faults, world: self)
+    }
+
+    /// Returns a view of a serial context that has faults where the schedule decides so.
+    public func faulty(
+        _ context: some SerialContext, _ faults: Set<ContextFault> = [.refusal]
+    ) -> some SerialContext & RefusingContext {
+        FaultyContext(base: context, faults: faults, world: self)
+    }
+}
+
+private struct FaultyContext<Base: ExecutionContext>: ContextDecorator, RefusingContext {
+    let base: Base
+    private let faults: Set<ContextFault>
+    private let world: SimulatedWorld
+    private let clock: FaultyTime
+
+    init(base: Base, faults: Set<ContextFault>, world: SimulatedWorld) {
+        (self.base, self.faults, self.world) = (base, faults, world)
+        clock = FaultyTime(base, world)
+    }
+
+    func execute(_ work: @escaping Work) {
+        if happens(.loss, "'\(name)' loses a job") { return }
+        base.execute(work)
+        if happens(.repetition, "'\(name)' repeats a job") { base.execute(work) }
+    }
+
+    func enqueue(_ work: @escaping Work) {
+        if happens(.loss, "'\(name)' loses a job") { return }
+        base.enqueue(work)
+    }
+
+    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+        do throws(Refusal) {
+            try refuse()
+        } catch {
+            return refused(error)
+        }
+        if happens(.loss, "'\(name)' loses a job") { return }
+        base.execute(work, refused: refused)
+    }
+
+    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+        try refuse()
+        execute(work)
+    }
+
+    func executeBarrier(_ work: @escaping Work) where Base: BarrierContext {
+        if happens(.loss, "'\(name)' loses a barrier") { return }
+        base.executeBarrier(work)
+    }
+
+    var time: any TimeSource { faults.contains(.lostDelay) ? clock : base.time }
+
+    private func refuse() throws(Refusal) {
+        if happens(.refusal, "'\(name)' refuses a job") { throw Refusal(.shutDown, by: name) }
+    }
+
+    private func happens(_ fault: ContextFault, _ name: @autoclosure () -> String) -> Bool {
+        faults.contains(fault) && world.chance(name())
+    }
+}
+
+extension FaultyContext: BarrierContext where Base: BarrierContext {}
+extension FaultyContext: SerialContext where Base: SerialContext {}
+
+/// The time of a faulty context, by which a delay may never end.
+private final class FaultyTime: TimeSource {
+    private let base: any TimeSource
+    private let context: String
+    private let world: SimulatedWorld
+
+    init(_ base: some ExecutionContext, _ world: SimulatedWorld) {
+        (self.base, context, self.world) = (base.time, base.name, world)
+    }
+
+    var now: ContextInstant { base.now }
+    var identity: ObjectIdentifier { base.identity }
+
+    func add(_ delay: DelayedWork, tolerance: Duration) {
+        if world.chance("'\(context)' loses a delay") { return }
+        base.add(delay, tolerance: tolerance)
+    }
+
+    func remove(_ delay: DelayedWork) { base.remove(delay) }
+}

@@ -46,6 +46,8 @@ void ecs_enter_once(void) { once_depth++; }
 void ecs_leave_once(void) { once_depth--; }
 bool ecs_is_making_static(void) { return once_depth > 0; }
 
+bool ecs_waits(void) { return current && simulator.waits(current); }
+
 ecs_end ecs_wait(ecs_lock lock, int64_t deadline) {
     return current ? simulator.wait(current, lock, deadline) : ecs_not_waited;
 }

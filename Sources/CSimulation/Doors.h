@@ -57,6 +57,9 @@ bool ecs_sleep(int64_t nanoseconds);
 /// Tells the simulation of a task that the calling thread has created; `frame` is a frame of it.
 void ecs_did_create(const void *task, const void *frame);
 
+/// Whether a wait of the calling thread for a condition takes place in a simulation.
+bool ecs_waits(void);
+
 /// Waits in the simulation until a lock is free or a condition signalled, or until a simulated
 /// time.
 ecs_end ecs_wait(ecs_lock lock, int64_t deadline);

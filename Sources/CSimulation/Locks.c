@@ -90,6 +90,14 @@ static ecs_lock condition_of(const pthread_cond_t *condition) {
     return (ecs_lock){(const uint32_t *)condition, NULL};
 }
 
+// Whether a wait takes place in the simulation. It is asked before the mutex is unlocked: a signal
+// that came between that and a wait of the system would be lost. The runtime waits for a thread
+// that makes a type, which may be outside of the simulation. No simulated thread pauses while it
+// makes one.
+static bool waits_in_simulation(const void *caller) {
+    return ecs_current() && !ecs_has_own_locks(caller) && ecs_waits();
+}
+
 // Waits in the simulation for a signal. Between the unlocking and the wait no other simulated
 // thread runs.
 static ecs_end wait_for_signal(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline) {
@@ -118,7 +126,10 @@ __attribute__((weak)) int pthread_cond_broadcast(pthread_cond_t *condition) {
 __attribute__((weak)) int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     static void *known;
     typedef int function(pthread_cond_t *, pthread_mutex_t *);
-    if (ecs_current() && wait_for_signal(condition, mutex, INT64_MAX)) return 0;
+    if (waits_in_simulation(__builtin_return_address(0))) {
+        wait_for_signal(condition, mutex, INT64_MAX);
+        return 0;
+    }
     return ((function *)ecs_behind(&known, "pthread_cond_wait", version))(condition, mutex);
 }
 
@@ -126,11 +137,10 @@ __attribute__((weak)) int pthread_cond_timedwait(
     pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *date) {
     static void *known;
     typedef int function(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
-    if (ecs_current()) {
+    if (waits_in_simulation(__builtin_return_address(0))) {
         int64_t deadline = simulated(date);
         if (ecs_now() >= deadline) return ETIMEDOUT;
-        ecs_end end = wait_for_signal(condition, mutex, deadline);
-        if (end != ecs_not_waited) return end == ecs_late ? ETIMEDOUT : 0;
+        return wait_for_signal(condition, mutex, deadline) == ecs_late ? ETIMEDOUT : 0;
     }
     return ((function *)ecs_behind(&known, "pthread_cond_timedwait", version))(condition, mutex, date);
 }

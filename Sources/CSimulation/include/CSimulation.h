@@ -39,6 +39,8 @@ typedef struct {
     /// The calling thread has created a task; addresses in the functions that did, innermost first.
     void (*_Nonnull did_create)(
         void *_Nonnull simulation, const void *_Nonnull task, const uintptr_t *_Nonnull callers, size_t count);
+    /// Whether the calling thread's waits for conditions of the system are the simulation's.
+    bool (*_Nonnull waits)(void *_Nonnull simulation);
     /// Waits until a lock of the system is free or a condition signalled, or until a simulated
     /// time. It is not the simulation's affair where none of its threads has the lock.
     ecs_end (*_Nonnull wait)(void *_Nonnull simulation, ecs_lock lock, int64_t deadline);

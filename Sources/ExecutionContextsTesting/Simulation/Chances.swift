@@ -5,9 +5,10 @@ extension SimulatedWorld {
     /// Whether something happens here that usually does not, such as a fault.
     ///
     /// ```swift
-    /// let network = Network { request in
-    ///     if sim.chance("the answer is lost") { throw ConnectionLost() }
-    ///     return Answer(to: request)
+    /// let report = search("lossy network") { sim in
+    ///     let answer = Tracked("", name: "answer")
+    ///     sim.spawn("server") { if !sim.chance("the answer is lost") { answer.value = "42" } }
+    ///     sim.finally("answered") { answer.value == "42" }
     /// }
     /// ```
     ///
@@ -24,7 +25,11 @@ extension SimulatedWorld {
     /// One of several values: usually the first one, and by chance any other.
     ///
     /// ```swift
-    /// let status = sim.choice("the server answers", of: [200, 404, 503])
+    /// let report = search("server with faults") { sim in
+    ///     let status = Tracked(0, name: "status")
+    ///     sim.spawn("server") { status.value = sim.choice("answers", of: [200, 404, 503]) }
+    ///     sim.finally("found") { status.value != 404 }
+    /// }
     /// ```
     ///
     /// Traps if there is no value.

@@ -46,6 +46,8 @@ final class CountingChooser: Chooser {
     private(set) var interruptions = 0
     /// How often the program has asked whether something happens by chance.
     private(set) var chances = 0
+    /// At how many points a delay, a sleep or a time limit was pending while a thread could run.
+    var pendingTimes = 0
 
     override func choose(_ situation: Situation) -> Int {
         choices += 1

@@ -23,6 +23,13 @@ struct DecisionLog: Hashable, Sendable {
         steps.indices.contains(step) ? Int(truncatingIfNeeded: steps[step]) : -1
     }
 
+    /// Equal for equal decisions, and for others only by chance.
+    var fingerprint: UInt64 {
+        var fingerprint = Fingerprint()
+        for step in steps { fingerprint.add(Int(truncatingIfNeeded: step)) }
+        return fingerprint.value
+    }
+
     /// The first step that differs in the other log; nil if there is none.
     func firstDifference(from other: DecisionLog) -> Int? {
         let common = zip(steps, other.steps).prefix { $0 == $1 }.count

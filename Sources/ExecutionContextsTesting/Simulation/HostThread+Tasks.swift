@@ -41,6 +41,12 @@ extension HostThread {
         HiddenFromSanitizer.end()
     }
 
+    /// Whether a wait of the calling thread for a condition is one of the program's.
+    var waitsForConditions: Bool {
+        guard thread != nil, let scheduler, scheduler.phase != .over else { return false }
+        return !isLooking && !HiddenFromSanitizer.isActive
+    }
+
     /// Waits until a lock is free or a condition signalled, or until the deadline. It is not the
     /// simulation's affair where a thread outside has the lock.
     func wait(for lock: SystemLock, until deadline: Int64) -> ecs_end {

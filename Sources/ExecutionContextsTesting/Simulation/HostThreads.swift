@@ -17,6 +17,11 @@ final class HostThreads: @unchecked Sendable {
     var expected = (decisions: 0, switches: 0)
     /// At how many points of the first schedule another thread could have run.
     var choices = 0
+    /// At how many of its points a delay, a sleep or a time limit was pending.
+    var pendingTimes = 0
+    /// The schedules that the search has run, a hash of the decisions of each.
+    private var distinct: Set<UInt64> = []
+    var distinctCount: Int { distinct.count }
     /// The tasks of each schedule.
     let tasks = SimulatedTasks()
     /// The first of the threads of earlier schedules that may run tasks again.
@@ -91,6 +96,9 @@ final class HostThreads: @unchecked Sendable {
     }
 
     // MARK: Progress and foreign uses
+
+    /// Notes a schedule of the search, of which some may be the same.
+    func didTry(_ decisions: DecisionLog) { distinct.insert(decisions.fingerprint) }
 
     /// Counts a step. Relaxed, here and below: it is read seldom, and any recent value will do.
     func didStep() {

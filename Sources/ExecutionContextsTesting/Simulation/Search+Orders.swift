@@ -14,6 +14,7 @@ extension Search {
         var inversion: (Outcome, Int)?
         runEach(chooser) { outcome in
             number += 1
+            self.hosts.didTry(outcome.decisions)
             if outcome.finding != nil { failed = outcome }
             if inversion == nil, outcome.inversion != nil { inversion = (outcome, number) }
             isOver = !chooser.advance()

@@ -5,6 +5,7 @@ extension Search {
         let schedule = token.schedule
         let chooser = ReplayingChooser(schedule)
         let outcome = run(chooser, tracing: true)
+        hosts.didTry(outcome.decisions)
         if outcome.finding != nil {
             return report(1, failure: failure(outcome, 1, schedule: schedule))
         }

@@ -120,6 +120,8 @@ final class Search: Sendable {
         let counter = CountingChooser()
         let (first, second) = (run(counter, tracing: true), run(Chooser(), tracing: true))
         hosts.choices = counter.choices + counter.chances
+        hosts.pendingTimes = counter.pendingTimes
+        hosts.didTry(first.decisions)
         if first.finding?.kind == nil
             && (first.decisions != second.decisions || second.finding != nil)
         {
@@ -138,6 +140,7 @@ final class Search: Sendable {
         if settings.schedules > 1 {
             runEach(chooser) { outcome in
                 number += 1
+                self.hosts.didTry(outcome.decisions)
                 if outcome.finding != nil { failed = outcome }
                 if inversion == nil, outcome.inversion != nil { inversion = (outcome, number) }
                 return failed == nil && number < self.settings.schedules
@@ -162,9 +165,10 @@ final class Search: Sendable {
         -> SimulationReport
     {
         SimulationReport(
-            schedules: schedules, choices: hosts.choices, orders: orders, isComplete: isComplete,
-            missedChanges: hosts.missedChangeCount,
-            failure: failure)
+            schedules: schedules, distinctSchedules: min(hosts.distinctCount, schedules),
+            choices: hosts.choices, pendingTimes: hosts.pendingTimes, orders: orders,
+            isComplete: isComplete, missedChanges: hosts.missedChangeCount, failure: failure,
+            time: settings.time)
     }
 
     /// Runs all schedules of few switches, those with fewer first: each adds one switch to a known
@@ -180,6 +184,7 @@ final class Search: Sendable {
             next += 1
             let chooser = ExhaustingChooser(schedule)
             let outcome = run(chooser)
+            hosts.didTry(outcome.decisions)
             if outcome.finding != nil { return report(next, failure: explain(outcome, next)) }
             if inversion == nil, outcome.inversion != nil { inversion = (outcome, next) }
             // Schedules beyond the limit never run, so they are not kept.

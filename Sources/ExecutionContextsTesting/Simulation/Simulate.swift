@@ -96,8 +96,8 @@ func search(
             token: nil,
             trace: [])
         return SimulationReport(
-            schedules: 0, choices: 0, orders: nil, isComplete: false, missedChanges: nil,
-            failure: failure)
+            schedules: 0, distinctSchedules: 0, choices: 0, pendingTimes: 0, orders: nil,
+            isComplete: false, missedChanges: nil, failure: failure, time: settings.time)
     }
     if HostThread.current != nil {
         return misuse(

@@ -69,13 +69,22 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
 }
 
 /// The result of a search.
-public struct SimulationReport: Sendable {
+///
+/// `description` says what was tried, and what was not.
+public struct SimulationReport: Sendable, CustomStringConvertible {
     /// How many schedules were run, without those for shrinking and checking.
     public let schedules: Int
+    /// How many of them differed from all before, in a decision about threads, time or chances.
+    public let distinctSchedules: Int
     /// At how many points of the first schedule another thread could have run.
     ///
     /// If it is zero, one schedule was possible, and the search shows nothing about orders.
     public let choices: Int
+    /// At how many points of the first schedule a delay, a sleep or a time limit was pending while
+    /// a thread could run.
+    ///
+    /// With `time: .whenIdle` none of them ends there, so it does not race with the program.
+    public let pendingTimes: Int
     /// How many distinct orders of the program's operations these were: two schedules have the same
     /// one if no thread could tell them apart. Only `.exhaustive` counts them.
     public let orders: Int?
@@ -89,4 +98,37 @@ public struct SimulationReport: Sendable {
     public let missedChanges: Int?
     /// The failure, if one was found.
     public let failure: SimulationFailure?
+    /// When simulated time advanced.
+    let time: SimulationTime
+
+    public var description: String {
+        if let failure { return failure.description }
+        var sentences = ["Nothing was found in \(Self.count(schedules, "schedule"))"]
+        if let orders { sentences[0] += ", \(Self.count(orders, "order"))" }
+        if distinctSchedules < schedules {
+            sentences[0] += ", \(distinctSchedules) of them distinct"
+        }
+        if isComplete { sentences.append("No other is left to try") }
+        sentences.append(
+            choices == 0
+                ? "One thread at a time could run, so orders were not tested"
+                : "Another thread could have run at \(Self.count(choices, "point")) of the first one"
+        )
+        if pendingTimes > 0 && time == .whenIdle {
+            sentences.append(
+                "Delays and time limits were pending at \(Self.count(pendingTimes, "point")) of it, and did not race: "
+                    + "'time: .racing' lets them")
+        }
+        if let missedChanges, missedChanges > 0 {
+            sentences.append(
+                "\(Self.count(missedChanges, "change")) of executor passed no scheduling point")
+        } else if missedChanges == nil {
+            sentences.append("Changes of actor passed no scheduling point on this platform")
+        }
+        return sentences.map { $0 + "." }.joined(separator: " ")
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
 }

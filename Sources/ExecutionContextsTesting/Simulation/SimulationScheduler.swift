@@ -26,6 +26,8 @@ final class SimulationScheduler: @unchecked Sendable {
     let trace: SimulationTrace?
     /// What each step does to shared objects; only the search of all orders asks for it.
     let log: OrderLog?
+    /// Only the first schedule of a search is counted.
+    private let counter: CountingChooser?
 
     var phase = Phase.settingUp
     var threads: [SimulatedThread] = []
@@ -75,6 +77,7 @@ final class SimulationScheduler: @unchecked Sendable {
         self.hosts = hosts
         self.trace = trace
         log = chooser.orders?.log
+        counter = chooser as? CountingChooser
         tasks = hosts.tasks
         link = SimulatedTime.Link(self)
         clock = SimulatedTime(link)
@@ -211,6 +214,9 @@ final class SimulationScheduler: @unchecked Sendable {
             if candidates == 0 {
                 if phase != .over && advance() { continue }
                 return endOrContinue(after: thread)
+            }
+            if let counter, phase == .running, timed != 0 || clock.nextDeadline != nil {
+                counter.pendingTimes += 1
             }
             let prefersCurrent = stays && !yields && !isFair && thread.run < Self.longestRun
             let usual = prefersCurrent ? thread.id : Self.next(after: thread.id, in: candidates)

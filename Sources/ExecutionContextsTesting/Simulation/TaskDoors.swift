@@ -20,6 +20,7 @@ enum TaskDoors {
                     unsafe HostThread.of(simulation).didCreate(
                         task, by: UnsafeBufferPointer(start: callers, count: count))
                 },
+                waits: { unsafe HostThread.of($0).waitsForConditions },
                 wait: { unsafe HostThread.of($0).wait(for: SystemLock($1), until: $2) },
                 did_signal: { unsafe HostThread.of($0).didSignal(SystemLock($1), toAll: $2) },
                 will_lock: { unsafe HostThread.of($0).willLock() },

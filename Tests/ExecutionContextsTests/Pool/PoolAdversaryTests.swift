@@ -59,13 +59,16 @@ private final class RandomPools: Sendable {
             _ = submit(depth: 3, seed: UInt64(rng.next(below: 1_000_000)), to: subject, &rng)
             if shutsDown, number == 8 { subjects[0].pool.shutDown() }
         }
-        // The jobs of one pool may submit jobs to a pool that was already drained.
-        for _ in 0..<5 { for subject in subjects { try! subject.pool.drained().wait() } }
+        // A job of one pool may submit jobs to a pool that was already drained. If all accepted
+        // jobs had begun before the pools were drained, and none was accepted since, none is left
+        // that could submit another.
+        var before = -1
+        repeat {
+            waitUntil { self.begun == self.accepted }
+            before = accepted
+            for subject in subjects { try! subject.pool.drained().wait() }
+        } while accepted != before
         for subject in subjects {
-            waitUntil {
-                subject.begun.load(ordering: .relaxed) == subject.accepted.load(ordering: .relaxed)
-            }
-            try! subject.pool.drained().wait()
             let statistics = subject.pool.statistics
             #expect(statistics.pending == 0, "seed \(seed)")
             #expect(statistics.begun == subject.accepted.load(ordering: .relaxed), "seed \(seed)")
@@ -76,6 +79,9 @@ private final class RandomPools: Sendable {
         }
         #expect(faults.value.isEmpty, "seed \(seed)")
     }
+
+    private var begun: Int { subjects.reduce(0) { $0 + $1.begun.load(ordering: .relaxed) } }
+    private var accepted: Int { subjects.reduce(0) { $0 + $1.accepted.load(ordering: .relaxed) } }
 
     /// Submits a job in some way. Returns a future of its end, or nil if the job was refused.
     private func submit(

@@ -40,11 +40,25 @@ void ecs_set_current(void *simulation) {
     base = (uintptr_t)__builtin_frame_address(0);
 }
 
+void *ecs_swap_current(void *simulation) {
+    void *before = current;
+    current = simulation;
+    return before;
+}
+
 // How many static variables this thread is making.
 static ECS_THREAD_LOCAL int once_depth;
 void ecs_enter_once(void) { once_depth++; }
 void ecs_leave_once(void) { once_depth--; }
 bool ecs_is_making_static(void) { return once_depth > 0; }
+
+extern SWIFT_CALL void swift_task_enqueue(void *job, ecs_executor executor);
+
+void ecs_enqueue_outside(void *job, ecs_executor executor) {
+    void *own = ecs_swap_current(NULL);
+    swift_task_enqueue(job, executor);
+    ecs_swap_current(own);
+}
 
 bool ecs_waits(void) { return current && simulator.waits(current); }
 

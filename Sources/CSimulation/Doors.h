@@ -71,8 +71,9 @@ void ecs_will_lock(void);
 /// Whether a caller is code of a library whose locks the program cannot tell the order of.
 bool ecs_has_own_locks(const void *caller);
 
-/// The second that a simulation begins at, of those since 1970: 1 January 2026.
-enum { ecs_first_date = 1767225600 };
+/// The second that a simulation begins at: of those since 1970, on 1 January 2026, and of those
+/// that the machine has run, a day.
+enum { ecs_first_date = 1767225600, ecs_first_uptime = 86400 };
 
 /// The function that stands behind one of this target with the same name: of the given version, if
 /// there is one. `known` keeps it.

@@ -164,7 +164,7 @@ int ecs_system_clock(clockid_t clock, struct timespec *time) {
 OF_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
     int64_t now = ecs_now();
     if (now < 0 || is_dispatch(__builtin_return_address(0))) return ecs_system_clock(clock, time);
-    int64_t start = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? ecs_first_date : 86400;
+    int64_t start = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? ecs_first_date : ecs_first_uptime;
     time->tv_sec = start + now / 1000000000;
     time->tv_nsec = now % 1000000000;
     return 0;

@@ -65,11 +65,13 @@ __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     return ((function *)ecs_behind(&known, "pthread_mutex_lock", NULL))(mutex);
 }
 
-// The simulated time of a date by which a wait ends.
+// The simulated time by which a wait ends. It is a date, or of a clock that shows how long the
+// machine has run: the condition has its clock, and does not tell it.
 static int64_t simulated(const struct timespec *date) {
-    if (date->tv_sec < ecs_first_date) return 0;
-    if (date->tv_sec - ecs_first_date > INT64_MAX / 2000000000) return INT64_MAX;
-    return (date->tv_sec - ecs_first_date) * 1000000000 + date->tv_nsec;
+    int64_t seconds = date->tv_sec - (date->tv_sec < ecs_first_date ? ecs_first_uptime : ecs_first_date);
+    if (seconds < 0) return 0;
+    if (seconds > INT64_MAX / 2000000000) return INT64_MAX;
+    return seconds * 1000000000 + date->tv_nsec;
 }
 
 __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *date) {

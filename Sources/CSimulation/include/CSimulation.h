@@ -73,6 +73,12 @@ void *_Nullable ecs_current(void);
 /// Makes the calling thread a part of a simulation, or of none.
 void ecs_set_current(void *_Nullable simulation);
 
+/// The same for a time; returns the simulation before.
+void *_Nullable ecs_swap_current(void *_Nullable simulation);
+
+/// Enqueues a job as a thread outside of simulations does.
+void ecs_enqueue_outside(void *_Nonnull job, ecs_executor executor);
+
 /// Runs a job on the calling thread, which has the executor exclusively until the return.
 void ecs_run(void *_Nonnull job, ecs_executor executor);
 

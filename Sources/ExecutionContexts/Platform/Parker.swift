@@ -57,8 +57,10 @@ internal import Synchronization
     /// The wake-up goes through the simulation of the calling thread, for which `caller` may be the
     /// record of another thread.
     func unpark(by caller: ThreadRecord) {
-        if let simulation = unsafe SimulationHooks.simulation(of: caller) {
-            return (SimulationHooks.current ?? simulation).unpark(identifier)
+        if let simulation = unsafe SimulationHooks.simulation(of: caller),
+            (SimulationHooks.current ?? simulation).unpark(identifier)
+        {
+            return
         }
         // Releasing: the thread sees what the caller did before.
         if unsafe word.pointee.exchange(Self.token, ordering: .releasing) == Self.asleep {

@@ -45,8 +45,9 @@ package protocol Simulation: AnyObject {
     /// Parks the calling thread until it is woken, or `deadline` passes; true if it was woken.
     func park(until deadline: Int64) -> Bool
 
-    /// Wakes the thread with this number, or makes its next `park` return at once.
-    func unpark(_ thread: UInt32)
+    /// Wakes the thread with this number, or makes its next `park` return at once; false if the
+    /// simulation does not run it.
+    func unpark(_ thread: UInt32) -> Bool
 
     /// Runs `work` on a new thread of the system.
     func runOnNewThread(_ work: @escaping @Sendable () -> Void)
@@ -84,6 +85,15 @@ package enum SimulationHooks {
             unsafe box.release()
         }
         return body()
+    }
+
+    /// Runs `body` as on a thread that is not simulated.
+    package static func unsimulated(_ body: () -> Void) {
+        let thread = unsafe Threads.own
+        let simulation = unsafe thread.pointee.simulation
+        unsafe thread.pointee.simulation = nil
+        body()
+        unsafe thread.pointee.simulation = simulation
     }
 
     /// How many threads are simulated. Without any, all threads take the fast paths again.

@@ -1,4 +1,4 @@
-public import ExecutionContexts
+internal import ExecutionContexts
 
 // What usually does not happen: the schedule decides where it does.
 extension SimulatedWorld {

@@ -10,6 +10,14 @@ struct Diagnosis {
         let stuck = scheduler.threads.filter { !$0.isDone }
         guard stuck.isEmpty else {
             let waits = stuck.map(wait).joined(separator: "; ")
+            if let queue = scheduler.queues.first(where: \.isFull) {
+                return Finding(
+                    kind: .misuse,
+                    message:
+                        "All \(queue.width) threads that the simulation has for '\(queue.name)' wait, and jobs are queued there. "
+                        + "The system might give them more threads: let fewer jobs wait at a time. \(waits)."
+                )
+            }
             if let cycle = stuck.lazy.compactMap(cycle).first {
                 let names = cycle.map { "'\($0.name)'" }.joined(separator: ", ")
                 return Finding(

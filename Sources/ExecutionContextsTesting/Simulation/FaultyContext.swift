@@ -72,7 +72,10 @@ private struct FaultyContext<Base: ExecutionContext>: ContextDecorator, Refusing
 
     func tryExecute(_ work: @escaping Work) throws(Refusal) {
         try refuse()
-        execute(work)
+        if happens(.loss, "'\(name)' loses a job") { return }
+        // The base may refuse the job, too.
+        guard let base = base as? any RefusingContext else { return base.execute(work) }
+        try base.tryExecute(work)
     }
 
     func executeBarrier(_ work: @escaping Work) where Base: BarrierContext {

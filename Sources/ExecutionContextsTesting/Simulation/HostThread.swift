@@ -63,6 +63,13 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         if thread != nil { sleeping?.clear() }
     }
 
+    /// Runs `body` as on a thread outside of simulations.
+    func outside(_ body: () -> Void) {
+        let own = unsafe ecs_swap_current(nil)
+        SimulationHooks.unsimulated(body)
+        _ = unsafe ecs_swap_current(own)
+    }
+
     /// Waits until it is this thread's turn. A thread that is blocked for ever ends here.
     func waitForTurn() {
         schedulerToken.wait()
@@ -98,6 +105,9 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
             scheduler.tasks.run(thread, on: scheduler)
         } else {
             thread.body?()
+            // The program's objects that only this thread had end with it, in the simulation. A
+            // thread that serves a context may run its body again.
+            if thread.queue == nil { withExtendedLifetime(thread.body) { thread.body = nil } }
             forgetLocals()
         }
         thread.edge.release()
@@ -219,17 +229,18 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
 
     var time: any TimeSource { scheduler?.clock ?? SystemTime.shared }
 
-    func unpark(_ number: UInt32) {
+    func unpark(_ number: UInt32) -> Bool {
+        guard let thread, let scheduler else { return false }
         HiddenFromSanitizer.begin()
-        let woken =
-            if let thread, let scheduler { scheduler.willUnpark(number, by: thread) } else {
-                nil as SimulatedThread?
-            }
+        let sleeper = scheduler.willUnpark(number, by: thread)
+        // A late waker of a thread that has ended.
+        let isKnown = sleeper != nil || scheduler.hosts.isHost(number)
         HiddenFromSanitizer.end()
-        guard let woken else { return }
-        woken.host?.wakes.release()
+        guard let sleeper, !sleeper.isDone else { return isKnown }
+        sleeper.host?.wakes.release()
         HiddenFromSanitizer.begin()
-        scheduler?.unpark(woken)
+        scheduler.unpark(sleeper)
         HiddenFromSanitizer.end()
+        return true
     }
 }

@@ -33,6 +33,8 @@ final class HostThreads: @unchecked Sendable {
     private let stepTotal = Atomic(0)
     private let current = Atomic(0)
     private let missedChanges = Atomic(0)
+    /// The thread that frees the objects of a schedule; relaxed: compared by that thread alone.
+    private let closer = Atomic<UInt32>(0)
     private let names = Locked<[String]>([])
     /// The threads with a name of their own, as a set of their numbers.
     private var namedTasks: UInt64 = 0
@@ -46,8 +48,18 @@ final class HostThreads: @unchecked Sendable {
 
     init() { processor = Self.started.add(1, ordering: .relaxed).oldValue }
 
+    /// The newest task of the process when the search began.
+    private var newestTask: UInt32 = 0
+
+    /// Whether a job may belong to the search: it is of a task that is newer than the search.
+    func mayOwn(_ job: TaskJob) -> Bool {
+        // The numbers may have begun anew.
+        Int32(bitPattern: job.number &- newestTask) > 0
+    }
+
     /// Registers the search until `unregister`.
     func register() {
+        newestTask = TaskJob.newestNumber
         number = RunningSearches.add(self)
     }
 
@@ -145,8 +157,17 @@ final class HostThreads: @unchecked Sendable {
         }
     }
 
+    /// Runs `body`, in which the calling thread frees the objects of a schedule that is over.
+    func closing(_ body: () -> Void) {
+        closer.store(SimulationHooks.thread, ordering: .relaxed)
+        body()
+        closer.store(0, ordering: .relaxed)
+    }
+
     /// Records that a thread outside of the simulation has used a simulated object.
     func report(foreign message: String) {
+        // What the program's objects use when they are freed.
+        if closer.load(ordering: .relaxed) == SimulationHooks.thread { return }
         foreignUses.withLock { $0.append(message) }
         didReportForeignUse.happen()
     }

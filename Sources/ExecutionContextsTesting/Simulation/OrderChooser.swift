@@ -195,7 +195,9 @@ final class OrderChooser: Chooser {
             last.done.append(
                 Sleeper(
                     thread: last.chosen, accesses: step?.accesses ?? [],
-                    usesAll: step?.usesAll ?? false, foundCount: last.foundCount))
+                    // After another answer to a chance the step may use other objects.
+                    usesAll: step.map { $0.usesAll || $0.chances != 1 } ?? false,
+                    foundCount: last.foundCount))
             let next = last.wanted & ~last.known
             guard next != 0 else { continue }
             last.chosen = next.trailingZeroBitCount

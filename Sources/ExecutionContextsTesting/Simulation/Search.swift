@@ -1,5 +1,4 @@
 internal import ExecutionContexts
-internal import Foundation
 internal import Synchronization
 
 /// One search: it runs the program under one schedule after another, until one fails or the limit
@@ -45,6 +44,8 @@ final class Search: Sendable {
         var story: [String]
         /// The operations of each thread.
         var operations: [Int]
+        /// Whether the threads ran in turn at the end, without a choice.
+        var isCut = false
     }
 
     // MARK: The caller
@@ -177,6 +178,7 @@ final class Search: Sendable {
         var waiting = [Schedule()]
         var next = 0
         var inversion: (Outcome, Int)?
+        var isCut = false
         while next < waiting.count && next < settings.schedules
             && mayGoOn
         {
@@ -187,23 +189,14 @@ final class Search: Sendable {
             hosts.didTry(outcome.decisions)
             if outcome.finding != nil { return report(next, failure: explain(outcome, next)) }
             if inversion == nil, outcome.inversion != nil { inversion = (outcome, next) }
+            isCut = isCut || outcome.isCut || !chooser.hasApplied
             // Schedules beyond the limit never run, so they are not kept.
             if schedule.switches.count < most && waiting.count <= settings.schedules {
                 waiting += chooser.alternatives.map { Schedule(switches: schedule.switches + [$0]) }
             }
         }
         let failure = inversion.flatMap { explainInversion($0.0, $0.1) }
-        return report(next, isComplete: next == waiting.count, failure: failure)
-    }
-
-    /// Says that no thread met another one, so that a search shows little.
-    private func warnOfWholes() {
-        guard settings.isSearch else { return }
-        let text =
-            "Simulation '\(settings.name)': each thread ran as a whole, since its code reaches no scheduling point between "
-            + "its beginning and its end. So no two of them met. Let what they share be Tracked, or guarded by the library's "
-            + "primitives; a lock of the system is no scheduling point (law 33).\n"
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        return report(next, isComplete: next == waiting.count && !isCut, failure: failure)
     }
 
     // MARK: Failures

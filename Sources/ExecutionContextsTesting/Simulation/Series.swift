@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import Foundation
 
 /// The schedules that a search runs one after another.
 ///
@@ -71,7 +72,11 @@ final class Series {
         // Frees what the program leaves, whose deinits may synchronize with others.
         HiddenFromSanitizer.suspended {
             for thread in ended { thread.edge.acquire() }
-            scheduler.close()
+            // Their jobs run outside, since this schedule is over: ordinary contexts lose none.
+            search.hosts.closing {
+                guard let host = HostThread.current else { return scheduler.close() }
+                host.outside { scheduler.close() }
+            }
         }
         search.hosts.keep(scheduler.threads)
         for thread in scheduler.threads where !thread.isDone { thread.host?.abandon() }
@@ -106,6 +111,16 @@ extension Search {
             events: scheduler.trace?.texts ?? [], marks: scheduler.trace?.marks ?? [],
             stepsToFailure: scheduler.stepsToFailure ?? scheduler.decisions.count,
             story: scheduler.trace?.report ?? [],
-            operations: scheduler.threads.map(\.operations))
+            operations: scheduler.threads.map(\.operations), isCut: scheduler.isFair)
+    }
+
+    /// Says that no thread met another one, so that a search shows little.
+    func warnOfWholes() {
+        guard settings.isSearch else { return }
+        let text =
+            "Simulation '\(settings.name)': each thread ran as a whole, since its code reaches no scheduling point between "
+            + "its beginning and its end. So no two of them met. Let what they share be Tracked, or guarded by the library's "
+            + "primitives; a lock of the system is no scheduling point (law 33).\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

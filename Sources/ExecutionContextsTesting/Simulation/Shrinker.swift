@@ -199,6 +199,8 @@ final class ExhaustingChooser: Chooser {
     private let replaying: ReplayingChooser
     private var left: Int
     private(set) var alternatives: [Switch] = []
+    /// Whether each of the schedule's switches has applied.
+    var hasApplied: Bool { left <= 0 }
 
     init(_ schedule: Schedule, anywhere: Bool = false) {
         replaying = ReplayingChooser(schedule)

@@ -40,6 +40,9 @@ final class SimulatedJobQueue: @unchecked Sendable {
 
     var hasJobs: Bool { !jobs.isEmpty }
 
+    /// Whether each of several threads has a job, and more are queued.
+    var isFull: Bool { width > 1 && active == width && hasJobs }
+
     /// Queues a job. The caller owns the scheduler token.
     func submit(_ job: Job) {
         var job = job

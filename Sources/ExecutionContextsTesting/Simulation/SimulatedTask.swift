@@ -47,6 +47,13 @@ extension SimulationScheduler {
 
     /// Takes a job of the runtime that is ready after a delay.
     func take(_ job: TaskJob, after delay: Int64) {
+        if job.isTask, job.number != tasks.ignored, !hosts.mayOwn(job) {
+            fail(
+                .foreign,
+                "A task that the simulation did not start was resumed in it. Let no task outside wait for what happens inside (law 33)."
+            )
+            return HiddenFromSanitizer.suspended { job.enqueueOutside() }
+        }
         hosts.turn.take(each: hosts.didStep)
         guard phase != .over else { return }
         log?.add(.writes, .tasks)

@@ -53,9 +53,12 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
 
     func remove(_ delay: DelayedWork) {
         HiddenFromSanitizer.begin()
-        scheduler?.log?.add(.writes, .time)
-        let index = entries.firstIndex { $0.delay === delay }
-        let entry = index.map { entries.remove(at: $0) }
+        var entry: Entry?
+        if let scheduler, scheduler.callerOrReport(using: "the simulation's time") != nil {
+            scheduler.log?.add(.writes, .time)
+            let index = entries.firstIndex { $0.delay === delay }
+            entry = index.map { entries.remove(at: $0) }
+        }
         HiddenFromSanitizer.end()
         // Released here, with its captures, outside of the hidden section.
         _ = entry
@@ -175,7 +178,9 @@ private final class Sleep: Sendable {
             return state.key
         }
         HiddenFromSanitizer.begin()
-        if let key { scheduler.clock.remove(key) }
+        if let key, scheduler.callerOrReport(using: "the simulation's clock") != nil {
+            scheduler.clock.remove(key)
+        }
         HiddenFromSanitizer.end()
         unsafe end { unsafe $0.resume(throwing: CancellationError()) }
     }

@@ -74,7 +74,9 @@ public final class SimulatedWorld: Sendable {
     /// must not wait for one. It runs often: keep it short.
     public func invariant(_ name: String, _ holds: @escaping @Sendable () throws -> Bool) {
         HiddenFromSanitizer.begin()
-        scheduler.conditions = scheduler.conditions + [.init(name: name, holds: holds)]
+        if scheduler.callerOrReport(using: name) != nil {
+            scheduler.conditions = scheduler.conditions + [.init(name: name, holds: holds)]
+        }
         HiddenFromSanitizer.end()
     }
 
@@ -82,7 +84,9 @@ public final class SimulatedWorld: Sendable {
     /// locks, and wait.
     public func finally(_ name: String, _ holds: @escaping @Sendable () throws -> Bool) {
         HiddenFromSanitizer.begin()
-        scheduler.lastConditions = scheduler.lastConditions + [.init(name: name, holds: holds)]
+        if scheduler.callerOrReport(using: name) != nil {
+            scheduler.lastConditions = scheduler.lastConditions + [.init(name: name, holds: holds)]
+        }
         HiddenFromSanitizer.end()
     }
 

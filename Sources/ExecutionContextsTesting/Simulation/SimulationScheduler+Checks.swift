@@ -39,7 +39,8 @@ extension SimulationScheduler {
             fail(stuck.kind, stuck.message)
             return nil
         }
-        guard phase == .running, failure == nil, !lastConditions.isEmpty else { return nil }
+        guard phase == .running, failure == nil, !(lastConditions.isEmpty && conditions.isEmpty)
+        else { return nil }
         let last = lastConditions
         lastConditions = []
         let before = threads
@@ -47,6 +48,9 @@ extension SimulationScheduler {
         let checks = add("the checks at the end") { [self] in
             for thread in before { thread.edge.acquire() }
             for condition in last { checkLast(condition) }
+            // What only they have of the program ends here, in the simulation: after the change,
+            // since its deinits reach scheduling points.
+            withExtendedLifetime(conditions) { conditions = [] }
         }
         return checks
     }

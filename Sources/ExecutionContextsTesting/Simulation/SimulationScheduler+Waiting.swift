@@ -159,19 +159,17 @@ extension SimulationScheduler {
         pass(from: thread, choose(thread, stays: false))
     }
 
-    /// The thread to wake, after a scheduling point; nil if it is not part of this simulation.
+    /// The thread to wake, after a scheduling point; nil if it is not part of this schedule.
     func willUnpark(_ number: UInt32, by thread: SimulatedThread) -> SimulatedThread? {
         point(thread)
-        guard let sleeper = threads.first(where: { $0.number == number }) else {
-            // A late waker of a thread that has ended.
-            if hosts.isHost(number) { return nil }
+        let sleeper = threads.first { $0.number == number }
+        if sleeper == nil && !hosts.isHost(number) {
             fail(
                 .foreign,
                 "'\(thread.name)' wakes a thread that the simulation did not start. Start threads with spawn, and "
                     + "let no thread outside wait for what happens inside.")
-            return nil
         }
-        return sleeper.isDone ? nil : sleeper
+        return sleeper
     }
 
     func unpark(_ sleeper: SimulatedThread) {

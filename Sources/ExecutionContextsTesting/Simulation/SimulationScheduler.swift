@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import ExecutionContexts
 
 /// One run of a simulated program under one schedule: its threads, the running thread, and the
@@ -140,9 +141,9 @@ final class SimulationScheduler: @unchecked Sendable {
 
     /// A scheduling point, at which another thread may run.
     func point(_ thread: SimulatedThread, yields: Bool = false, creates: Bool = false) {
-        guard phase == .running || phase == .unwinding, thread.undivided == 0 || yields else {
-            return
-        }
+        guard phase == .running || phase == .unwinding else { return }
+        // Others may need the static variable that the thread makes, and could not wait for it.
+        guard thread.undivided == 0 && !ecs_is_making_static() || yields else { return }
         step(thread)
         pass(from: thread, choose(thread, stays: true, yields: yields, creates: creates))
     }

@@ -93,6 +93,13 @@ private final class Taker: SerialExecutor {
     /// The actor, or the other executor, that the job needs exclusively; zero for none.
     var isolation: UInt { unsafe UInt(bitPattern: executor.identity) }
 
+    /// The number of the newest task of the process.
+    static var newestNumber: UInt32 {
+        let task = Task.detached {}
+        // A task is one reference, which `task` keeps.
+        return unsafe ecs_task_number(unsafeBitCast(task, to: UnsafeRawPointer.self))
+    }
+
     /// Whether the job is the next part of a task; other jobs run once.
     var isTask: Bool { unsafe ecs_is_task(pointer) }
 
@@ -102,6 +109,9 @@ private final class Taker: SerialExecutor {
 
     /// The record of that task, if it has one, counted from one.
     var record: Int { Int(unsafe ecs_record(pointer)) }
+
+    /// Enqueues the job as a thread outside of simulations does.
+    func enqueueOutside() { unsafe ecs_enqueue_outside(pointer, executor) }
 
     /// Runs the job on the calling thread.
     func run(isFirst: Bool) {

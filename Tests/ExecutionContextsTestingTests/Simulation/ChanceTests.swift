@@ -91,6 +91,49 @@ struct ChanceTests {
         #expect(ends.value == expected)
     }
 
+    private struct Calls: SequentialModel, Hashable {
+        enum Operation: Sendable { case one, other }
+        mutating func apply(_ operation: Operation) -> Int { 0 }
+    }
+
+    @Test func `Law 33: what a step uses after one answer to a chance is not taken for all of it`()
+    {
+        // Alice uses the history only if she is not lost, and bob's use comes before or after.
+        let report = search("lost calls", schedules: 5_000, strategy: .exhaustive) { sim in
+            let (history, log) = (History(of: Calls()), Box<[String]>([]))
+            sim.spawn("alice") {
+                let call = history.begin(.one, by: "alice")
+                log.withValue { $0.append("begin") }
+                if sim.chance("lost") { return }
+                call.end(0)
+                log.withValue { $0.append("end") }
+                if sim.chance("second") { log.withValue { $0.append("second") } }
+            }
+            sim.spawn("bob") {
+                let call = history.begin(.other, by: "bob")
+                log.withValue { $0.append("bob") }
+                call.end(0)
+            }
+            sim.finally("never") { log.value != ["begin", "bob", "end", "second"] }
+        }
+        #expect(report.failure?.kind == .invariant || !report.isComplete, "\(report)")
+    }
+
+    @Test func `Law 33: a search whose schedules ran in turn at their ends is not complete`() {
+        @Sendable func add(_ sim: SimulatedWorld) {
+            let sum = Tracked(0, name: "sum")
+            sim.spawn("alice") {
+                for _ in 0..<25 { sim.step() }
+                sum.value += 1
+            }
+            sim.spawn("bob") { sum.value += 1 }
+            sim.finally("both") { sum.value == 2 }
+        }
+        let cut = search("cut", strategy: .exhaustive(switches: 1), steps: 20, add)
+        #expect(cut.failure != nil || !cut.isComplete, "\(cut)")
+        #expect(search("whole", strategy: .exhaustive(switches: 1), add).failure != nil)
+    }
+
     @Test func `Law 33: a limit on switches counts chances`() {
         let found = { search("draw", strategy: .exhaustive(switches: $0), Self.draw) }
         #expect(found(1).failure == nil && found(1).isComplete)

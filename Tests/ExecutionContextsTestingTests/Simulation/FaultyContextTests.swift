@@ -86,6 +86,37 @@ struct FaultyContextTests {
         #expect(failure.description.contains("'timer' loses a delay"), "\(failure)")
     }
 
+    @Test func `Law 33: the refusals of a faulty context's base are kept, and all are asked`() {
+        let (report, ends) = ends { sim in
+            let full = sim.faulty(
+                sim.serial(named: "server").bounded(to: 1, overflow: .refuse), [.loss])
+            var told = ""
+            for _ in 0..<3 {
+                do throws(Refusal) { try full.tryExecute { sim.step() } } catch {
+                    told += "\(error.reason) "
+                }
+            }
+            return told
+        }
+        #expect(report.failure == nil, "\(report)")
+        #expect(ends.contains { $0.contains("full") } && ends.contains(""), "\(ends)")
+        let twice = search("twice faulty", strategy: .exhaustive) { sim in
+            let context = sim.faulty(sim.faulty(sim.serial(named: "server")), [])
+            sim.spawn("alice") { try? context.tryExecute {} }
+        }
+        #expect(twice.orders == 2, "\(twice)")
+    }
+
+    @Test func `Law 33: only jobs of plain execute are repeated`() {
+        let report = search("once", strategy: .exhaustive) { sim in
+            let context = sim.faulty(sim.serial(named: "mail"), [.repetition])
+            let sent = Tracked(0, name: "sent")
+            sim.spawn("alice") { try? context.tryExecute { sent.value += 1 } }
+            sim.finally("sent once") { sent.value == 1 }
+        }
+        #expect(report.failure == nil && report.isComplete, "\(report)")
+    }
+
     @Test func `Law 33: without a fault of a kind the context has none of it`() {
         let report = search("sound", schedules: 300) { sim in
             let context = sim.faulty(sim.serial(named: "server"), [])

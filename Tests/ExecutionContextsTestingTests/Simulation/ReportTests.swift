@@ -19,7 +19,7 @@ struct ReportTests {
         strategy: SimulationStrategy
     ) {
         let report = search("counting", schedules: 2_000, strategy: strategy, Self.count)
-        // Each thread begins, reads, writes and ends: the threads come in one of up to 70 orders, and in 4 that matter.
+        // Each thread begins, reads, writes and ends: there are up to 70 orders, and 4 that matter.
         #expect((4...70).contains(report.distinctSchedules), "\(report.distinctSchedules)")
         #expect(report.distinctSchedules <= report.schedules)
         if report.isComplete { #expect(report.distinctSchedules == report.schedules) }

@@ -16,6 +16,18 @@ struct SimulationMisuseTests {
         expectMisuse(search("none", schedules: count) { _ in }, "Ask for one at least")
     }
 
+    @Test func `Law 33: more waiting jobs than a simulated pool has threads are no lost wake-up`() {
+        let report = search("crowd", schedules: 2) { sim in
+            let done = Promise<Void>()
+            sim.spawn("alice") {
+                for _ in 0..<24 { sim.global.execute { try? done.async.wait() } }
+                sim.global.execute { done.succeed(()) }
+            }
+        }
+        #expect(report.failure?.kind == .misuse, "\(report)")
+        #expect(report.description.contains("24 threads"), "\(report)")
+    }
+
     @Test func `Law 33: the token of another simulation is refused`() throws {
         let token = try #require(SeededBug.crossedLocks.search().failure?.token)
         expectMisuse(SeededBug.checkThenAct.search(replay: token), "belongs to another simulation")

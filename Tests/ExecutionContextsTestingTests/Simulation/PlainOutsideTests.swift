@@ -1,0 +1,178 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// What lives outside of a simulation works on, whatever a simulated program does with it.
+@Suite(.timeLimit(.minutes(30)))
+struct PlainOutsideTests {
+    private struct Fault: Error {}
+
+    /// Gives a job to a shared context when it is freed.
+    private final class File: Sendable {
+        let context: any SerialContext
+        let isOpen = true
+        init(_ context: any SerialContext) { self.context = context }
+        deinit { context.execute {} }
+    }
+
+    /// Whether the context still runs a job, and those that were submitted before it.
+    private func runs(_ context: any SerialContext) async -> Bool {
+        (try? await context.run { true }) == true
+    }
+
+    @Test func `Law 33: an object that a condition keeps may use a shared view when it is freed`()
+        async
+    {
+        let shared = GlobalContext().serial(named: "shared")
+        for isChecked in [false, true] {
+            let report = await search("freeing", schedules: 40) { sim in
+                let file = File(shared)
+                sim.spawn("alice") {
+                    sim.step()
+                    _ = file.isOpen
+                }
+                sim.spawn("bob") { sim.step() }
+                sim.invariant("open") { file.isOpen }
+                if isChecked { sim.finally("still open") { file.isOpen } }
+            }
+            #expect(report.failure == nil, "\(report)")
+            #expect(await runs(shared))
+        }
+    }
+
+    @Test func `Law 33: a view over a shared context goes on after a schedule that fails`() async {
+        let shared = GlobalContext().serial(named: "shared")
+        let failed = await search("failing", schedules: 2) { sim in
+            sim.spawn("alice") {
+                shared.execute {}
+                throw Fault()
+            }
+        }
+        #expect(failed.failure?.kind == .threw, "\(failed)")
+        #expect(await runs(shared))
+        let never = Promise<Void>()
+        let stuck = await search("stuck", schedules: 2) { sim in
+            sim.spawn("alice") {
+                shared.execute {}
+                try never.async.wait()
+            }
+        }
+        #expect(stuck.failure?.kind == .lostWakeUp, "\(stuck)")
+        #expect(await runs(shared))
+    }
+
+    @Test func `Law 33: an object that is freed at the end may use a context of the simulation`()
+        async
+    {
+        let report = await search("freeing inside", schedules: 100) { sim in
+            let file = File(sim.serial(named: "files"))
+            sim.spawn("alice") { _ = file.isOpen }
+            sim.invariant("open") { file.isOpen }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test func `Law 33: what a thread's object does when it is freed is part of the schedule`() {
+        let report = search("freed by its thread") { sim in
+            let log = Tracked<[String]>([], name: "log")
+            let file = Logger(log)
+            sim.spawn("alice") { _ = file.log.name }
+            sim.spawn("bob") { log.value += ["bob"] }
+            sim.finally("both") { log.value.count == 2 }
+        }
+        // One of the two updates is lost where they interleave.
+        #expect(report.failure?.kind == .invariant, "\(report)")
+    }
+
+    private final class Logger: Sendable {
+        let log: Tracked<[String]>
+        init(_ log: Tracked<[String]>) { self.log = log }
+        deinit { log.value += ["freed"] }
+    }
+
+    @Test func `Law 33: a task outside that a simulated thread resumes goes on outside`() async {
+        let (stream, feed) = AsyncStream.makeStream(of: String.self)
+        let received = Box<[String]>([])
+        let reader = Task { for await word in stream { received.withValue { $0.append(word) } } }
+        feed.yield("before")
+        await eventually { received.value.count == 1 }
+        let sent = Box(false)
+        let report = await search("feeding", schedules: 3) { sim in
+            sim.spawn("alice") {
+                if !sent.value { sent.value = true; feed.yield("from inside") }
+            }
+        }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+        #expect(report.description.contains("did not start"), "\(report)")
+        feed.yield("after")
+        feed.finish()
+        await reader.value
+        #expect(received.value == ["before", "from inside", "after"])
+    }
+
+    @Test func `Law 33: a thread outside that waits for a simulated one is woken`() async {
+        let section = CriticalSection(name: "shared")
+        let (isHeld, hasEntered) = (Box(false), Box(false))
+        let waiter = Thread {
+            while !isHeld.value { Thread.yieldProcessor() }
+            section.execute {}
+            hasEntered.value = true
+        }
+        waiter.start()
+        let report = await search("holding", schedules: 1, ignoring: [.foreign, .nondeterminism]) {
+            sim in
+            sim.spawn("alice") {
+                section.execute {
+                    isHeld.value = true
+                    // Until the thread outside has had time to park: any time is right.
+                    for _ in 0..<100_000 { Thread.yieldProcessor() }
+                }
+            }
+        }
+        _ = report
+        await eventually { hasEntered.value }
+    }
+
+    /// Takes a lock often while it is made.
+    private final class Service: Sendable {
+        static let shared = Service()
+        static let slow = Service()
+        let section = CriticalSection()
+        init() { for _ in 0..<1_500 { section.execute {} } }
+    }
+
+    @Test func `Law 33: no other thread runs while a static variable is made`() async {
+        let report = await search("making") { sim in
+            for name in ["alice", "bob"] { sim.spawn(name) { Service.shared.section.execute {} } }
+        }
+        #expect(report.failure == nil, "\(report)")
+        Service.shared.section.execute {}
+    }
+
+    @Test func `Law 33: a delay that a thread outside cancels is reported`() async {
+        let report = await search("cancelling", schedules: 3) { sim in
+            let context = sim.serial(named: "timer")
+            sim.spawn("alice") {
+                let delay = context.schedule(after: .seconds(1)) {}
+                let ended = DispatchSemaphore(value: 0)
+                DispatchQueue.global().async {
+                    delay.cancel()
+                    ended.signal()
+                }
+                ended.wait()
+            }
+        }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+    }
+}
+
+/// Waits for a condition, and lets other tasks run meanwhile.
+private func eventually(_ condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+}
+
+extension Thread {
+    fileprivate static func yieldProcessor() { sched_yield() }
+}

@@ -88,6 +88,7 @@ void ecs_did_create(const void *task, const void *frame) {
 void ecs_will_lock(void) { simulator.will_lock(current); }
 void *ecs_current(void) { return current; }
 int64_t ecs_now(void) { return current ? simulator.now(current) : -1; }
+void ecs_will_hand_over(void) { simulator.will_hand_over(current); }
 void ecs_did_miss(void) { simulator.did_miss(current); }
 
 bool ecs_sleep(int64_t nanoseconds) {
@@ -98,6 +99,8 @@ bool ecs_sleep(int64_t nanoseconds) {
 void ecs_report_trap(void) { simulator.will_trap(current); }
 
 static uint32_t kind(const void *job) { return ((const uint32_t *)job)[2 * ecs_flags_at] & kind_mask; }
+enum { async_let = 1 << 28 };
+bool ecs_is_async_let(const void *job) { return ((const uint32_t *)job)[2 * ecs_flags_at] & async_let; }
 bool ecs_is_task(const void *job) { return kind(job) == kind_task; }
 uint32_t ecs_task_number(const void *job) {
     if (kind(job) == kind_resumption) job = ((void *const *)job)[resumed_at];

@@ -86,6 +86,9 @@ const void *ecs_swap_taken(const void *job);
 void ecs_enter_once(void);
 void ecs_leave_once(void);
 
+/// The calling thread's task goes on with an executor of the program's own.
+void ecs_will_hand_over(void);
+
 /// Counts a change of executor that is no scheduling point.
 void ecs_did_miss(void);
 

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <stddef.h>
@@ -57,6 +59,8 @@ __attribute__((weak)) SWIFT_ASYNC_CALL void swift_task_switch(
         ecs_executor taker = ecs_taker_for((ecs_executor){identity, 0});
         identity = taker.identity;
         implementation = taker.implementation;
+    } else if (ecs_runs_job()) {
+        ecs_will_hand_over();
     }
     __attribute__((musttail)) return runtime(context, function, identity, implementation);
 }
@@ -220,6 +224,27 @@ OF_TIME unsigned sleep(unsigned seconds) {
     if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep((int64_t)seconds * 1000000000)) return 0;
     return ((unsigned (*)(unsigned))ecs_behind(&known, "sleep", NULL))(seconds);
 }
+
+// Whether the calling thread has one processor, which the simulation gave to it.
+static ECS_THREAD_LOCAL bool is_pinned;
+void ecs_did_pin(void) { is_pinned = true; }
+
+#if !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
+// A new thread gets the processors of its creator. One that a pinned thread creates, such as a
+// worker of Dispatch, runs jobs of the whole process: it gets those of the first thread.
+__attribute__((weak)) int pthread_create(
+    pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    static void *known;
+    typedef int function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    function *system = (function *)ecs_behind(&known, "pthread_create", NULL);
+    cpu_set_t own, all;
+    bool widens = is_pinned && !sched_getaffinity(getpid(), sizeof all, &all)
+        && !sched_getaffinity(0, sizeof own, &own) && !sched_setaffinity(0, sizeof all, &all);
+    int result = system(thread, attributes, start, argument);
+    if (widens) sched_setaffinity(0, sizeof own, &own);
+    return result;
+}
+#endif
 
 _Noreturn void ecs_end_thread(void) {
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)

@@ -36,6 +36,8 @@ typedef struct {
     bool (*_Nonnull sleep)(void *_Nonnull simulation, int64_t nanoseconds);
     /// A task of the calling thread changes its executor, and the simulation cannot pause it there.
     void (*_Nonnull did_miss)(void *_Nonnull simulation);
+    /// The task of the calling thread goes on with an executor of the program's own.
+    void (*_Nonnull will_hand_over)(void *_Nonnull simulation);
     /// The calling thread has created a task; addresses in the functions that did, innermost first.
     void (*_Nonnull did_create)(
         void *_Nonnull simulation, const void *_Nonnull task, const uintptr_t *_Nonnull callers, size_t count);
@@ -75,6 +77,12 @@ void ecs_set_current(void *_Nullable simulation);
 
 /// The same for a time; returns the simulation before.
 void *_Nullable ecs_swap_current(void *_Nullable simulation);
+
+/// The simulation has given the calling thread one processor. Threads that it creates have all.
+void ecs_did_pin(void);
+
+/// Whether a job is of an `async let`, whose task ends with its parent's frame.
+bool ecs_is_async_let(const void *_Nonnull job);
 
 /// Enqueues a job as a thread outside of simulations does.
 void ecs_enqueue_outside(void *_Nonnull job, ecs_executor executor);

@@ -71,7 +71,8 @@ struct Diagnosis {
             }
             return "'\(thread.name)' waits for '\(name)', which '\(holder.name)' holds"
         case .systemLock(let lock) where lock.isCondition:
-            return "'\(thread.name)' waits for a condition of the system that nothing signals"
+            return
+                "'\(thread.name)' waits for a condition of the system that nothing in the simulation signals: a thread outside, as Process has one, needs a double (law 33)"
         case .systemLock(let lock):
             let holder = scheduler.holder(of: lock).map { ", which '\($0.name)' holds" } ?? ""
             return "'\(thread.name)' waits for a lock of the system\(holder)"

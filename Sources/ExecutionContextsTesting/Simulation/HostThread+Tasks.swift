@@ -33,6 +33,13 @@ extension HostThread {
     /// A task on this thread changes its executor, at no scheduling point.
     func didMissChange() { scheduler?.hosts.didMissChange() }
 
+    /// The task of this thread goes on with an executor of the program's own.
+    func willHandOver() {
+        HiddenFromSanitizer.begin()
+        if let thread, let scheduler { scheduler.tasks.willHandOver(thread) }
+        HiddenFromSanitizer.end()
+    }
+
     /// This thread has created a task, in functions with these addresses.
     func didCreate(_ task: TaskJob, by callers: UnsafeBufferPointer<UInt>) {
         if HiddenFromSanitizer.isActive { return }

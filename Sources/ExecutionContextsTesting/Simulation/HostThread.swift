@@ -28,6 +28,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         let started = Signal()
         let systemThread = Thread { [self] in
             Processors.pin(processor)
+            ecs_did_pin()
             identifier = SimulationHooks.thread
             systemNumber = ecs_thread()
             unsafe sleeping = Word(SimulationHooks.parkedWord)

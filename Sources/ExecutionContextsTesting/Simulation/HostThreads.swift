@@ -69,7 +69,10 @@ final class HostThreads: @unchecked Sendable {
     }
 
     /// Pins the calling thread to the processor of the host threads.
-    func pin() { Processors.pin(processor) }
+    func pin() {
+        Processors.pin(processor)
+        ecs_did_pin()
+    }
 
     func takeFree() -> HostThread {
         if let host = idle.popLast() { return host }

@@ -1,11 +1,34 @@
 /// Where a task awaited in a function of an actor, and another one ran in the actor meanwhile.
 struct Reentries {
     /// A call of an actor's function that has not returned, as far as the runtime tells.
-    private struct Call: Hashable { let task, actor, function: String }
+    private struct Call: Equatable { let actor, function: String }
 
-    private var calls: Set<Call> = []
-    /// The tasks that ran in a call's actor since its last part.
-    private var others: [Call: String] = [:]
+    /// A part of a task that ran in an actor, and its number among those of the actor.
+    private typealias Part = (task: String, number: Int)
+
+    /// The last parts that ran in an actor.
+    private struct Parts {
+        var count = 0
+        var last: Part?
+        /// The last one of any other task.
+        var other: Part?
+
+        mutating func add(_ task: String) {
+            count += 1
+            if let last, last.task != task { other = last }
+            last = (task, count)
+        }
+
+        /// The task that ran last after a part of this task.
+        func last(besides task: String, after number: Int) -> String? {
+            let part = last?.task == task ? other : last
+            return part.flatMap { $0.number > number ? $0.task : nil }
+        }
+    }
+
+    /// Of each task, its calls, each with the number of the last part in it.
+    private var calls: [String: [(call: Call, number: Int)]] = [:]
+    private var actors: [String: Parts] = [:]
     private(set) var lines: [String] = []
 
     init(_ events: [(thread: String, event: SimulationTrace.TraceEvent)]) {
@@ -13,22 +36,24 @@ struct Reentries {
             guard case .runs(_, let actor, let locations) = event else { continue }
             let functions = CodeLocations.functions(at: locations)
             // The task has returned from the calls that are not among those in which it goes on.
-            calls = calls.filter { $0.task != task || functions.contains($0.function) }
+            calls[task]?.removeAll { !functions.contains($0.call.function) }
             guard let actor, let function = functions.first else { continue }
-            visit(Call(task: task, actor: actor, function: function))
+            visit(Call(actor: actor, function: function), by: task)
         }
     }
 
-    private mutating func visit(_ call: Call) {
-        if !calls.insert(call).inserted, let other = others[call], lines.count < 3 {
+    private mutating func visit(_ call: Call, by task: String) {
+        let known = calls[task]?.first { $0.call == call }
+        if let known, lines.count < 3,
+            let other = actors[call.actor]?.last(besides: task, after: known.number)
+        {
             let line =
-                "actor '\(call.actor)' was re-entered: while '\(call.task)' awaited in "
+                "actor '\(call.actor)' was re-entered: while '\(task)' awaited in "
                 + "\(call.function), '\(other)' ran in it"
             if !lines.contains(line) { lines.append(line) }
         }
-        others[call] = nil
-        for other in calls where other.actor == call.actor && other.task != call.task {
-            others[other] = call.task
-        }
+        actors[call.actor, default: Parts()].add(task)
+        calls[task]?.removeAll { $0.call == call }
+        calls[task, default: []].append((call, actors[call.actor]!.count))
     }
 }

@@ -21,7 +21,7 @@ enum RunningSearches {
         hosts.report(
             foreign:
                 "A task that waits\(place) was resumed by a thread that the simulation does not control: by a queue of the "
-                + "system, a timer or the network. Give the program a double of what answers there (law 33)."
+                + "system, a timer, the network or an executor of the program. Give it a double of what answers there (law 33)."
         )
     }
 }

@@ -34,18 +34,23 @@ final class Search: Sendable {
         var schedule: Schedule
         /// Equal for two runs in which the same happened.
         var decisions: DecisionLog
-        /// The names of the threads, and the events of each step; events only if the run is traced.
+        /// The names of the threads, if the run is traced.
         var names: [String]
-        var events: [(step: Int, text: String)]
-        /// The same events, a number for each.
-        var marks: [(step: Int, hash: Int)]
+        /// What it did, if it is traced: told only of a run that is explained.
+        var trace: SimulationTrace?
         /// How many decisions came before the failure.
         var stepsToFailure: Int
-        var story: [String]
         /// The operations of each thread.
         var operations: [Int]
         /// Whether the threads ran in turn at the end, without a choice.
         var isCut = false
+        /// Whether a thread waits for a condition of the system at the end.
+        var waitsForCondition = false
+
+        /// The events of each step, and a number for each.
+        var events: [(step: Int, text: String)] { trace?.texts ?? [] }
+        var marks: [(step: Int, hash: Int)] { trace?.marks ?? [] }
+        var story: [String] { trace?.report ?? [] }
     }
 
     // MARK: The caller
@@ -119,10 +124,13 @@ final class Search: Sendable {
         defer { hosts.dismiss() }
         // Runs the default schedule twice: the second run must be like the first.
         let counter = CountingChooser()
-        let (first, second) = (run(counter, tracing: true), run(Chooser(), tracing: true))
+        let first = run(counter, tracing: true)
         hosts.choices = counter.choices + counter.chances
         hosts.pendingTimes = counter.pendingTimes
         hosts.didTry(first.decisions)
+        // What the thread keeps may keep another run from its end.
+        if first.waitsForCondition { return report(1, failure: failure(first, 1, schedule: nil)) }
+        let second = run(Chooser(), tracing: true)
         if first.finding?.kind == nil
             && (first.decisions != second.decisions || second.finding != nil)
         {

@@ -79,7 +79,10 @@ final class Series {
             }
         }
         search.hosts.keep(scheduler.threads)
-        for thread in scheduler.threads where !thread.isDone { thread.host?.abandon() }
+        // One that waits for a condition may have a lock that others ask for its owner.
+        for thread in scheduler.threads where !thread.isDone && !thread.waitsForCondition {
+            thread.host?.abandon()
+        }
         search.hosts.turn.scheduleDidEnd()
         isOver = !goesOn(outcome)
     }
@@ -108,10 +111,10 @@ extension Search {
             decisions: scheduler.decisions,
             // Only an outcome that is explained needs them.
             names: scheduler.trace == nil ? [] : scheduler.threads.map(\.name),
-            events: scheduler.trace?.texts ?? [], marks: scheduler.trace?.marks ?? [],
+            trace: scheduler.trace,
             stepsToFailure: scheduler.stepsToFailure ?? scheduler.decisions.count,
-            story: scheduler.trace?.report ?? [],
-            operations: scheduler.threads.map(\.operations), isCut: scheduler.isFair)
+            operations: scheduler.threads.map(\.operations), isCut: scheduler.isFair,
+            waitsForCondition: scheduler.threads.contains(where: \.waitsForCondition))
     }
 
     /// Says that no thread met another one, so that a search shows little.

@@ -167,12 +167,23 @@ internal import ExecutionContexts
 
     /// Registers the job's task; returns whether this is its first part.
     private func begin(_ job: TaskJob, _ thread: SimulatedThread) -> Bool {
-        guard let task = thread.task, task.job == nil, task.number != ignored else { return false }
+        guard let task = thread.task, task.job == nil, !task.wasHandedOver, task.number != ignored
+        else { return false }
         job.setOwner(scheduler.hosts.number, record: task.place + 1)
         job.retain()
         task.job = job
         livingCount += 1
         return true
+    }
+
+    /// The task may end on an executor of the program's own, which does not tell. One of an
+    /// `async let` is then freed, though it is retained. Its parent tells where it waits.
+    func willHandOver(_ thread: SimulatedThread) {
+        guard let task = thread.task, let job = task.job, job.isAsyncLet else { return }
+        task.job = nil
+        task.wasHandedOver = true
+        livingCount -= 1
+        job.release()
     }
 
     /// Gives a task that begins the name that the program has given it.

@@ -138,6 +138,12 @@ final class SimulatedThread: @unchecked Sendable {
 
     /// Whether it has ended, or has no job to run.
     var isDone: Bool { state == .ended || state == .idle }
+
+    /// Whether it waits for a condition of the system, which a thread outside may signal.
+    var waitsForCondition: Bool {
+        guard !isDone, case .systemLock(let lock) = wait else { return false }
+        return lock.isCondition
+    }
 }
 
 /// A happens-before edge that the program itself would create, shown to the thread sanitizer.

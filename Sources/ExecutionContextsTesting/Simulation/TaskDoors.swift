@@ -14,6 +14,7 @@ enum TaskDoors {
                 now: { unsafe HostThread.of($0).clockReading },
                 sleep: { unsafe HostThread.of($0).pause(for: $1) },
                 did_miss: { unsafe HostThread.of($0).didMissChange() },
+                will_hand_over: { unsafe HostThread.of($0).willHandOver() },
                 did_create: { simulation, task, callers, count in
                     let task = unsafe TaskJob(
                         UnsafeMutableRawPointer(mutating: task), ecs_executor())
@@ -102,6 +103,9 @@ private final class Taker: SerialExecutor {
 
     /// Whether the job is the next part of a task; other jobs run once.
     var isTask: Bool { unsafe ecs_is_task(pointer) }
+
+    /// Whether it is the task of an `async let`, whose memory is its parent's.
+    var isAsyncLet: Bool { unsafe ecs_is_async_let(pointer) }
 
     /// The number of the task, or of the one that the job only resumes, as `Task.yield` has it;
     /// zero for other jobs.

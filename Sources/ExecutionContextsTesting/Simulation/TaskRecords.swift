@@ -62,6 +62,8 @@ final class TaskRecord {
     var title = SimulatedThread.Title.none
     /// Whether Swift has made the task to end a sleep.
     var endsSleep = false
+    /// Whether it has gone on with an executor of the program's own, and is not kept any more.
+    var wasHandedOver = false
     /// Addresses in the functions that have created it.
     var creators: [UInt] = []
     /// The thread that runs it.
@@ -72,7 +74,8 @@ final class TaskRecord {
     init(place: Int) { self.place = place }
 
     func clear() {
-        (number, job, title, endsSleep, thread) = (0, nil, .none, false, nil)
+        (number, job, title, thread) = (0, nil, .none, nil)
+        (endsSleep, wasHandedOver) = (false, false)
         creators.removeAll(keepingCapacity: true)
     }
 }

@@ -135,6 +135,22 @@ struct PlainOutsideTests {
         await eventually { hasEntered.value }
     }
 
+    @Test func `Law 33: a thread that a simulated one creates may use all processors`() async throws
+    {
+        let widths = Box<[Int]>([])
+        _ = await search("creating", schedules: 1) { sim in
+            sim.spawn("alice") {
+                let done = DispatchSemaphore(value: 0)
+                Thread {
+                    widths.withValue { $0.append(processorCount()) }
+                    done.signal()
+                }.start()
+                done.wait()
+            }
+        }
+        #expect(try #require(widths.value.first) == processorCount())
+    }
+
     /// Takes a lock often while it is made.
     private final class Service: Sendable {
         static let shared = Service()
@@ -167,6 +183,9 @@ struct PlainOutsideTests {
         #expect(report.failure?.kind == .foreign, "\(report)")
     }
 }
+
+/// How many processors the calling thread may use.
+private func processorCount() -> Int { ProcessInfo.processInfo.activeProcessorCount }
 
 /// Waits for a condition, and lets other tasks run meanwhile.
 private func eventually(_ condition: () -> Bool) async {

@@ -185,4 +185,31 @@ struct PlainTaskWaitTests {
         }
         #expect(!report.isComplete && report.failure == nil)
     }
+
+    private static let count = Mutex(0)
+
+    private static func waitForOwnThread() {
+        count.withLock { count in
+            let condition = NSCondition()
+            let thread = Thread {
+                condition.lock()
+                condition.signal()
+                condition.unlock()
+            }
+            condition.lock()
+            thread.start()
+            condition.wait()
+            condition.unlock()
+            count += 1
+        }
+    }
+
+    @Test func `Law 33: a wait for a thread outside, with a lock taken, is reported`() async {
+        let report = await search("own thread", schedules: 3) { _ in
+            await Task.yield()
+            Self.waitForOwnThread()
+        }
+        #expect(report.failure?.kind == .lostWakeUp, "\(report)")
+        #expect(report.description.contains("needs a double"), "\(report)")
+    }
 }

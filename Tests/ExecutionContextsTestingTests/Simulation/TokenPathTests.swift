@@ -119,7 +119,7 @@ struct TokenPathTests {
             decisions.add(thread: 1, operation: step, target: step == different ? 2 : 1)
         }
         return Search.Outcome(
-            schedule: Schedule(), decisions: decisions, names: [], events: [], marks: [],
-            stepsToFailure: steps, story: [], operations: [])
+            schedule: Schedule(), decisions: decisions, names: [],
+            stepsToFailure: steps, operations: [])
     }
 }

@@ -129,7 +129,9 @@ final class Search: Sendable {
         hosts.pendingTimes = counter.pendingTimes
         hosts.didTry(first.decisions)
         // What the thread keeps may keep another run from its end.
-        if first.waitsForCondition { return report(1, failure: failure(first, 1, schedule: nil)) }
+        if first.waitsForCondition, first.finding?.kind == .lostWakeUp {
+            return report(1, failure: failure(first, 1, schedule: first.schedule))
+        }
         let second = run(Chooser(), tracing: true)
         if first.finding?.kind == nil
             && (first.decisions != second.decisions || second.finding != nil)

@@ -211,5 +211,11 @@ struct PlainTaskWaitTests {
         }
         #expect(report.failure?.kind == .lostWakeUp, "\(report)")
         #expect(report.description.contains("needs a double"), "\(report)")
+        #expect(report.failure?.token != nil)
+        let ignoring = await search("ignored", schedules: 1, ignoring: [.lostWakeUp]) { _ in
+            await Task.yield()
+            Self.waitForEver(NSCondition())
+        }
+        #expect(ignoring.failure == nil, "\(ignoring)")
     }
 }

@@ -39,7 +39,13 @@ final class HostThreads: @unchecked Sendable {
     /// The threads with a name of their own, as a set of their numbers.
     private var namedTasks: UInt64 = 0
     private let didReportForeignUse = Signal()
-    private let foreignUses = Locked<[String]>([])
+    private let foreignUses = Locked<[ForeignUse]>([])
+
+    private struct ForeignUse {
+        let message: String
+        /// The task that was resumed, if it was one: its record, and its number.
+        var task: (record: Int, number: UInt32)?
+    }
 
     /// The number of the search among those of the process.
     private(set) var number: UInt = 0
@@ -171,14 +177,29 @@ final class HostThreads: @unchecked Sendable {
     func report(foreign message: String) {
         // What the program's objects use when they are freed.
         if closer.load(ordering: .relaxed) == SimulationHooks.thread { return }
-        foreignUses.withLock { $0.append(message) }
+        add(ForeignUse(message: message))
+    }
+
+    /// Records that such a thread has resumed a task. The message goes on after the task's name.
+    func report(foreign message: String, resuming task: TaskJob) {
+        add(ForeignUse(message: message, task: (task.record, task.number)))
+    }
+
+    private func add(_ use: ForeignUse) {
+        foreignUses.withLock { $0.append(use) }
         didReportForeignUse.happen()
     }
 
+    /// The first of these uses, in words; for the owner of the scheduler token, who knows the
+    /// tasks.
     func takeForeignUse() -> String? {
-        foreignUses.withLock { foreignUses in
+        let first = foreignUses.withLock { foreignUses in
             defer { foreignUses = [] }
             return foreignUses.first
+        }
+        return first.map { use in
+            guard let task = use.task else { return use.message }
+            return (tasks.name(task.record, task.number) ?? "A task") + use.message
         }
     }
 

@@ -266,6 +266,13 @@ internal import ExecutionContexts
         return (tasks.count, texts.joined(separator: "; ") + more)
     }
 
+    /// A task of the schedule that runs, as people name it.
+    func name(_ place: Int, _ number: UInt32) -> String? {
+        guard scheduler != nil, let task = records.at(place, number) else { return nil }
+        let start = CodeLocations.function(at: task.creators).map { ", started in \($0)," } ?? ""
+        return "The task '\(task.title.text)'\(start)"
+    }
+
     /// Ends the schedule.
     func close() {
         for thread in scheduler.threads { thread.task = nil }

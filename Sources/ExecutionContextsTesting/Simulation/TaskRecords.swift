@@ -9,10 +9,14 @@ final class TaskRecords {
 
     /// The record of a task, or of the task that the job resumes; nil if it has none.
     func known(_ job: TaskJob) -> TaskRecord? {
-        let place = job.record - 1
+        at(job.record, job.number)
+    }
+
+    /// The record at a place, counted from one, if it is of the task with this number.
+    func at(_ place: Int, _ number: UInt32) -> TaskRecord? {
         // The task may have got its record in an earlier schedule, or in another search.
-        guard place >= 0, place < all.count, all[place].number != 0 else { return nil }
-        return all[place].number == job.number ? all[place] : nil
+        guard place > 0, place <= all.count, all[place - 1].number != 0 else { return nil }
+        return all[place - 1].number == number ? all[place - 1] : nil
     }
 
     /// The record of a task, which gets one if it has none.

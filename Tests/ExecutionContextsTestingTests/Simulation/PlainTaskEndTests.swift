@@ -25,6 +25,24 @@ struct PlainTaskEndTests {
         #expect(kinds.contains(.foreign), "\(kinds)")
     }
 
+    @Test func `Law 33: a task that has left while others run is named`() async {
+        let report = await search("alice left", schedules: 1, steps: 100_000_000) { _ in
+            let isResumed = Box(false)
+            let alice = Task(name: "alice") {
+                await withCheckedContinuation { next in
+                    Thread.detachNewThread {
+                        next.resume()
+                        isResumed.value = true
+                    }
+                }
+            }
+            while !isResumed.value { await Task.yield() }
+            _ = alice
+        }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+        #expect(report.description.contains("The task 'alice'"), "\(report)")
+    }
+
     @Test func `Law 33: a task that sleeps beyond the horizon is told`() async {
         let report = await search("long", horizon: .seconds(60)) { _ in
             try await Task.sleep(for: .seconds(61))

@@ -66,6 +66,7 @@ private final class RandomPools: Sendable {
         repeat {
             waitUntil { self.begun == self.accepted }
             before = accepted
+            // Draining never fails.
             for subject in subjects { try! subject.pool.drained().wait() }
         } while accepted != before
         for subject in subjects {

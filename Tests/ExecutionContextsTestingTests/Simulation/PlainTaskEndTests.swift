@@ -27,20 +27,34 @@ struct PlainTaskEndTests {
 
     @Test func `Law 33: a task that has left while others run is named`() async {
         let report = await search("alice left", schedules: 1, steps: 100_000_000) { _ in
+            let desk = Desk()
+            let alice = Task(name: "alice") { await desk.wait() }
+            // A call enters the actor when alice is suspended, not before.
+            var waiting = await desk.taken()
+            while waiting == nil {
+                await Task.yield()
+                waiting = await desk.taken()
+            }
             let isResumed = Box(false)
-            let alice = Task(name: "alice") {
-                await withCheckedContinuation { next in
-                    Thread.detachNewThread {
-                        next.resume()
-                        isResumed.value = true
-                    }
-                }
+            Thread.detachNewThread { [waiting] in
+                waiting?.resume()
+                isResumed.value = true
             }
             while !isResumed.value { await Task.yield() }
             _ = alice
         }
         #expect(report.failure?.kind == .foreign, "\(report)")
         #expect(report.description.contains("The task 'alice'"), "\(report)")
+    }
+
+    private actor Desk {
+        private var waiting: CheckedContinuation<Void, Never>?
+
+        func wait() async {
+            await withCheckedContinuation { waiting = $0 }
+        }
+
+        func taken() -> CheckedContinuation<Void, Never>? { waiting }
     }
 
     @Test func `Law 33: a task that sleeps beyond the horizon is told`() async {

@@ -11,6 +11,17 @@ bool ecs_function(uintptr_t address, char *name, size_t size) {
     return false;
 }
 
+// The lines of a program are not in its own file.
+size_t ecs_callers(uintptr_t *addresses, size_t count) {
+    (void)addresses, (void)count;
+    return 0;
+}
+
+uint64_t ecs_line(uintptr_t address, char *path, size_t size) {
+    (void)address, (void)path, (void)size;
+    return 0;
+}
+
 // Where a task goes on is told on Linux only.
 bool ecs_read(const void *from, void *to, size_t size) {
     (void)from, (void)to, (void)size;

@@ -1,7 +1,7 @@
 #ifdef __linux__
 // For dladdr.
 #define _GNU_SOURCE
-#include "CSimulation.h"
+#include "Doors.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -34,26 +34,33 @@ static const char *symbol(const char *file, size_t size, uintptr_t offset) {
     return NULL;
 }
 
-bool ecs_function(uintptr_t address, char *name, size_t size) {
-    Dl_info image;
+const void *ecs_map_image(const void *image, size_t *size) {
+    const Dl_info *known = image;
     struct stat status;
-    if (!dladdr((void *)address, &image) || !image.dli_fname) return false;
+    if (!known->dli_fname) return NULL;
     // The main program may have been started by a relative path, from another folder.
-    int file = open(image.dli_fname, O_RDONLY | O_CLOEXEC);
+    int file = open(known->dli_fname, O_RDONLY | O_CLOEXEC);
     if (file < 0) file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    bool found = false;
+    if (file < 0) return NULL;
+    void *bytes = MAP_FAILED;
     if (!fstat(file, &status) && status.st_size > 0) {
-        size_t length = (size_t)status.st_size;
-        char *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
-        if (bytes != MAP_FAILED) {
-            const char *mangled = symbol(bytes, length, address - (uintptr_t)image.dli_fbase);
-            // Of the program's own functions only those of Swift are told.
-            found = mangled && mangled[0] == '$' && swift_demangle(mangled, strlen(mangled), name, &size, 0);
-            munmap(bytes, length);
-        }
+        *size = (size_t)status.st_size;
+        bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
     }
     close(file);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+bool ecs_function(uintptr_t address, char *name, size_t size) {
+    Dl_info image;
+    size_t length;
+    if (!dladdr((void *)address, &image)) return false;
+    const char *bytes = ecs_map_image(&image, &length);
+    if (!bytes) return false;
+    const char *mangled = symbol(bytes, length, address - (uintptr_t)image.dli_fbase);
+    // Of the program's own functions only those of Swift are told.
+    bool found = mangled && mangled[0] == '$' && swift_demangle(mangled, strlen(mangled), name, &size, 0);
+    munmap((void *)bytes, length);
     return found;
 }
 #endif

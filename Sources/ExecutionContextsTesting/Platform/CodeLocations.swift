@@ -18,6 +18,11 @@ enum CodeLocations {
         names(at: addresses).filter { !$0.isOfLibrary }.map(\.text)
     }
 
+    /// The function that the address belongs to, if it is one of the program's own.
+    static func ofProgram(_ address: UInt) -> String? {
+        names(at: [address]).first { !$0.isOfLibrary }?.text
+    }
+
     private static func names(at addresses: [UInt]) -> [FunctionName] {
         known.withLock { known in
             addresses.compactMap { address in
@@ -97,7 +102,7 @@ struct FunctionName {
             return part.split(separator: " ").prefix(2).joined(separator: " ")
         }
         let path = String(part)
-            .replacing(#/^static /#, with: "")
+            .replacing(#/^(variable initialization expression of )?(static )?/#, with: "")
             .replacing(/\(extension in \w+\):/, with: "")
             .replacing(/\((\w+) in _[0-9A-F]+\)/) { String($0.1) }
         var isQuoted = false

@@ -54,7 +54,7 @@ extension SimulationScheduler {
             Situation(
                 thread: thread.id, operation: thread.operations, stays: true, yields: false,
                 creates: false, candidates: 1 << UInt64(thread.id), hasTime: false,
-                usual: thread.id))
+                usual: thread.id, threads: threads))
         note(thread, happens ? Schedule.chance : thread.id, usual: thread.id)
         if happens { trace?.didHappen(name, in: thread) }
         return happens

@@ -15,6 +15,8 @@ struct Situation {
     var hasTime: Bool
     /// The thread that runs without a switch.
     var usual: Int
+    /// All threads, with what each is about to do.
+    var threads: [SimulatedThread]
 }
 
 /// Decides which thread runs next, in one schedule after another.

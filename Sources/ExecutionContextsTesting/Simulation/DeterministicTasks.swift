@@ -64,7 +64,7 @@ public func withDeterministicTasks<Value: Sendable>(
         throw SimulationFailure(
             kind: .lostWakeUp, simulation: settings.name,
             happened: "The body has not ended, and nothing is left that could resume it.",
-            schedule: 0, switches: 0, token: nil, trace: [])
+            schedule: 0, switches: 0, token: nil, story: .none)
     }
     return try result.get()
 }

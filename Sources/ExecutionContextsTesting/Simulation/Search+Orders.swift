@@ -37,7 +37,7 @@ extension Search {
     private func misuse(_ message: String) -> SimulationFailure {
         SimulationFailure(
             kind: .misuse, simulation: settings.name, happened: message, schedule: 0, switches: 0,
-            token: nil, trace: [])
+            token: nil, story: .none)
     }
 }
 

@@ -40,7 +40,7 @@ extension Search {
                 + "nothing: search again (law 33).")
         return SimulationFailure(
             kind: .unfit, simulation: settings.name, happened: texts.joined(separator: " "),
-            schedule: 0, switches: count, token: nil, trace: outcome.story)
+            schedule: 0, switches: count, token: nil, story: outcome.story)
     }
 
     /// Where a run left a path, in words.

@@ -50,7 +50,7 @@ final class Search: Sendable {
         /// The events of each step, and a number for each.
         var events: [(step: Int, text: String)] { trace?.texts ?? [] }
         var marks: [(step: Int, hash: Int)] { trace?.marks ?? [] }
-        var story: [String] { trace?.report ?? [] }
+        var story: Story { trace?.story ?? .none }
     }
 
     // MARK: The caller
@@ -91,7 +91,7 @@ final class Search: Sendable {
                 "'\(thread)' runs and has made no step for \(settings.patience). It blocks its thread in something "
                 + "that the simulation does not control - a semaphore, a lock of the system, input, a real clock - or "
                 + "computes for long: wait by what the simulation gives, or raise 'patience' (law 33).",
-            schedule: 0, switches: 0, token: nil, trace: [])
+            schedule: 0, switches: 0, token: nil, story: .none)
         return report(0, failure: failure)
     }
 
@@ -246,7 +246,7 @@ final class Search: Sendable {
                     first.decisions == second.decisions
                         ? nil : " What was found: \(finding.message)"
                 } ?? ""),
-            schedule: number, switches: first.schedule.switches.count, token: nil, trace: [])
+            schedule: number, switches: first.schedule.switches.count, token: nil, story: .none)
     }
 
     /// Shrinks a failing schedule, and describes its failure.
@@ -289,7 +289,7 @@ final class Search: Sendable {
             happened: outcome.finding!.message,
             schedule: number, switches: schedule?.switches.count ?? outcome.schedule.switches.count,
             token: settings.isSearch ? schedule.map { token($0, outcome) } : nil,
-            trace: outcome.story)
+            story: outcome.story)
     }
 
     /// The word that replays a schedule whose run was traced.

@@ -2,7 +2,11 @@
 struct SeededRNG {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+    init(seed: UInt64) {
+        state = seed
+        // Seeds that follow each other begin far apart, and not one step.
+        state = bits()
+    }
 
     /// The next 64 bits, by the SplitMix generator.
     mutating func bits() -> UInt64 {

@@ -94,7 +94,7 @@ func search(
         let failure = SimulationFailure(
             kind: .misuse, simulation: name, happened: message, schedule: 0, switches: 0,
             token: nil,
-            trace: [])
+            story: .none)
         return SimulationReport(
             schedules: 0, distinctSchedules: 0, choices: 0, pendingTimes: 0, orders: nil,
             isComplete: false, missedChanges: nil, failure: failure, time: settings.time)

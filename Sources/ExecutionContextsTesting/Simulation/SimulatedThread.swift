@@ -62,6 +62,8 @@ final class SimulatedThread: @unchecked Sendable {
     /// How many scheduling points it has reached; with the thread, this number identifies a point
     /// of a schedule.
     var operations = 0
+    /// What it does when it goes on from the scheduling point at which it is; nil elsewhere.
+    var intent: Intent?
     /// How many points it has passed in a row without a switch.
     var run = 0
     /// How many sections without scheduling points it is inside of.
@@ -130,7 +132,7 @@ final class SimulatedThread: @unchecked Sendable {
         title = .none
         (operations, run, deadline, isolation) = (0, 0, .max, 0)
         (hasToken, wasWoken, hasYielded, isQueued) = (false, false, false, false)
-        (wait, awaited, refused, task) = (.nothing, nil, nil, nil)
+        (wait, awaited, refused, task, intent) = (.nothing, nil, nil, nil, nil)
     }
 
     /// The number by which locks and waiters know it; zero while no system thread runs it.

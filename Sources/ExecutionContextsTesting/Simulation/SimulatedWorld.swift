@@ -72,20 +72,28 @@ public final class SimulatedWorld: Sendable {
     ///
     /// No other thread runs while the condition is checked. So it may read without a lock, and it
     /// must not wait for one. It runs often: keep it short.
-    public func invariant(_ name: String, _ holds: @escaping @Sendable () throws -> Bool) {
+    public func invariant(
+        _ name: String, fileID: StaticString = #fileID, line: UInt = #line,
+        _ holds: @escaping @Sendable () throws -> Bool
+    ) {
         HiddenFromSanitizer.begin()
         if scheduler.callerOrReport(using: name) != nil {
-            scheduler.conditions = scheduler.conditions + [.init(name: name, holds: holds)]
+            scheduler.conditions =
+                scheduler.conditions + [.init(name, fileID, line, holds)]
         }
         HiddenFromSanitizer.end()
     }
 
     /// Declares a condition that must hold when all threads and tasks have ended. It may take
     /// locks, and wait.
-    public func finally(_ name: String, _ holds: @escaping @Sendable () throws -> Bool) {
+    public func finally(
+        _ name: String, fileID: StaticString = #fileID, line: UInt = #line,
+        _ holds: @escaping @Sendable () throws -> Bool
+    ) {
         HiddenFromSanitizer.begin()
         if scheduler.callerOrReport(using: name) != nil {
-            scheduler.lastConditions = scheduler.lastConditions + [.init(name: name, holds: holds)]
+            scheduler.lastConditions =
+                scheduler.lastConditions + [.init(name, fileID, line, holds)]
         }
         HiddenFromSanitizer.end()
     }

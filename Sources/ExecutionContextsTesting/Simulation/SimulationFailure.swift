@@ -16,6 +16,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         case lockOrder = "a lock-order inversion"
         /// Work or delays are left when all threads and tasks have ended.
         case leftover = "leftover work"
+        /// Two threads use a `Shared` variable at the same time, and at least one writes it.
+        case dataRace = "a data race"
         /// A declared condition does not hold.
         case invariant = "a broken invariant"
         /// No order of the operations of a `History` explains their answers.
@@ -50,21 +52,35 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     /// Replays the failure, as an argument of `simulate` or in the environment's
     /// `EXECUTION_CONTEXTS_REPLAY`; nil if it cannot be replayed.
     public let token: String?
-    /// Which thread ran when, and what it did, one stretch in each element.
-    public let trace: [String]
+    /// What each thread did, in the order in which it happened: a column for each thread.
+    public var trace: [String] { story.text(hasLocations: false) }
+    /// The same, with the lines of the sources.
+    let story: Story
 
     public var description: String {
         var lines = ["Simulation '\(simulation)' found \(kind.rawValue): \(happened)"]
         if schedule > 0 {
-            let count = switches == 1 ? "1 switch" : "\(switches) switches"
-            lines.append("Found in schedule \(schedule), by \(count):")
+            let how =
+                switch switches {
+                case 0: "in the usual order"
+                case 1: "by 1 switch"
+                default: "by \(switches) switches"
+                }
+            lines.append("Found in schedule \(schedule), \(how):")
         }
-        lines += trace.map { "  " + $0 }
+        lines += story.text().map { "  " + $0 }
         if let token {
             lines.append(
                 "Replay it with EXECUTION_CONTEXTS_REPLAY=\(token), or with replay: \"\(token)\".")
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The same as a page for a browser.
+    public var page: String {
+        story.page(
+            title: "Simulation '\(simulation)' found \(kind.rawValue)", happened: happened,
+            token: token)
     }
 }
 

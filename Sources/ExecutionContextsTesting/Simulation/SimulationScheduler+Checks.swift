@@ -5,8 +5,22 @@ internal import Foundation
 extension SimulationScheduler {
     /// A condition that must hold.
     struct Condition {
-        let name: String
+        private let name: String
+        private let fileID: StaticString
+        private let line: UInt
         let holds: () throws -> Bool
+
+        init(
+            _ name: String, _ fileID: StaticString, _ line: UInt,
+            _ holds: @escaping () throws -> Bool
+        ) {
+            (self.name, self.fileID, self.line, self.holds) = (name, fileID, line, holds)
+        }
+
+        /// The name with the place where it was declared: "'never below zero' (BankTests.swift:14)".
+        var title: String {
+            "'\(name)' (\("\(fileID)".split(separator: "/").last ?? ""):\(line))"
+        }
     }
 
     func checkConditions() {
@@ -24,10 +38,10 @@ extension SimulationScheduler {
                 _ = try? condition.holds()
             }
             phase = before
-            if !holds { fail(.invariant, "'\(condition.name)' does not hold\(takeValues()).") }
+            if !holds { fail(.invariant, "\(condition.title) does not hold\(takeValues()).") }
         } catch {
             phase = before
-            fail(.threw, "'\(condition.name)' threw \(error).")
+            fail(.threw, "\(condition.title) threw \(error).")
         }
     }
 
@@ -61,14 +75,14 @@ extension SimulationScheduler {
         do {
             if try !condition.holds() {
                 wrong = (
-                    .invariant, "'\(condition.name)' does not hold at the end\(takeValues())."
+                    .invariant, "\(condition.title) does not hold at the end\(takeValues())."
                 )
             }
         } catch let error as HistoryFailure {
             // An unknown result is not a fault of the program.
             wrong = (error.kind == .notLinearizable ? .history : .misuse, error.description)
         } catch {
-            wrong = (.threw, "'\(condition.name)' threw \(error) at the end.")
+            wrong = (.threw, "\(condition.title) threw \(error) at the end.")
         }
         HiddenFromSanitizer.begin()
         values = nil
@@ -95,7 +109,7 @@ extension SimulationScheduler {
         var lines = [
             "Simulation '\(settings.name)' trapped: '\(thread.name)' ends the process (law 33)."
         ]
-        if let trace { lines += trace.report.map { "  " + $0 } }
+        if let trace { lines += trace.story.text(hasLocations: false).map { "  " + $0 } }
         if settings.isSearch {
             let token = Token(schedule: Schedule(switches: switches), path: nil)
                 .text(for: settings.identity)

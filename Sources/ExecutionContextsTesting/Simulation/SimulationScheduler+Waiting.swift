@@ -5,7 +5,7 @@ internal import ExecutionContexts
 extension SimulationScheduler {
     func willTouch(_ word: Word, by thread: SimulatedThread) {
         thread.refused = nil
-        point(thread)
+        point(thread, for: Intent(.writes, word))
         if thread.held.contains(word) {
             log?.add(.releases, word)
         } else {
@@ -21,7 +21,7 @@ extension SimulationScheduler {
 
     func willRead(_ word: Word, by thread: SimulatedThread) {
         thread.refused = nil
-        point(thread)
+        point(thread, for: Intent(.reads, word))
         log?.add(.reads, word)
         if let trace, let name = names.name(of: word) { trace.add(thread, .touches(name)) }
     }
@@ -35,7 +35,7 @@ extension SimulationScheduler {
     func willEnter(_ owner: Word, by thread: SimulatedThread, waits: Bool) {
         if !thread.held.isEmpty, phase == .running { noteOrder(owner, thread) }
         if waits { thread.entering = owner }
-        point(thread)
+        point(thread, for: Intent(.writes, owner))
         thread.entering = nil
         // No other thread runs between this check and the operation that follows.
         if owner.holder == 0 {

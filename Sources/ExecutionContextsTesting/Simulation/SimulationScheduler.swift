@@ -140,12 +140,19 @@ final class SimulationScheduler: @unchecked Sendable {
     // MARK: Scheduling
 
     /// A scheduling point, at which another thread may run.
-    func point(_ thread: SimulatedThread, yields: Bool = false, creates: Bool = false) {
+    ///
+    /// The intent is what the thread does when it goes on.
+    func point(
+        _ thread: SimulatedThread, for intent: Intent? = nil, yields: Bool = false,
+        creates: Bool = false
+    ) {
         guard phase == .running || phase == .unwinding else { return }
         // Others may need the static variable that the thread makes, and could not wait for it.
         guard thread.undivided == 0 && !ecs_is_making_static() || yields else { return }
         step(thread)
+        thread.intent = intent
         pass(from: thread, choose(thread, stays: true, yields: yields, creates: creates))
+        thread.intent = nil
     }
 
     /// Passes the scheduler token to `next` and waits for its return; without a `next` it waits for
@@ -230,7 +237,7 @@ final class SimulationScheduler: @unchecked Sendable {
                 let situation = Situation(
                     thread: thread.id, operation: thread.operations, stays: stays,
                     yields: yields, creates: creates, candidates: candidates, hasTime: isRacing,
-                    usual: usual)
+                    usual: usual, threads: threads)
                 target = chooser.choose(situation)
             }
             note(thread, target, usual: usual)
@@ -266,9 +273,14 @@ final class SimulationScheduler: @unchecked Sendable {
 
     // MARK: The end
 
-    func fail(_ kind: SimulationFailure.Kind, _ message: String) {
+    /// Notes what has gone wrong first; `locations` are those of the threads that have part in it.
+    func fail(
+        _ kind: SimulationFailure.Kind, _ message: String,
+        locations: [(name: String, location: CallerLocation?)] = []
+    ) {
         guard failure == nil, !settings.ignoring.contains(kind) else { return }
         failure = Finding(kind: kind, message: message)
+        trace?.locations = locations
         stepsToFailure = decisions.count
         if phase != .settingUp { phase = .unwinding }
     }

@@ -14,18 +14,14 @@ final class SimulationTrace {
         case writes(String, String?, String?)
     }
 
-    private struct Stretch {
-        let thread: String
-        var events: [TraceEvent] = []
-    }
-
-    private var stretches: [Stretch] = []
-    private var lines: [String] = []
+    private var rows: [Story.Row] = []
     private var switches = 0
     private static let mostEvents = 20_000
     /// How many decisions were made.
     var step = 0
     private var all: [(step: Int, thread: String, event: TraceEvent)] = []
+    /// Where in their sources the threads are that have part in the failure.
+    var locations: [(name: String, location: CallerLocation?)] = []
 
     /// All events, each with its step.
     var texts: [(step: Int, text: String)] {
@@ -40,68 +36,46 @@ final class SimulationTrace {
     func add(_ thread: SimulatedThread, _ event: TraceEvent) {
         // Of a program that runs for ever, the beginning and the end are told.
         if all.count < Self.mostEvents { all.append((step, thread.name, event)) }
-        if stretches.last?.thread != thread.name { stretches.append(Stretch(thread: thread.name)) }
-        let index = stretches.count - 1
-        guard stretches[index].events.last != event else { return }
-        stretches[index].events.append(event)
-        if stretches[index].events.count > 1_000 {
-            stretches[index].events.removeSubrange(100..<900)
-        }
+        // A task's own part has its functions instead.
+        let location = if case .runs = event { CallerLocation?.none } else { CallerLocation() }
+        add(.event(thread.name, event, location))
     }
 
     func didSwitch(from thread: SimulatedThread, to next: SimulatedThread, isSwitch: Bool) {
-        flush()
         guard isSwitch else { return }
         switches += 1
-        let point =
-            if thread.state == .ended { "when '\(thread.name)' has ended" } else if thread.isDone {
-                "when '\(thread.name)' waits"
-            } else {
-                "before operation \(thread.operations) of '\(thread.name)'"
-            }
-        lines.append(
-            next === thread
-                ? "-> switch \(switches): '\(next.name)' goes on where it lets others run, before its operation \(thread.operations)"
-                : "-> switch \(switches): \(point), '\(next.name)' runs")
+        add(.change(from: thread.name, to: next.name, number: switches))
     }
 
     /// Tells what happens by chance.
     func didHappen(_ name: String, in thread: SimulatedThread) {
-        flush()
         switches += 1
-        lines.append("-> switch \(switches): by chance, in '\(thread.name)', \(name)")
+        add(.chance(thread.name, name, number: switches))
     }
 
     /// Tells time that has passed.
-    func timeIs(_ now: Int64) {
-        flush()
-        lines.append("time is \(Duration.nanoseconds(now))")
-    }
+    func timeIs(_ now: Int64) { add(.time(now)) }
 
     /// A task that begins has told its name. Only its last switch has told the earlier one.
     func rename(_ before: String, to name: String) {
-        guard let last = lines.lastIndex(where: { $0.hasPrefix("->") }) else { return }
-        lines[last] = lines[last].replacing("'\(before)' runs", with: "'\(name)' runs")
+        guard
+            let last = rows.lastIndex(where: { if case .change = $0 { true } else { false } }),
+            case .change(let from, before, let number) = rows[last]
+        else { return }
+        rows[last] = .change(from: from, to: name, number: number)
     }
 
-    var report: [String] {
-        flush()
-        // The end matters most, and the beginning shows how it began.
-        let shown = lines.count <= 60 ? lines : lines.prefix(20) + ["..."] + lines.suffix(39)
-        return shown + Reentries(all.map { ($0.thread, $0.event) }).lines
+    private func add(_ row: Story.Row) {
+        rows.append(row)
+        if rows.count > 2_000 { rows.removeSubrange(400..<1_600) }
     }
 
-    private func flush() {
-        lines += stretches.map { stretch in
-            let events = stretch.events.map(Self.text)
-            let shown = events.count <= 12 ? events : events.prefix(5) + ["..."] + events.suffix(6)
-            return "\(stretch.thread): " + shown.joined(separator: ", ")
-        }
-        stretches = []
-        if lines.count > 1_000 { lines = lines.prefix(20) + ["..."] + lines.suffix(60) }
+    /// What happened, for a reader.
+    var story: Story {
+        Story(rows, notes: Reentries(all.map { ($0.thread, $0.event) }).lines, locations)
     }
 
-    fileprivate static func text(_ event: TraceEvent) -> String {
+    static func text(_ event: TraceEvent) -> String {
         switch event {
         case .ended: "ends"
         case .sleeps: "sleeps"

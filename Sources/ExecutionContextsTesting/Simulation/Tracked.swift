@@ -34,31 +34,36 @@ public final class Tracked<Value: Sendable>: Sendable {
 
     /// The value. A read is one operation, a write another.
     public var value: Value {
-        get {
-            HiddenFromSanitizer.begin()
-            defer { HiddenFromSanitizer.end() }
-            let trace = touch(.reads)
-            let value = stored.withLock { $0 }
-            trace?.add { .reads(name, Self.text(value)) }
-            if let scheduler = HostThread.current?.scheduler, scheduler.values != nil {
-                scheduler.values?.append { [name] in
-                    Self.text(value).map { "'\(name)' is \($0)" }
-                }
+        get { read(isPlain: false) }
+        set { write(newValue, isPlain: false) }
+    }
+
+    /// Reads the value; a plain one is guarded by the program, or it is not.
+    func read(isPlain: Bool) -> Value {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        let trace = touch(.reads, isPlain)
+        let value = stored.withLock { $0 }
+        trace?.add { .reads(name, Self.text(value)) }
+        if let scheduler = HostThread.current?.scheduler, scheduler.values != nil {
+            scheduler.values?.append { [name] in
+                Self.text(value).map { "'\(name)' is \($0)" }
             }
-            return value
         }
-        set {
-            // The old value is released outside of the lock.
-            HiddenFromSanitizer.begin()
-            let trace = touch(.writes)
-            let old = stored.withLock { stored in
-                defer { stored = newValue }
-                return stored
-            }
-            trace?.add { .writes(name, Self.text(old), Self.text(newValue)) }
-            HiddenFromSanitizer.end()
-            _ = old
+        return value
+    }
+
+    func write(_ newValue: Value, isPlain: Bool) {
+        // The old value is released outside of the lock.
+        HiddenFromSanitizer.begin()
+        let trace = touch(.writes, isPlain)
+        let old = stored.withLock { stored in
+            defer { stored = newValue }
+            return stored
         }
+        trace?.add { .writes(name, Self.text(old), Self.text(newValue)) }
+        HiddenFromSanitizer.end()
+        _ = old
     }
 
     /// The trace of the schedule that runs, and the thread that uses the value.
@@ -70,7 +75,7 @@ public final class Tracked<Value: Sendable>: Sendable {
     }
 
     /// Passes a scheduling point; returns the trace, if there is one.
-    private func touch(_ kind: Access.Kind) -> Use? {
+    private func touch(_ kind: Access.Kind, _ isPlain: Bool) -> Use? {
         guard let host = HostThread.current, let thread = host.thread,
             let scheduler = host.scheduler
         else { return nil }
@@ -79,7 +84,11 @@ public final class Tracked<Value: Sendable>: Sendable {
             scheduler.log?.check(Word(of: self))
             return nil
         }
-        scheduler.point(thread)
+        let intent = Intent(
+            kind, Word(of: self), isPlain: isPlain,
+            location: isPlain && scheduler.trace != nil ? CallerLocation() : nil)
+        scheduler.point(thread, for: intent)
+        if isPlain { scheduler.checkRace(thread, intent, name) }
         scheduler.log?.add(kind, Word(of: self))
         return scheduler.trace.map { Use(trace: $0, thread: thread) }
     }

@@ -1,0 +1,48 @@
+internal import ExecutionContexts
+
+/// What a thread does to an object when it goes on from a scheduling point.
+struct Intent {
+    let kind: Access.Kind
+    let word: Word
+    /// Whether no lock guards the object: it is a variable of the program.
+    let isPlain: Bool
+    /// Where in the source, if the schedule is told.
+    let location: CallerLocation?
+
+    init(
+        _ kind: Access.Kind, _ word: Word, isPlain: Bool = false, location: CallerLocation? = nil
+    ) {
+        (self.kind, self.word, self.isPlain, self.location) = (kind, word, isPlain, location)
+    }
+
+    /// Whether the order of the two can make a difference.
+    func conflicts(with other: Intent) -> Bool {
+        word == other.word && (kind != .reads || other.kind != .reads)
+    }
+}
+
+// Data races.
+extension SimulationScheduler {
+    /// Fails if another thread is about to use the variable that this one now uses.
+    ///
+    /// Both can go on, and nothing that either did before has put the two in order. So whatever
+    /// guards the variable, this has not: no lock, no flag and no actor, whether the simulation
+    /// sees it or not.
+    func checkRace(_ thread: SimulatedThread, _ intent: Intent, _ name: String) {
+        guard phase == .running,
+            let other = threads.first(where: { other in
+                other !== thread && other.intent?.isPlain == true
+                    && other.intent?.conflicts(with: intent) == true
+            }), let rival = other.intent
+        else { return }
+        fail(
+            .dataRace,
+            "'\(thread.name)' \(Self.verb(intent)) '\(name)' while '\(other.name)' \(Self.verb(rival)) it, and nothing puts the "
+                + "two in order. Guard it with a lock, a serial context or an actor (law 33).",
+            locations: [(thread.name, intent.location), (other.name, rival.location)])
+    }
+
+    private static func verb(_ intent: Intent) -> String {
+        intent.kind == .reads ? "reads" : "writes"
+    }
+}

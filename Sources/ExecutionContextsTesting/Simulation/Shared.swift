@@ -1,0 +1,52 @@
+/// A plain variable of the program, of which a simulation finds data races.
+///
+/// A class whose state is guarded by a lock, an actor or a serial context has plain variables. As
+/// `@Shared`, each of them is a plain variable still, whose reads and writes are scheduling points:
+///
+/// ```swift
+/// final class Inbox: @unchecked Sendable {
+///     @Shared private var letters: [String] = []
+///     private let section = CriticalSection()
+///
+///     func add(_ letter: String) { section.execute { letters.append(letter) } }
+///     var count: Int { letters.count }           // forgets the section
+/// }
+/// ```
+///
+/// Where one thread is about to write the variable, and another one is about to read or to write it
+/// as well, the simulation fails with `.dataRace` and names both lines. What guards the variable
+/// may be a lock of the system, which the simulation does not see: then no two threads come so far.
+///
+/// Outside of a simulation each access takes a lock, so none is a data race.
+@propertyWrapper
+public final class Shared<Value: Sendable>: Sendable {
+    private let tracked: Tracked<Value>
+
+    /// Creates a variable, whose name in the text of a failure is its place in the source.
+    public convenience init(
+        wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        let file = "\(fileID)".split(separator: "/").last ?? ""
+        self.init(wrappedValue, name: "\(file):\(line)")
+    }
+
+    /// Creates a variable, with its name in the text of a failure.
+    public convenience init(wrappedValue: Value, _ name: String) {
+        self.init(wrappedValue, name: name)
+    }
+
+    /// Creates a variable that is no property, with its name in the text of a failure.
+    public init(_ value: Value, name: String) { tracked = Tracked(value, name: name) }
+
+    /// The value. A read is one operation, a write another.
+    public var wrappedValue: Value {
+        get { tracked.read(isPlain: true) }
+        set { tracked.write(newValue, isPlain: true) }
+    }
+
+    /// The value of a variable that is no property.
+    public var value: Value {
+        get { wrappedValue }
+        set { wrappedValue = newValue }
+    }
+}

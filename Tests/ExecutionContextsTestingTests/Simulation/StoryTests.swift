@@ -1,0 +1,112 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import Testing
+
+/// The story of a failure, for a terminal and for a browser.
+@Suite(.timeLimit(.minutes(30)))
+struct StoryTests {
+    /// The failure in which the first of some threads loses the updates of the others.
+    private func failure(_ names: [String], variable: String = "count") throws -> SimulationFailure {
+        try #require(
+            search("story") { sim in
+                let count = Tracked(0, name: variable)
+                for name in names { sim.spawn(name) { count.value += 1 } }
+                sim.finally("all counted") { count.value == names.count }
+            }.failure)
+    }
+
+    @Test func `Each thread has a column, and a switch is an arrow between two`() throws {
+        let failure = try failure(["alice", "bob"])
+        #expect(failure.switches == 1)
+        #expect(
+            failure.trace == [
+                "alice                  | bob                    | the checks at the end",
+                "-----------------------+------------------------+----------------------",
+                "reads 'count' = 0      |                        |",
+                "  ------ switch 1 ------>                       |",
+                "                       | reads 'count' = 0      |",
+                "                       | writes 'count': 0 -> 1 |",
+                "                       | ends                   |",
+                "writes 'count': 1 -> 1 |                        |",
+                "ends                   |                        |",
+                "                       |                        | reads 'count' = 1",
+                "                       |                        | ends",
+            ])
+    }
+
+    @Test func `A long text is broken between words, and a long word where the column ends`() throws {
+        let variable = "a name of several words, and " + String(repeating: "x", count: 60)
+        let failure = try failure(["alice", "bob"], variable: variable)
+        for line in failure.trace + failure.description.split(separator: "\n").map(String.init)
+        where line.contains(" | ") {
+            #expect(line.count <= 100, "\(line)")
+        }
+        #expect(failure.trace.contains { $0.hasPrefix("reads 'a name of") })
+    }
+
+    @Test func `Of many threads each line has its thread`() throws {
+        let names = (1...8).map { "thread \($0)" }
+        let failure = try failure(names)
+        #expect(failure.trace.contains("thread 1: reads 'count' = 0"), "\(failure)")
+        #expect(failure.trace.contains { $0.hasPrefix("-> switch 1: 'thread") }, "\(failure)")
+    }
+
+    @Test func `Of a long story the beginning and the end are told`() throws {
+        struct Late: Error {}
+        let failure = try #require(
+            search("long") { sim in
+                let count = Tracked(0, name: "count")
+                sim.spawn("alice") {
+                    for _ in 0..<200 { count.value += 1 }
+                    throw Late()
+                }
+            }.failure)
+        #expect(failure.trace.count < 70)
+        #expect(failure.trace.contains("..."))
+        #expect(failure.trace.contains { $0.hasPrefix("writes 'count': 0 -> 1") })
+        #expect(failure.trace.contains { $0.hasPrefix("writes 'count': 199 -> 200") })
+    }
+
+    @Test func `Time and chances are told`() throws {
+        let failure = try #require(
+            search("timed", time: .racing) { sim in
+                let (isLate, timers) = (Tracked(false, name: "late"), sim.serial(named: "timers"))
+                timers.schedule(after: .seconds(2)) { isLate.value = true }
+                sim.spawn("alice") {
+                    if sim.chance("the answer is lost") { isLate.value = true }
+                }
+                sim.finally("in time") { !isLate.value }
+            }.failure)
+        let story = failure.trace.joined(separator: "\n")
+        #expect(
+            story.contains("by chance: the answer is lost (switch 1)")
+                || story.contains("time is 2.0 seconds"), "\(story)")
+    }
+
+    @Test func `The page has the same rows, and shows the program's texts as they are`() throws {
+        let failure = try failure(["<alice>", "bob & co"])
+        let page = failure.page
+        #expect(page.hasPrefix("<!doctype html>"))
+        #expect(page.contains("<th>&lt;alice&gt;</th><th>bob &amp; co</th>"), "\(page)")
+        #expect(page.contains("writes 'count': 0 -&gt; 1"))
+        #expect(page.contains("switch 1"))
+        #expect(page.contains(failure.token!))
+        #expect(!page.contains("<alice>"))
+        // Each row has as many cells as there are columns.
+        let columns = page.components(separatedBy: "<th>").count - 1
+        for row in page.components(separatedBy: "<tr").dropFirst(2) {
+            let cells = row.components(separatedBy: "<td").dropFirst()
+            let width = cells.reduce(0) { width, cell in
+                let span = cell.firstMatch(of: #/colspan=(\d+)/#).flatMap { Int($0.1) }
+                return width + (span ?? 1)
+            }
+            #expect(width == columns, "\(row)")
+        }
+    }
+
+    @Test func `A condition that fails is told with its line`() throws {
+        let failure = try failure(["alice", "bob"])
+        #expect(failure.happened.contains("'all counted' (StoryTests.swift:"), "\(failure)")
+    }
+}

@@ -7,4 +7,5 @@ extension SeededBug {
     /// The programs in the style of public suites.
     package static let suites: [SeededBug] =
         suiteReorders + suiteLocks + suiteBuffers + suiteStealing
+        + suitePools + suiteDeadPools + suiteCaches
 }

@@ -8,4 +8,5 @@ extension SeededBug {
     package static let suites: [SeededBug] =
         suiteReorders + suiteLocks + suiteBuffers + suiteStealing
         + suitePools + suiteDeadPools + suiteCaches
+        + suiteChannels + suiteStops + suiteGroups + suiteTasks
 }

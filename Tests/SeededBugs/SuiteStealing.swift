@@ -64,12 +64,13 @@ extension SeededBug {
         }
     }
 
-    /// An owner that takes both elements, and thieves.
+    /// An owner that takes both elements, and thieves; the fault may show in another way than as an
+    /// element that is taken twice.
     private static func stealing(
-        _ name: String, _ fault: Fault, _ kind: SimulationFailure.Kind = .threw, thieves: Int = 1,
+        _ name: String, _ fault: Fault, _ other: SimulationFailure.Kind = .threw, thieves: Int = 1,
         depth: Int
     ) -> SeededBug {
-        SeededBug(name, kind, depth: depth) { sim, isMended in
+        SeededBug(name, .threw, other, depth: depth) { sim, isMended in
             let queue = StealingQueue(isMended ? nil : fault)
             sim.spawn("owner") { for _ in 1...2 { try queue.take() } }
             for index in 1...thieves {
@@ -87,7 +88,7 @@ extension SeededBug {
 
     /// Two thieves announce the same element, as they share no lock.
     static let unlockedThieves = stealing(
-        "two thieves without a lock", .unlockedThieves, thieves: 2, depth: 2)
+        "two thieves without a lock", .unlockedThieves, .invariant, thieves: 2, depth: 2)
 
     /// The owner that sees a conflict tries again without the lock. Both it and the thief give way.
     static let lastWithoutLock = stealing(

@@ -8,6 +8,9 @@ switch (arguments.first, arguments.count) {
 case (nil, 0): exit(Measuring(SeededBug.all, isQuick: false).run() ? 0 : 1)
 case ("--quick", 1): exit(Measuring(SeededBug.all, isQuick: true).run() ? 0 : 1)
 case ("--plain", 1): exit(Measuring(SeededBug.plain, isQuick: false).run() ? 0 : 1)
+case ("--suites", 1): exit(Measuring(SeededBug.suites, isQuick: false).run() ? 0 : 1)
+case ("--suites", 2) where arguments[1] == "--quick":
+    exit(Measuring(SeededBug.suites, isQuick: true).run() ? 0 : 1)
 case ("tokens", 1): exit(Tokens.print() ? 0 : 1)
 case ("replay", 2):
     exit(try Tokens.replay(String(contentsOfFile: arguments[1], encoding: .utf8)) ? 0 : 1)
@@ -16,6 +19,7 @@ default:
         "usage: Corpus [--quick]      how soon the bugs are found, and whether their twins are clean"
     )
     print("       Corpus --plain        the same for the bugs of plain Swift concurrency only")
+    print("       Corpus --suites [--quick]     the same for those of public suites only")
     print("       Corpus tokens         a token of each failure, for another build to replay")
     print("       Corpus replay FILE    replays them")
     exit(2)

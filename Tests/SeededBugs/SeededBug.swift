@@ -67,4 +67,5 @@ package struct SeededBug: Sendable, CustomStringConvertible {
 
     package static let all: [SeededBug] =
         hops + locks + handMade + coordinators + cancelling + timed + tasks + views + asyncs + plain
+        + suites
 }

@@ -11,6 +11,9 @@ case ("--plain", 1): exit(Measuring(SeededBug.plain, isQuick: false).run() ? 0 :
 case ("--suites", 1): exit(Measuring(SeededBug.suites, isQuick: false).run() ? 0 : 1)
 case ("--suites", 2) where arguments[1] == "--quick":
     exit(Measuring(SeededBug.suites, isQuick: true).run() ? 0 : 1)
+case ("strategies", 1): Strategies(SeededBug.all).print()
+case ("strategies", 2):
+    Strategies(SeededBug.all.filter { $0.name.contains(arguments[1]) }).print()
 case ("tokens", 1): exit(Tokens.print() ? 0 : 1)
 case ("replay", 2):
     exit(try Tokens.replay(String(contentsOfFile: arguments[1], encoding: .utf8)) ? 0 : 1)
@@ -20,6 +23,8 @@ default:
     )
     print("       Corpus --plain        the same for the bugs of plain Swift concurrency only")
     print("       Corpus --suites [--quick]     the same for those of public suites only")
+    print(
+        "       Corpus strategies [WORDS]     how soon each strategy finds those with these words")
     print("       Corpus tokens         a token of each failure, for another build to replay")
     print("       Corpus replay FILE    replays them")
     exit(2)

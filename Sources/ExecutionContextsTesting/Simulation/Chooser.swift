@@ -107,10 +107,12 @@ class TimedChooser: Chooser {
     final var rng: SeededRNG
     /// One chance in this many happens in this schedule, none if it is zero; nil before the first.
     private var chancesOneIn: Int?
+    /// Time advances at one point in this many; nil before the first.
+    private var timesOneIn: Int?
 
     init(seed: UInt64) { rng = SeededRNG(seed: seed) }
 
-    override func begin() { chancesOneIn = nil }
+    override func begin() { (chancesOneIn, timesOneIn) = (nil, nil) }
 
     final override func chance(_ situation: Situation) -> Bool {
         // Some faults need one chance in a long run, others many chances, and others none.
@@ -120,7 +122,12 @@ class TimedChooser: Chooser {
     }
 
     final override func choose(_ situation: Situation) -> Int {
-        if situation.hasTime && rng.below(24) == 0 { return Schedule.time }
+        if situation.hasTime {
+            // Some races of time need it to pass once, and others again and again.
+            let oneIn = timesOneIn ?? [4, 16, 64][rng.below(3)]
+            timesOneIn = oneIn
+            if rng.below(oneIn) == 0 { return Schedule.time }
+        }
         return chooseThread(situation)
     }
 
@@ -182,67 +189,6 @@ final class WalkChooser: TimedChooser {
     }
 }
 
-/// Chooses by random priorities, lowered at a few random points.
-final class PriorityChooser: TimedChooser {
-    /// How often a thread may yield in a schedule without a loss of priority.
-    private static let mostYields = 8
-
-    private let depth: Int
-    private var priorities = Chooser.zeros
-    private var changes: [Int] = []
-    private var yields = Chooser.zeros
-    private var lowest = 0
-    private var length = 40
-    private var point = 0
-
-    init(seed: UInt64, depth: Int) {
-        self.depth = depth
-        super.init(seed: seed)
-    }
-
-    override func begin() {
-        super.begin()
-        var rng = rng
-        priorities = Self.zeros.map { _ in 1 + rng.below(1 << 30) }
-        self.rng = rng
-        yields = Self.zeros
-        changes = (1..<max(depth, 2)).prefix(depth - 1).map { _ in rng.below(length) }
-        lowest = 0
-        point = 0
-    }
-
-    override func chooseThread(_ situation: Situation) -> Int {
-        // In a long schedule a thread that polls would keep one of lower priority from what it
-        // polls for.
-        if point > 400 && point % 16 == 0 {
-            point += 1
-            return rng.one(of: situation.candidates)
-        }
-        if changes.contains(point) {
-            priorities[situation.thread] = lowest
-            lowest -= 1
-        }
-        point += 1
-        if situation.yields { yields[situation.thread] += 1 }
-        let waits = yields[situation.thread] > Self.mostYields
-        // A thread that has run too long, or waits by yielding, lets the others run first.
-        if situation.yields && waits || situation.stays && situation.usual != situation.thread {
-            priorities[situation.thread] = lowest
-            lowest -= 1
-        }
-        var best = situation.candidates.trailingZeroBitCount
-        var rest = situation.candidates & (situation.candidates - 1)
-        while rest != 0 {
-            let thread = rest.trailingZeroBitCount
-            if priorities[thread] > priorities[best] { best = thread }
-            rest &= rest - 1
-        }
-        return best
-    }
-
-    override func end(operations: [Int]) { length = max((length + point + 1) / 2, 4) }
-}
-
 /// Alternates between several choosers, one schedule each.
 final class PortfolioChooser: Chooser {
     private let choosers: [Chooser]
@@ -278,18 +224,20 @@ extension SimulationStrategy {
         switch kind {
         case .random: RandomChooser(seed: seed)
         case .walk: WalkChooser(seed: seed)
+        case .sampling: SamplingChooser(seed: seed)
         case .priorities(let depth): PriorityChooser(seed: seed, depth: depth)
         case .portfolio, .exhaustive, .orders:
             portfolio(seed)
         }
     }
 
-    /// The walk switches at most points and takes longest, so it runs least often.
+    /// Changes at few points find what a thread must be kept from for long, the walk and the
+    /// sampling what needs many switches; `Corpus strategies` compares them.
     private func portfolio(_ seed: UInt64) -> Chooser {
         let two = PriorityChooser(seed: seed &* 5 &+ 1, depth: 2)
-        let three = PriorityChooser(seed: seed &* 5 &+ 2, depth: 3)
-        let random = RandomChooser(seed: seed &* 5 &+ 3)
+        let five = PriorityChooser(seed: seed &* 5 &+ 2, depth: 5)
+        let sampling = SamplingChooser(seed: seed &* 5 &+ 3)
         let walk = WalkChooser(seed: seed &* 5 &+ 4)
-        return PortfolioChooser([two, random, three, two, random, walk])
+        return PortfolioChooser([five, walk, five, sampling, two, walk])
     }
 }

@@ -148,3 +148,9 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }
+
+/// A failure found in one schedule.
+struct Finding: Hashable, Sendable {
+    var kind: SimulationFailure.Kind
+    var message: String
+}

@@ -17,7 +17,7 @@ extension SimulationScheduler {
             (self.name, self.fileID, self.line, self.holds) = (name, fileID, line, holds)
         }
 
-        /// The name with the place where it was declared: "'never below zero' (BankTests.swift:14)".
+        /// The name, with the line of its declaration: "'not below zero' (BankTests.swift:14)".
         var title: String {
             "'\(name)' (\("\(fileID)".split(separator: "/").last ?? ""):\(line))"
         }

@@ -139,9 +139,7 @@ final class SimulationScheduler: @unchecked Sendable {
 
     // MARK: Scheduling
 
-    /// A scheduling point, at which another thread may run.
-    ///
-    /// The intent is what the thread does when it goes on.
+    /// A scheduling point, at which another thread may run before this one does what it intends.
     func point(
         _ thread: SimulatedThread, for intent: Intent? = nil, yields: Bool = false,
         creates: Bool = false
@@ -299,10 +297,4 @@ final class SimulationScheduler: @unchecked Sendable {
         tasks.close()
         for queue in queues { queue.close() }
     }
-}
-
-/// A failure found in one schedule.
-struct Finding: Hashable, Sendable {
-    var kind: SimulationFailure.Kind
-    var message: String
 }

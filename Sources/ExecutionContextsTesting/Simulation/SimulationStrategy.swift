@@ -1,7 +1,8 @@
 /// How the simulation chooses the schedules that it tries.
 public struct SimulationStrategy: Hashable, Sendable {
     enum Kind: Hashable {
-        case random, walk, priorities(depth: Int), portfolio, exhaustive(switches: Int), orders
+        case random, walk, sampling, priorities(depth: Int), portfolio, exhaustive(switches: Int),
+            orders
     }
 
     let kind: Kind
@@ -14,14 +15,18 @@ public struct SimulationStrategy: Hashable, Sendable {
     /// likely.
     public static let walk = SimulationStrategy(kind: .walk)
 
+    /// Gives each operation a random priority, so that all orders of the operations that conflict
+    /// are about equally likely.
+    public static let sampling = SimulationStrategy(kind: .sampling)
+
     /// Gives the threads random priorities, which change at `depth - 1` random points; finds bugs
     /// that need few switches.
     public static func priorities(depth: Int) -> SimulationStrategy {
         SimulationStrategy(kind: .priorities(depth: max(depth, 1)))
     }
 
-    /// Alternates between all of the above, with depths 2 and 3: each finds bugs that the others
-    /// rarely find.
+    /// Alternates between walk, sampling and priorities with depths 2 and 5: each finds bugs that
+    /// the others rarely find.
     public static let portfolio = SimulationStrategy(kind: .portfolio)
 
     /// Every order of the program's operations that can make a difference, once, without a limit on

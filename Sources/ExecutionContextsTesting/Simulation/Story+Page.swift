@@ -4,7 +4,8 @@ extension Story {
     func page(title: String, happened: String, token: String?) -> String {
         let head = columns.map { "<th>\(Self.escaped($0))</th>" }.joined()
         let body = lines.map(row).joined(separator: "\n")
-        let below = (notes + whereabouts).map { "<p>\(Self.escaped($0))</p>" }.joined(separator: "\n")
+        let below = (notes + whereabouts).map { "<p>\(Self.escaped($0))</p>" }
+            .joined(separator: "\n")
         let replay = token.map {
             "<p>Replay it with <code>EXECUTION_CONTEXTS_REPLAY=\(Self.escaped($0))</code></p>"
         }

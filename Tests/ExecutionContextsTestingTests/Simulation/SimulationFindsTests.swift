@@ -22,7 +22,8 @@ struct SimulationFindsTests {
         #expect(error?.kind == .invariant)
         #expect(
             error?.happened.contains(
-                "'never below zero' (SimulationFindsTests.swift:13) does not hold: 'balance' is -60.")
+                "'never below zero' (SimulationFindsTests.swift:13) does not hold: 'balance' is -60."
+            )
                 == true)
         #expect(error?.description.contains("reads 'balance' = 100") == true)
         #expect(error?.description.contains("writes 'balance': 20 -> -60") == true)

@@ -7,7 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct StoryTests {
     /// The failure in which the first of some threads loses the updates of the others.
-    private func failure(_ names: [String], variable: String = "count") throws -> SimulationFailure {
+    private func failure(_ names: [String], variable: String = "count") throws -> SimulationFailure
+    {
         try #require(
             search("story") { sim in
                 let count = Tracked(0, name: variable)
@@ -35,7 +36,8 @@ struct StoryTests {
             ])
     }
 
-    @Test func `A long text is broken between words, and a long word where the column ends`() throws {
+    @Test func `A long text is broken between words, and a long word where the column ends`() throws
+    {
         let variable = "a name of several words, and " + String(repeating: "x", count: 60)
         let failure = try failure(["alice", "bob"], variable: variable)
         for line in failure.trace + failure.description.split(separator: "\n").map(String.init)

@@ -81,8 +81,16 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     /// other objects may refer.
     func abandon() {
         isAbandoned = true
+        Self.abandoned.withLock { $0 += 1 }
         schedulerToken.pass()
     }
+
+    private static let abandoned = Locked(0)
+    /// A process has some 65,000 mappings of memory, and each stack is two.
+    private static let mostAbandoned = 20_000
+
+    /// Whether the process can hardly start more threads, for the stacks that are left.
+    static var hasAbandonedMost: Bool { abandoned.withLock { $0 >= mostAbandoned } }
 
     /// Waits for the scheduler token and runs the simulated thread; returns false after the last
     /// one.

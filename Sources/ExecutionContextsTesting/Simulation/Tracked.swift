@@ -98,8 +98,25 @@ public final class Tracked<Value: Sendable>: Sendable {
     private static func text(_ value: Value) -> String? {
         let parts = String(reflecting: Value.self).split { "<>,() []".contains($0) }
         guard parts.allSatisfy({ $0.hasPrefix("Swift.") }) else { return nil }
-        let text = "\(value)"
+        // Two sets of the same elements are told alike, whatever their order in memory.
+        let isUnordered = parts.contains("Swift.Set") || parts.contains("Swift.Dictionary")
+        let text = isUnordered ? ordered(value) : "\(value)"
         return text.count <= mostCharacters ? text : text.prefix(mostCharacters) + "..."
+    }
+
+    /// The description of a value of the standard library, with its sets and dictionaries in order.
+    private static func ordered(_ value: Any) -> String {
+        let mirror = Mirror(reflecting: value)
+        let parts = mirror.children.map { ordered($0.value) }
+        return switch mirror.displayStyle {
+        case .set: "[" + parts.sorted().joined(separator: ", ") + "]"
+        case .dictionary where parts.isEmpty: "[:]"
+        case .dictionary: "[" + parts.sorted().joined(separator: ", ") + "]"
+        case .collection: "[" + parts.joined(separator: ", ") + "]"
+        // A dictionary has pairs of a key and a value.
+        case .tuple: parts.joined(separator: ": ")
+        default: String(reflecting: value)
+        }
     }
 
     private static var mostCharacters: Int { 60 }

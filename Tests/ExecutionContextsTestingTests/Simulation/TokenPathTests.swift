@@ -88,6 +88,28 @@ struct TokenPathTests {
         #expect(other.failure?.kind == .unfit, "\(other)")
     }
 
+    @Test func `Law 33: a failure tells sets and dictionaries in one order in each run`() throws {
+        for seed in 0..<20 {
+            let failure = try #require(
+                search("collections", seed: UInt64(seed)) { sim in
+                    let set = Tracked<Set<String>>([], name: "set")
+                    let map = Tracked<[String: [Set<Int>]]>([:], name: "map")
+                    sim.spawn("alice") {
+                        for letter in "abcdef" { set.value = set.value.union([String(letter)]) }
+                        map.value = ["one": [[3, 1, 2], []], "two": [[7, 8]]]
+                    }
+                    sim.finally("empty") {
+                        let (set, map) = (set.value, map.value)
+                        return set.isEmpty && map.isEmpty
+                    }
+                }.failure)
+            #expect(failure.kind == .invariant, "\(failure)")
+            let story = failure.happened
+            #expect(story.contains(#"'set' is ["a", "b", "c", "d", "e", "f"]"#), "\(story)")
+            #expect(story.contains(#"["one": [[1, 2, 3], []], "two": [[7, 8]]]"#), "\(story)")
+        }
+    }
+
     @Test func `Law 33: a path says exactly, of a short run, at which step another one leaves it`()
         throws
     {

@@ -1,0 +1,89 @@
+// What a search reports of a failing schedule.
+extension Search {
+    func nondeterminism(_ first: Outcome, _ second: Outcome, _ number: Int)
+        -> SimulationFailure
+    {
+        // The use by a foreign thread explains the difference, also one that is on its way.
+        for outcome in [first, second] where outcome.finding?.kind == .foreign {
+            return failure(outcome, number, schedule: nil)
+        }
+        if let foreign = hosts.awaitForeignUse() {
+            var outcome = second
+            outcome.finding = Finding(kind: .foreign, message: foreign)
+            return failure(outcome, number, schedule: nil)
+        }
+        func end(_ outcome: Outcome) -> String {
+            outcome.finding.map { "with \($0.kind.rawValue)" } ?? "well"
+        }
+        let (one, other) = (end(first), end(second))
+        let ends =
+            if one != other {
+                "the first ended \(one), the second \(other)"
+            } else if first.decisions == second.decisions {
+                "both ended \(one), by the same steps"
+            } else {
+                "both ended \(one), by different steps"
+            }
+        return SimulationFailure(
+            kind: .nondeterminism, simulation: settings.name,
+            happened:
+                "One schedule went two ways when it was run twice: \(ends). \(Difference(first, second).message) "
+                + "Something outlives a schedule, as a static variable does, or depends on more than the schedule: a real "
+                + "clock, a random number, the order of a set. Make it anew in the body, or make it the same each time "
+                + "(law 33)."
+                + (first.finding.flatMap { finding in
+                    first.decisions == second.decisions
+                        ? nil : " What was found: \(finding.message)"
+                } ?? ""),
+            schedule: number, switches: first.schedule.switches.count, token: nil, story: .none)
+    }
+
+    /// Shrinks a failing schedule, and describes its failure.
+    func explain(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
+        guard let kind = outcome.finding?.kind else { return nil }
+        // A use from outside does not repeat, and misuse has nothing to shrink.
+        if kind == .misuse || kind == .foreign { return failure(outcome, number, schedule: nil) }
+        // A foreign thread may still be about to wake the thread, so wait a moment before reporting
+        // a lost wake-up.
+        if kind == .lostWakeUp, let foreign = hosts.awaitForeignUse() {
+            var outcome = outcome
+            outcome.finding = Finding(kind: .foreign, message: foreign)
+            return failure(outcome, number, schedule: nil)
+        }
+        let again = run(ReplayingChooser(outcome.schedule), tracing: true)
+        guard again.finding == outcome.finding && again.decisions == outcome.decisions else {
+            return nondeterminism(outcome, again, number)
+        }
+        var shrinker = Shrinker(outcome, { self.run($0) }, keeping: { $0.finding?.kind == kind })
+        let shrunk = shrinker.shrink()
+        let traced = run(ReplayingChooser(shrunk), tracing: true)
+        guard traced.finding?.kind == kind else { return nondeterminism(outcome, traced, number) }
+        return failure(traced, number, schedule: shrunk)
+    }
+
+    func explainInversion(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
+        guard outcome.inversion != nil, !settings.ignoring.contains(.lockOrder) else { return nil }
+        var shrinker = Shrinker(outcome, { self.run($0) }, keeping: { $0.inversion != nil })
+        let shrunk = shrinker.shrink()
+        var traced = run(ReplayingChooser(shrunk), tracing: true)
+        traced.finding = traced.inversion ?? outcome.inversion
+        return failure(traced, number, schedule: shrunk)
+    }
+
+    func failure(_ outcome: Outcome, _ number: Int, schedule: Schedule?)
+        -> SimulationFailure
+    {
+        SimulationFailure(
+            kind: outcome.finding!.kind, simulation: settings.name,
+            happened: outcome.finding!.message,
+            schedule: number, switches: schedule?.switches.count ?? outcome.schedule.switches.count,
+            token: settings.isSearch ? schedule.map { token($0, outcome) } : nil,
+            story: outcome.story)
+    }
+
+    /// The word that replays a schedule whose run was traced.
+    private func token(_ schedule: Schedule, _ outcome: Outcome) -> String {
+        let path = Path(outcome, steps: outcome.stepsToFailure)
+        return Token(schedule: schedule, path: path).text(for: settings.identity)
+    }
+}

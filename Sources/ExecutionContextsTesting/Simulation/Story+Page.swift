@@ -43,12 +43,12 @@ extension Story {
         case .change(let from, let to, let number):
             let (left, right) = (min(from, to), max(from, to))
             let arrow = from == to ? "&#8635;" : from < to ? "&#8594;" : "&#8592;"
-            return "<tr class=change><td></td>" + Self.empty(left)
+            return "<tr class=change><td class=at></td>" + Self.empty(left)
                 + "<td colspan=\(right - left + 1) class=\(from <= to ? "right" : "left")>"
                 + "switch \(number) \(arrow)</td>" + Self.empty(columns.count - right - 1) + "</tr>"
         case .remark(let text):
             return
-                "<tr class=remark><td></td><td colspan=\(max(columns.count, 1))>\(Self.escaped(text))</td></tr>"
+                "<tr class=remark><td class=at></td><td colspan=\(max(columns.count, 1))>\(Self.escaped(text))</td></tr>"
         }
     }
 

@@ -24,7 +24,7 @@ struct ChanceTests {
                 search("draw", strategy: strategy, seed: UInt64(seed), Self.draw).failure)
             #expect(failure.kind == .threw)
             #expect(failure.switches == 2)
-            let story = failure.description
+            let story = failure.told
             #expect(story.contains("by chance: ticket 2 wins"), "\(story)")
             #expect(story.contains("by chance: ticket 4 wins"), "\(story)")
             #expect(!story.contains("ticket 1 wins"), "\(story)")
@@ -176,7 +176,7 @@ struct ChanceTests {
                 if sim.choice("it answers", of: [200, 404, 503]) == 503 { throw Lost() }
             }
         }.failure
-        #expect(failure?.description.contains("it answers 503") == true)
+        #expect(failure?.told.contains("it answers 503") == true)
         #expect(failure?.switches == 1)
     }
 

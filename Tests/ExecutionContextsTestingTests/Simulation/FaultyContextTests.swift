@@ -48,7 +48,7 @@ struct FaultyContextTests {
             sim.spawn("bob") { try promise.async.wait() }
         }
         let failure = try #require(report.failure)
-        #expect(failure.description.contains("'queue' loses a job"), "\(failure)")
+        #expect(failure.told.contains("'queue' loses a job"), "\(failure)")
         #expect(failure.switches == 1)
     }
 
@@ -70,7 +70,7 @@ struct FaultyContextTests {
         }
         let failure = try #require(report.failure)
         #expect(failure.happened.contains("'sent' is"), "\(failure)")
-        #expect(failure.description.contains("'mail' repeats a job"), "\(failure)")
+        #expect(failure.told.contains("'mail' repeats a job"), "\(failure)")
     }
 
     @Test func `Law 33: a lost delay is found by who waits for it without a limit`() throws {
@@ -83,7 +83,7 @@ struct FaultyContextTests {
             }
         }
         let failure = try #require(report.failure)
-        #expect(failure.description.contains("'timer' loses a delay"), "\(failure)")
+        #expect(failure.told.contains("'timer' loses a delay"), "\(failure)")
     }
 
     @Test func `Law 33: the refusals of a faulty context's base are kept, and all are asked`() {

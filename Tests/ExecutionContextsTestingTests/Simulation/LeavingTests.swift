@@ -32,7 +32,7 @@ struct LeavingTests {
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .invariant, "\(failure)")
-        #expect(failure.trace.contains { $0.contains("submits to 'global'") }, "\(failure)")
+        #expect(failure.told.contains("submits to 'global'"), "\(failure)")
     }
 
     @Test(arguments: shared)

@@ -25,8 +25,8 @@ struct SimulationFindsTests {
                 "'never below zero' (SimulationFindsTests.swift:13) does not hold: 'balance' is -60."
             )
                 == true)
-        #expect(error?.description.contains("reads 'balance' = 100") == true)
-        #expect(error?.description.contains("writes 'balance': 20 -> -60") == true)
+        #expect(error?.told.contains("reads 'balance' = 100") == true)
+        #expect(error?.told.contains("writes 'balance': 20 -> -60") == true)
         #expect(error?.description.contains(" alice ") == true)
         #expect(error?.description.contains("EXECUTION_CONTEXTS_REPLAY=3-") == true)
     }

@@ -80,7 +80,7 @@ struct StoryTests {
                 }
                 sim.finally("in time") { !isLate.value }
             }.failure)
-        let story = failure.trace.joined(separator: "\n")
+        let story = failure.told
         #expect(
             story.contains("by chance: the answer is lost (switch 1)")
                 || story.contains("time is 2.0 seconds"), "\(story)")

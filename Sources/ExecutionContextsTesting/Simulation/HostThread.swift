@@ -86,11 +86,14 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     }
 
     private static let abandoned = Locked(0)
-    /// A process has some 65,000 mappings of memory, and each stack is two.
-    private static let mostAbandoned = 20_000
+    /// Each keeps some 30 kilobytes of memory.
+    static let mostAbandoned = Locked(60_000)
 
-    /// Whether the process can hardly start more threads, for the stacks that are left.
-    static var hasAbandonedMost: Bool { abandoned.withLock { $0 >= mostAbandoned } }
+    /// Whether so many stacks are left that the process should start no more threads.
+    static var hasAbandonedMost: Bool {
+        let most = mostAbandoned.withLock { $0 }
+        return abandoned.withLock { $0 >= most }
+    }
 
     /// Waits for the scheduler token and runs the simulated thread; returns false after the last
     /// one.

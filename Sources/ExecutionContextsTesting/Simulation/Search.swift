@@ -189,7 +189,7 @@ final class Search: Sendable {
         return SimulationFailure(
             kind: .misuse, simulation: settings.name,
             happened:
-                "The simulations of this process have left more than 20,000 blocked threads behind: each schedule that "
+                "The simulations of this process have left \(HostThread.mostAbandoned.withLock { $0 }) blocked threads behind: each schedule that "
                 + "deadlocks leaves some. Search in another process, or for fewer schedules (law 33).",
             schedule: 0, switches: 0, token: nil, story: .none)
     }

@@ -95,24 +95,4 @@ struct SimulationMisuseTests {
         }
         expectMisuse(report, "simulate fewer")
     }
-
-    #if !DEBUG
-    /// In a process of its own, since later searches of the process would be refused.
-    @Test func `Law 33: a process that deadlocks have filled with threads is told so`() async {
-        await #expect(processExitsWith: .success) {
-            let report = search(
-                "crossed", schedules: 1_000_000, strategy: .priorities(depth: 2),
-                ignoring: [.deadlock, .lockOrder]
-            ) { sim in
-                let (one, two) = (CriticalSection(), CriticalSection())
-                sim.spawn("alice") { one.execute { two.execute {} } }
-                sim.spawn("bob") { two.execute { one.execute {} } }
-            }
-            precondition(report.failure?.kind == .misuse, "\(report)")
-            precondition(report.description.contains("20,000"), "\(report)")
-            let next = search("next", schedules: 10) { sim in sim.spawn("alice") {} }
-            precondition(next.failure?.kind == .misuse, "\(next)")
-        }
-    }
-    #endif
 }

@@ -143,7 +143,7 @@ static const char *file_name(bytes in, const tables *tables, unsigned version, s
             uint64_t content = variable(&in), form = variable(&in);
             if (i < 16) columns[i].content = content, columns[i].form = form;
         }
-        uint64_t count = variable(&in);
+        uint64_t count = width ? variable(&in) : 0;
         for (uint64_t i = 0; i < count && in.next < in.end; i++) {
             for (uint64_t k = 0; k < width && k < 16; k++) {
                 const char *found = value(&in, tables, columns[k].form, offset_size);
@@ -171,11 +171,16 @@ static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uint
     if (!range || !first) return 0;
     const uint8_t *lengths = in.next;
     in.next += first - 1;
-    if (in.next > in.end) return 0;
+    if (in.next > program.next) return 0;
     bytes names = {in.next, program.next};
 
     uint64_t address = 0, number = 1, last_address = 0, last_number = 1;
     int64_t line = 1, last_line = 0;
+    // Code that the compiler has added has no line: it belongs to the statement before it.
+    struct {
+        uint64_t number;
+        int64_t line;
+    } known = {0, 0};
     bool is_open = false;
     while (program.next < program.end) {
         uint8_t code = (uint8_t)fixed(&program, 1);
@@ -208,11 +213,13 @@ static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uint
         if (!adds) continue;
         if (is_open && last_address <= wanted && wanted < address) {
             *file = file_name(names, tables, version, offset_size, last_number);
-            return last_line > 0 ? (uint64_t)last_line : 0;
+            if (last_line > 0) return (uint64_t)last_line;
+            return known.number == last_number && known.line > 0 ? (uint64_t)known.line : 0;
         }
         is_open = !ends;
         last_address = address, last_line = line, last_number = number;
-        if (ends) address = 0, line = 1, number = 1;
+        if (line > 0) known.number = number, known.line = line;
+        if (ends) address = 0, line = 1, number = 1, known.line = 0;
     }
     return 0;
 }
@@ -237,16 +244,16 @@ static bytes section(const uint8_t *file, size_t size, const char *name) {
     bytes none = {file, file};
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
     if (size < sizeof *header || memcmp(file, ELFMAG, SELFMAG) || file[EI_CLASS] != ELFCLASS64) return none;
-    if (header->e_shoff + (size_t)header->e_shnum * sizeof(Elf64_Shdr) > size) return none;
+    if (!ecs_is_inside(header->e_shoff, (size_t)header->e_shnum * sizeof(Elf64_Shdr), size)) return none;
     const Elf64_Shdr *sections = (const Elf64_Shdr *)(file + header->e_shoff);
     if (header->e_shstrndx >= header->e_shnum) return none;
     const Elf64_Shdr *names = &sections[header->e_shstrndx];
-    if (names->sh_offset + names->sh_size > size) return none;
+    if (!ecs_is_inside(names->sh_offset, names->sh_size, size)) return none;
     bytes texts = {file + names->sh_offset, file + names->sh_offset + names->sh_size};
     for (size_t i = 0; i < header->e_shnum; i++) {
         const Elf64_Shdr *one = &sections[i];
         if (strcmp(text_at(texts, one->sh_name), name) || one->sh_flags & SHF_COMPRESSED) continue;
-        if (one->sh_type == SHT_NOBITS || one->sh_offset + one->sh_size > size) continue;
+        if (one->sh_type == SHT_NOBITS || !ecs_is_inside(one->sh_offset, one->sh_size, size)) continue;
         return (bytes){file + one->sh_offset, file + one->sh_offset + one->sh_size};
     }
     return none;
@@ -254,6 +261,7 @@ static bytes section(const uint8_t *file, size_t size, const char *name) {
 
 uint64_t ecs_line(uintptr_t address, char *name, size_t size) {
     Dl_info image;
+    name[0] = 0;
     if (!dladdr((void *)address, &image)) return 0;
     size_t length;
     const uint8_t *file = ecs_map_image(&image, &length);

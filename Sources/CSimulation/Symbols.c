@@ -18,12 +18,15 @@ extern char *swift_demangle(const char *name, size_t length, char *output, size_
 static const char *symbol(const char *file, size_t size, uintptr_t offset) {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
     if (size < sizeof *header || memcmp(file, ELFMAG, SELFMAG) || file[EI_CLASS] != ELFCLASS64) return NULL;
-    if (header->e_shoff + (size_t)header->e_shnum * sizeof(Elf64_Shdr) > size) return NULL;
+    if (!ecs_is_inside(header->e_shoff, (size_t)header->e_shnum * sizeof(Elf64_Shdr), size)) return NULL;
     const Elf64_Shdr *sections = (const Elf64_Shdr *)(file + header->e_shoff);
     for (size_t i = 0; i < header->e_shnum; i++) {
         if (sections[i].sh_type != SHT_SYMTAB || sections[i].sh_link >= header->e_shnum) continue;
         const Elf64_Shdr names = sections[sections[i].sh_link];
-        if (sections[i].sh_offset + sections[i].sh_size > size || names.sh_offset + names.sh_size > size) continue;
+        if (!ecs_is_inside(sections[i].sh_offset, sections[i].sh_size, size)) continue;
+        // The last name ends with the table.
+        if (!names.sh_size || !ecs_is_inside(names.sh_offset, names.sh_size, size)) continue;
+        if (file[names.sh_offset + names.sh_size - 1]) continue;
         const Elf64_Sym *symbols = (const Elf64_Sym *)(file + sections[i].sh_offset);
         for (size_t k = 0; k < sections[i].sh_size / sizeof *symbols; k++) {
             Elf64_Sym entry = symbols[k];

@@ -14,48 +14,42 @@ struct CallerLocation: Sendable, Equatable {
 
     /// The location of the caller.
     init() {
-        guard _isDebugAssertConfiguration() else {
-            callers = []
-            return
-        }
+        #if DEBUG
         callers = unsafe [UInt](unsafeUninitializedCapacity: Self.mostCallers) { buffer, count in
             count = unsafe ecs_callers(buffer.baseAddress!, buffer.count)
         }
+        #else
+        callers = []
+        #endif
     }
 
-    /// A function of the program, and the line: "Store.swift:14".
-    struct Source: Sendable {
-        let function: String
-        /// Nil where the compiler gives none, as it does for the write of a `+=`.
-        let line: String?
-    }
-
-    /// The innermost function of the program; nil if it has no debug information.
-    var source: Source? { callers.lazy.compactMap(Self.source).first }
-
-    /// The innermost line that is known.
-    var line: String? { callers.lazy.compactMap { Self.source(of: $0)?.line }.first }
+    /// The innermost line of the program: "Store.swift:14". Nil if it has no debug information.
+    var line: String? { callers.lazy.compactMap(Self.line).first }
 
     /// What was looked up before, with nil for code that is none of the program's: reading a
     /// program's tables takes milliseconds.
-    private static let known = Locked<[UInt: Source?]>([:])
+    private static let known = Locked<[UInt: String?]>([:])
 
-    private static func source(of address: UInt) -> Source? {
+    private static func line(of address: UInt) -> String? {
         if let known = known.withLock({ $0[address] }) { return known }
-        let source = lookUp(address)
-        known.withLock { $0[address] = .some(source) }
-        return source
+        let line = lookUp(address)
+        known.withLock { $0[address] = .some(line) }
+        return line
     }
 
-    private static func lookUp(_ address: UInt) -> Source? {
-        guard let function = CodeLocations.ofProgram(address) else { return nil }
+    private static func lookUp(_ address: UInt) -> String? {
+        // The accessor of a property with a wrapper is the compiler's: its caller is meant.
+        guard let function = CodeLocations.ofProgram(address), !function.isAccessor else {
+            return nil
+        }
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { buffer in
             let line = unsafe ecs_line(address, buffer.baseAddress!, buffer.count)
             let path = unsafe String(cString: buffer.baseAddress!)
-            guard let file = path.split(separator: "/").last else { return nil }
             // The lines of an expanded macro are in no file.
-            let isKnown = line > 0 && !file.hasPrefix("@")
-            return Source(function: function, line: isKnown ? "\(file):\(line)" : nil)
+            guard line > 0, let file = path.split(separator: "/").last, !file.hasPrefix("@") else {
+                return nil
+            }
+            return "\(file):\(line)"
         }
     }
 }

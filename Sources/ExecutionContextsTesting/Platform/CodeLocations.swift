@@ -19,8 +19,8 @@ enum CodeLocations {
     }
 
     /// The function that the address belongs to, if it is one of the program's own.
-    static func ofProgram(_ address: UInt) -> String? {
-        names(at: [address]).first { !$0.isOfLibrary }?.text
+    static func ofProgram(_ address: UInt) -> FunctionName? {
+        names(at: [address]).first { !$0.isOfLibrary }
     }
 
     private static func names(at addresses: [UInt]) -> [FunctionName] {
@@ -48,6 +48,8 @@ struct FunctionName {
     let isOfLibrary: Bool
     /// Whether it is a function of this library.
     let isOfPackage: Bool
+    /// Whether it is an accessor that changes a property.
+    let isAccessor: Bool
 
     private static let package: Set<String> = [
         "ExecutionContexts", "ExecutionContextsTesting", "ExecutionContextsWork",
@@ -56,6 +58,7 @@ struct FunctionName {
     /// The name without module, types and labels; nil for a thunk, which the compiler adds.
     init?(_ demangled: String) {
         guard !demangled.contains("thunk") else { return nil }
+        isAccessor = demangled.contains(".modify : ") || demangled.contains(".setter : ")
         // "... for" and "generic specialization <...> of" stand before the name.
         var name = demangled[...]
         if !name.hasPrefix("generic "), let end = name.ranges(of: " for ").last?.upperBound {

@@ -65,7 +65,7 @@ struct Races {
             starts.append(clock)
             self.conflicts.append(Array(conflicts))
             for earlier in conflicts { Self.join(&clock, clocks[earlier]) }
-            for earlier in follows { Self.join(&clock, clocks[earlier]) }
+            for earlier in follows where earlier != index { Self.join(&clock, clocks[earlier]) }
             clock[step.thread] = index
             clocks.append(clock)
             last[step.thread] = index

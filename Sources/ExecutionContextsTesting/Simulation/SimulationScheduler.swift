@@ -280,6 +280,7 @@ final class SimulationScheduler: @unchecked Sendable {
         failure = Finding(kind: kind, message: message)
         trace?.locations = locations
         stepsToFailure = decisions.count
+        log?.isOpen = false
         if phase != .settingUp { phase = .unwinding }
     }
 
@@ -291,8 +292,7 @@ final class SimulationScheduler: @unchecked Sendable {
         for thread in threads where thread.isDone || thread.host == nil {
             thread.body = nil
         }
-        conditions = []
-        lastConditions = []
+        (conditions, lastConditions) = ([], [])
         clock.close()
         tasks.close()
         for queue in queues { queue.close() }

@@ -19,7 +19,7 @@ extension Story {
             \(Self.style)
             </style>
             <h1>\(Self.escaped(title))</h1>
-            <p>\(Self.escaped(happened).replacing("\n", with: "<br>"))</p>
+            <p>\(happened.split(separator: "\n").map { Self.escaped(String($0)) }.joined(separator: "<br>"))</p>
             <table>
             <thead><tr><th></th>\(head)</tr></thead>
             <tbody>
@@ -57,9 +57,20 @@ extension Story {
     }
 
     /// Names and values are the program's, and no part of the page.
+    ///
+    /// By scalars: for a browser, a bracket that a mark joins to one character is a bracket.
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-            .replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
     }
 
     private static let style = """

@@ -46,22 +46,17 @@ struct Story: Sendable {
         }
         let rows = Self.shortened(rows)
         let columns = Self.columns(of: rows)
-        self.columns = columns
+        self.columns = columns.map { $0.replacing("\n", with: " ") }
         let places = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1, $0) })
         var lines: [Line] = []
-        var sources: [Int: CallerLocation.Source] = [:]
         for row in rows {
             let content: Line.Content
             switch row {
             case .some(.event(let name, let event, let location)):
                 guard let column = places[name] else { continue }
-                let (last, source) = (sources[column], location?.source)
-                if source?.line != nil { sources[column] = source }
-                // The compiler gives the read of a `+=` its line, and the write none.
-                let isSame = source?.line == nil && source?.function == last?.function
-                content = .event(
-                    column, SimulationTrace.text(event),
-                    location: isSame ? last?.line : location?.line)
+                // A line break in a name would break the column.
+                let text = SimulationTrace.text(event).replacing("\n", with: " ")
+                content = .event(column, text, location: location?.line)
             case .some(.change(let from, let to, let number)):
                 guard let to = places[to] else { continue }
                 content = .change(from: places[from] ?? to, to: to, number: number)

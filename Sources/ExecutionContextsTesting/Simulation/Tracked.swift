@@ -97,7 +97,11 @@ public final class Tracked<Value: Sendable>: Sendable {
     /// scheduling points.
     private static func text(_ value: Value) -> String? {
         let parts = String(reflecting: Value.self).split { "<>,() []".contains($0) }
-        guard parts.allSatisfy({ $0.hasPrefix("Swift.") }) else { return nil }
+        // A value of any type may have a description of the program's.
+        let isAny = parts.contains {
+            ["Swift.Error", "Swift.Sendable", "Swift.AnyHashable"].contains($0)
+        }
+        guard parts.allSatisfy({ $0.hasPrefix("Swift.") }), !isAny else { return nil }
         // Two sets of the same elements are told alike, whatever their order in memory.
         let isUnordered = parts.contains("Swift.Set") || parts.contains("Swift.Dictionary")
         let text = isUnordered ? ordered(value) : "\(value)"
@@ -114,6 +118,7 @@ public final class Tracked<Value: Sendable>: Sendable {
         case .dictionary: "[" + parts.sorted().joined(separator: ", ") + "]"
         case .collection: "[" + parts.joined(separator: ", ") + "]"
         // A dictionary has pairs of a key and a value.
+        case .optional where parts.count == 1: "Optional(\(parts[0]))"
         case .tuple: parts.joined(separator: ": ")
         default: String(reflecting: value)
         }

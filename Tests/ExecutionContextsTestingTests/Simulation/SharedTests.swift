@@ -120,6 +120,48 @@ struct SharedTests {
 
     private static func add(to value: Shared<Int>) async { value.value += 1 }
 
+    @globalActor private actor Office { static let shared = Office() }
+    @Office private static func addInOffice(to value: Shared<Int>) {
+        value.value += 1
+        value.value += 1
+    }
+    @MainActor private static func addOnMain(to value: Shared<Int>) {
+        value.value += 1
+        value.value += 1
+    }
+
+    @Test @MainActor
+    func `Law 33: a race of two actors ends an exhaustive search, whatever runs after it`() async {
+        let report = await search("offices", strategy: .exhaustive) { @MainActor _ in
+            let value = Shared(0, name: "value")
+            async let one: Void = Self.addInOffice(to: value)
+            async let two: Void = Self.addOnMain(to: value)
+            _ = await (one, two)
+        }
+        #expect(report.failure?.kind == .dataRace, "\(report)")
+    }
+
+    private struct Telling: Error, CustomStringConvertible {
+        let told: Tracked<Int>
+        var description: String {
+            told.value += 1
+            return "told"
+        }
+    }
+
+    @Test func `Law 33: the story of a value of any type runs no code of the program`() {
+        let report = search("any") { sim in
+            let (told, failure) = (
+                Tracked(0, name: "told"), Tracked<(any Error)?>(nil, name: "failure")
+            )
+            let count = Tracked(0, name: "count")
+            sim.spawn("alice") { failure.value = Telling(told: told) }
+            for name in ["bob", "carol"] { sim.spawn(name) { count.value += 1 } }
+            sim.finally("counted") { count.value == 2 }
+        }
+        #expect(report.failure?.kind == .invariant, "\(report)")
+    }
+
     @Test func `Outside of a simulation each access takes a lock`() {
         let value = Shared(0, name: "value")
         DispatchQueue.concurrentPerform(iterations: 1_000) { number in value.value = number }

@@ -107,6 +107,17 @@ struct StoryTests {
         }
     }
 
+    @Test func `No text of the program is part of the page, and a break is none of a column`()
+        throws
+    {
+        let failure = try failure(["\u{600}<img src=x onerror=alert(1) \u{600}>", "bob\nby"])
+        #expect(
+            !failure.page.unicodeScalars.split(separator: "<").contains {
+                String($0).hasPrefix("img")
+            })
+        #expect(failure.trace[0].contains("bob by"), "\(failure)")
+    }
+
     @Test func `A condition that fails is told with its line`() throws {
         let failure = try failure(["alice", "bob"])
         #expect(failure.happened.contains("'all counted' (StoryTests.swift:"), "\(failure)")

@@ -10,8 +10,8 @@ struct Story: Sendable {
     }
 
     /// One line of the story.
-    struct Line: Equatable, Sendable {
-        enum Content: Equatable, Sendable {
+    struct Line: Sendable {
+        enum Content: Sendable {
             /// What the thread of a column does, and from which line of its source.
             case event(Int, String, location: String?)
             /// A switch from one column to another.
@@ -54,6 +54,12 @@ struct Story: Sendable {
             switch row {
             case .some(.event(let name, let event, let location)):
                 guard let column = places[name] else { continue }
+                // One call of a primitive uses its words several times.
+                if case .touches = event, let last = lines.last?.content,
+                    case .event(column, SimulationTrace.text(event), _) = last
+                {
+                    continue
+                }
                 // A line break in a name would break the column.
                 let text = SimulationTrace.text(event).replacing("\n", with: " ")
                 content = .event(column, text, location: location?.line)
@@ -68,8 +74,7 @@ struct Story: Sendable {
             case nil:
                 content = .remark("...")
             }
-            let line = Line(content: content)
-            if lines.last != line { lines.append(line) }
+            lines.append(Line(content: content))
         }
         self.lines = lines
     }

@@ -5,7 +5,7 @@ internal import ExecutionContexts
 ///
 /// The calls are noted at once, and looked up in the program's debug information when the location
 /// is told. In a release build, where functions are merged into others, there is none.
-struct CallerLocation: Sendable, Equatable {
+struct CallerLocation: Sendable {
     /// Addresses in the functions on the stack, the innermost first.
     private let callers: [UInt]
 

@@ -22,8 +22,8 @@ struct SourceLineTests {
         #expect(text.contains("SourceLineTests.swift:\(line) | writes 'count': 2 -> 1"), "\(text)")
     }
 
+    // Unchecked: the variable is unguarded, for the test to find that.
     private final class Counts: @unchecked Sendable {
-        // Unchecked: the variable is unguarded, for the test to find that.
         @Shared("first") private var first = 0
         private let section = CriticalSection()
 

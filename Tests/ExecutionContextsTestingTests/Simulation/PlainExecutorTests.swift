@@ -36,6 +36,7 @@ struct PlainExecutorTests {
         private(set) var count = 0
 
         init(on executor: TaskDrainedExecutor) { self.executor = executor }
+        // The actor keeps its executor, and is kept by each of its jobs.
         nonisolated var unownedExecutor: UnownedSerialExecutor {
             unsafe executor.asUnownedSerialExecutor()
         }

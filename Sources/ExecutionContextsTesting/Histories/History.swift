@@ -107,6 +107,8 @@ public final class History<Model: SequentialModel>: Sendable {
         {
             scheduler.point(thread)
             scheduler.log?.add(.writes, Word(of: self))
+            // An operation that begins after the end of another one is ordered after it.
+            scheduler.memory?.use(.acquires, Word(of: self), by: thread.id)
         }
         return Call(history: self, number: log.withLock { $0.begin(operation, by: caller) })
     }
@@ -119,7 +121,10 @@ public final class History<Model: SequentialModel>: Sendable {
         /// Records the end of the operation, and its answer. A second end traps.
         public func end(_ answer: Model.Answer) {
             HiddenFromSanitizer.begin()
-            HostThread.current?.scheduler?.log?.add(.writes, Word(of: history))
+            if let scheduler = HostThread.current?.scheduler, let thread = scheduler.caller {
+                scheduler.log?.add(.writes, Word(of: history))
+                scheduler.memory?.use(.releases, Word(of: history), by: thread.id)
+            }
             let isFirst = history.log.withLock { $0.end(number, answer) }
             HiddenFromSanitizer.end()
             require(

@@ -48,6 +48,11 @@ extension SimulationScheduler {
     func chance(_ name: String) -> Bool {
         guard let thread = callerOrReport(using: name) else { return false }
         point(thread)
+        return decides(name, thread)
+    }
+
+    /// Whether something happens by chance in the step that runs.
+    func decides(_ name: @autoclosure () -> String, _ thread: SimulatedThread) -> Bool {
         guard phase == .running || phase == .settingUp, !isFair else { return false }
         thread.operations += 1
         let happens = chooser.chance(
@@ -56,7 +61,7 @@ extension SimulationScheduler {
                 creates: false, candidates: 1 << UInt64(thread.id), hasTime: false,
                 usual: thread.id, threads: threads))
         note(thread, happens ? Schedule.chance : thread.id, usual: thread.id)
-        if happens { trace?.didHappen(name, in: thread) }
+        if happens { trace?.didHappen(name(), in: thread) }
         return happens
     }
 }

@@ -85,9 +85,9 @@ extension HostThread {
     /// This thread takes a lock of the system: of those, no orders are tried. In a program with
     /// tasks, the orders of all steps are, and the runtime has such locks itself.
     func willLock() {
-        guard let scheduler, let log = scheduler.log, log.isOpen, !log.hasTasks,
-            !HiddenFromSanitizer.isActive
-        else { return }
+        guard !HiddenFromSanitizer.isActive, let scheduler, let thread else { return }
+        scheduler.memory?.synchronize(thread.id)
+        guard let log = scheduler.log, log.isOpen, !log.hasTasks else { return }
         scheduler.chooser.orders?.isCut = true
     }
 

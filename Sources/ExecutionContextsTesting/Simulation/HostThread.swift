@@ -126,7 +126,12 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
         // The simulated threads start when the body has ended, so they see all of its writes.
-        if thread.id == 0 { for other in scheduler.threads { other.edge.release() } }
+        if thread.id == 0 {
+            for other in scheduler.threads {
+                other.edge.release()
+                scheduler.memory?.pass(from: 0, to: other.id)
+            }
+        }
         switch scheduler.didReturn(thread, self) {
         case .begins(let next): return next
         case .waits: return nil
@@ -186,6 +191,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         if let thread, let scheduler {
             scheduler.point(thread, yields: true)
             scheduler.log?.add(.writes, .library)
+            scheduler.memory?.use(.writes, nil, by: thread.id)
         }
         HiddenFromSanitizer.end()
     }
@@ -194,6 +200,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         HiddenFromSanitizer.begin()
         unsafe scheduler?.names.add(Word(word), name)
         unsafe scheduler?.log?.make(Word(word), by: thread?.id ?? 0)
+        unsafe scheduler?.memory?.make(Word(word))
         HiddenFromSanitizer.end()
     }
 

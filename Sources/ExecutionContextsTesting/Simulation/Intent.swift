@@ -29,6 +29,7 @@ extension SimulationScheduler {
     /// guards the variable, this has not: no lock, no flag and no actor, whether the simulation
     /// sees it or not.
     func checkRace(_ thread: SimulatedThread, _ intent: Intent, _ name: String) {
+        checkOrder(thread, intent, name)
         guard phase == .running,
             let other = threads.first(where: { other in
                 other !== thread && other.intent?.isPlain == true
@@ -40,6 +41,20 @@ extension SimulationScheduler {
             "'\(thread.name)' \(Self.verb(intent)) '\(name)' while '\(other.name)' \(Self.verb(rival)) it, and nothing puts the "
                 + "two in order. Guard it with a lock, a serial context or an actor (law 33).",
             locations: [(thread.name, intent.location), (other.name, rival.location)])
+    }
+
+    /// Fails if an earlier access of the variable does not happen before this one.
+    ///
+    /// A program with atomics may pass the variable on in an order that only seems to hold.
+    private func checkOrder(_ thread: SimulatedThread, _ intent: Intent, _ name: String) {
+        guard let memory, phase == .running, let earlier = memory.access(intent, by: thread.id)
+        else { return }
+        let other = threads[earlier.thread].name
+        fail(
+            .dataRace,
+            "'\(thread.name)' \(Self.verb(intent)) '\(name)', which '\(other)' has \(earlier.kind == .reads ? "read" : "written"), and nothing "
+                + "puts the two in order. Pass it on by a releasing store and an acquiring load, or guard it with a lock (law 33).",
+            locations: [(thread.name, intent.location), (other, earlier.location)])
     }
 
     private static func verb(_ intent: Intent) -> String {

@@ -15,6 +15,9 @@ struct SharedObject: Hashable {
     /// What the invariants of the program may look at after each step.
     static let checked = SharedObject(number: 5)
 
+    /// The one order of all sequentially consistent operations, which fences use.
+    static let fences = SharedObject(number: 6)
+
     /// What a thread waits by until another one wakes it.
     static func parker(of thread: Int) -> SharedObject { made(by: thread, 0) }
 

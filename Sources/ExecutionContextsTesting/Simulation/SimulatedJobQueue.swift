@@ -36,6 +36,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         self.scheduler = scheduler
         scheduler.queues = scheduler.queues + [self]
         scheduler.log?.make(Word(of: self), by: scheduler.caller?.id ?? 0)
+        scheduler.memory?.make(Word(of: self))
     }
 
     var hasJobs: Bool { !jobs.isEmpty }
@@ -48,6 +49,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         var job = job
         scheduler.log?.add(.writes, Word(of: self))
         job.step = scheduler.log?.cause(nil)
+        pass(.releases)
         jobs.append(job)
         wakeWorkers()
     }
@@ -95,6 +97,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         if let job {
             scheduler.log?.follow(job.step)
             noteOrder()
+            pass(.acquires)
             active += 1
             isExclusive = job.isBarrier
             thread.running.append(
@@ -109,6 +112,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         HiddenFromSanitizer.begin()
         thread.running.removeLast()
         noteOrder()
+        pass(.releases)
         active -= 1
         isExclusive = false
         wakeWorkers()
@@ -118,6 +122,12 @@ final class SimulatedJobQueue: @unchecked Sendable {
     /// Of several threads, the order decides which of them has which job.
     private func noteOrder() {
         if width > 1 { scheduler.log?.add(.writes, Word(of: self)) }
+    }
+
+    /// What submitters and earlier jobs know of the memory, later jobs do.
+    private func pass(_ kind: Access.Kind) {
+        guard let memory = scheduler.memory, let thread = scheduler.caller else { return }
+        memory.use(kind, Word(of: self), by: thread.id)
     }
 
     private func run(_ job: Job) {

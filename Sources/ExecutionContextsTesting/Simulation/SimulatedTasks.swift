@@ -135,6 +135,8 @@ internal import ExecutionContexts
         thread.isolation = job.isolation
         begun |= 1 << UInt64(thread.id)
         noteActor(.acquires, job)
+        // The runtime orders it after all that has led to it.
+        scheduler.memory?.synchronize(thread.id)
         let isFirst = begin(job, thread)
         if let trace = scheduler.trace { self.trace(job, thread, isFirst, trace) }
         HiddenFromSanitizer.end()

@@ -61,6 +61,7 @@ extension SimulationScheduler {
         log?.isOpen = false
         let checks = add("the checks at the end") { [self] in
             for thread in before { thread.edge.acquire() }
+            memory?.synchronizeAll()
             for condition in last { checkLast(condition) }
             // What only they have of the program ends here, in the simulation: after the change,
             // since its deinits reach scheduling points.

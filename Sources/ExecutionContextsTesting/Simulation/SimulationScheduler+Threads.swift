@@ -38,6 +38,7 @@ extension SimulationScheduler {
     private func append(_ thread: SimulatedThread) {
         thread.edge.release()
         log?.add(.writes, .threads)
+        if let memory, let caller { memory.pass(from: caller.id, to: thread.id) }
         // Moved out and back: what no code changes in place is read without a check for exclusive
         // access, as each scheduling point does.
         var all = threads
@@ -61,6 +62,7 @@ extension SimulationScheduler {
         ready |= 1 << UInt64(thread.id)
         timed &= ~(1 << UInt64(thread.id))
         log?.cause(thread.id)
+        if let memory, let caller { memory.pass(from: caller.id, to: thread.id) }
     }
 
     func suspend(_ thread: SimulatedThread, _ state: SimulatedThread.State) {

@@ -56,3 +56,21 @@ extension SimulationScheduler {
         HiddenFromSanitizer.end()
     }
 }
+
+// What threads know of the memory.
+extension SimulationScheduler {
+    /// The memory of a program that uses atomics.
+    var usedMemory: SimulatedMemory {
+        if let memory { return memory }
+        let memory = SimulatedMemory()
+        self.memory = memory
+        return memory
+    }
+
+    /// What a thread that uses an object knows, the next one that uses it does.
+    func pass(_ kind: Access.Kind, _ word: Word, by thread: SimulatedThread) {
+        guard let memory else { return }
+        // Another object may come to have the address of one that has no name.
+        memory.use(kind, names.name(of: word) == nil ? nil : word, by: thread.id)
+    }
+}

@@ -6,11 +6,9 @@ extension SimulationScheduler {
     func willTouch(_ word: Word, by thread: SimulatedThread) {
         thread.refused = nil
         point(thread, for: Intent(.writes, word))
-        if thread.held.contains(word) {
-            log?.add(.releases, word)
-        } else {
-            log?.add(.writes, .library)
-        }
+        let isHeld = thread.held.contains(word)
+        if isHeld { log?.add(.releases, word) } else { log?.add(.writes, .library) }
+        pass(isHeld ? .releases : .writes, word, by: thread)
         if !thread.held.isEmpty, let index = thread.held.lastIndex(of: word) {
             thread.held.remove(at: index)
             trace?.add(thread, .leaves(names.name(of: word) ?? "a lock"))
@@ -23,6 +21,7 @@ extension SimulationScheduler {
         thread.refused = nil
         point(thread, for: Intent(.reads, word))
         log?.add(.reads, word)
+        pass(.reads, word, by: thread)
         if let trace, let name = names.name(of: word) { trace.add(thread, .touches(name)) }
     }
 
@@ -30,6 +29,7 @@ extension SimulationScheduler {
         thread.refused = nil
         point(thread)
         log?.add(.writes, .library)
+        memory?.use(.writes, nil, by: thread.id)
     }
 
     func willEnter(_ owner: Word, by thread: SimulatedThread, waits: Bool) {
@@ -37,6 +37,7 @@ extension SimulationScheduler {
         if waits { thread.entering = owner }
         point(thread, for: Intent(.writes, owner))
         thread.entering = nil
+        pass(.acquires, owner, by: thread)
         // No other thread runs between this check and the operation that follows.
         if owner.holder == 0 {
             thread.held.append(owner)
@@ -72,9 +73,11 @@ extension SimulationScheduler {
                 thread.held.append(refused)
                 thread.isQueued = false
                 log?.add(.acquires, refused)
+                pass(.acquires, refused, by: thread)
             }
             thread.wait = .nothing
         }
+        memory?.didPark(thread.id)
         thread.awaited = nil
         let wasWoken = thread.hasToken || thread.wasWoken
         thread.hasToken = false
@@ -106,6 +109,7 @@ extension SimulationScheduler {
         timed &= ~(1 << UInt64(thread.id))
         thread.wait = .nothing
         chooser.orders?.isCut = true
+        memory?.synchronize(thread.id)
         return isOver(lock, thread) ? ecs_free : ecs_late
     }
 
@@ -174,12 +178,21 @@ extension SimulationScheduler {
 
     func unpark(_ sleeper: SimulatedThread) {
         log?.add(.writes, .parker(of: sleeper.id))
+        if let memory, let caller { memory.unpark(sleeper.id, by: caller.id) }
         if sleeper.state == .asleep {
             sleeper.wasWoken = true
             wake(sleeper)
         } else {
             sleeper.hasToken = true
         }
+    }
+
+    func refuseToWait(_ thread: SimulatedThread) -> Never {
+        fail(
+            .misuse,
+            "An invariant waits for a lock or a context. No other thread runs while it is checked, so it may read "
+                + "without a lock. Or check it at the end, by 'finally'.")
+        giveUp(thread)
     }
 
     /// Suspends the thread until `isOver` returns true; another thread calls `wake` to make it
@@ -227,6 +240,7 @@ extension SimulationScheduler {
         if let trace, next > now { trace.timeIs(next) }
         now = max(now, next)
         log?.passTime()
+        memory?.synchronizeAll()
         forEachSleeper { if $0.deadline <= now { wake($0) } }
         clock.fireDue(self)
         return true

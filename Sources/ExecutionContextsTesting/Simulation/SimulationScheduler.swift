@@ -27,6 +27,8 @@ final class SimulationScheduler: @unchecked Sendable {
     let trace: SimulationTrace?
     /// What each step does to shared objects; only the search of all orders asks for it.
     let log: OrderLog?
+    /// What threads know of the program's atomics; nil until it uses one.
+    var memory: SimulatedMemory?
     /// Only the first schedule of a search is counted.
     private let counter: CountingChooser?
 
@@ -200,14 +202,6 @@ final class SimulationScheduler: @unchecked Sendable {
     func giveUp(_ thread: SimulatedThread) -> Never {
         hosts.searchToken.pass()
         while true { thread.host?.waitForTurn() }
-    }
-
-    func refuseToWait(_ thread: SimulatedThread) -> Never {
-        fail(
-            .misuse,
-            "An invariant waits for a lock or a context. No other thread runs while it is checked, so it may read "
-                + "without a lock. Or check it at the end, by 'finally'.")
-        giveUp(thread)
     }
 
     /// The thread that runs next; nil, with the reason as a failure, if no thread can run.

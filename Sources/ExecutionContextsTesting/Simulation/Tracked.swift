@@ -30,6 +30,7 @@ public final class Tracked<Value: Sendable>: Sendable {
         if let host = HostThread.current, let log = host.scheduler?.log {
             log.makeTracked(Word(of: self), by: host.thread?.id ?? 0)
         }
+        HostThread.current?.scheduler?.memory?.make(Word(of: self))
     }
 
     /// The value. A read is one operation, a write another.
@@ -44,10 +45,10 @@ public final class Tracked<Value: Sendable>: Sendable {
         defer { HiddenFromSanitizer.end() }
         let trace = touch(.reads, isPlain)
         let value = stored.withLock { $0 }
-        trace?.add { .reads(name, Self.text(value)) }
+        trace?.add { .reads(name, ValueText.of(value)) }
         if let scheduler = HostThread.current?.scheduler, scheduler.values != nil {
             scheduler.values?.append { [name] in
-                Self.text(value).map { "'\(name)' is \($0)" }
+                ValueText.of(value).map { "'\(name)' is \($0)" }
             }
         }
         return value
@@ -61,7 +62,7 @@ public final class Tracked<Value: Sendable>: Sendable {
             defer { stored = newValue }
             return stored
         }
-        trace?.add { .writes(name, Self.text(old), Self.text(newValue)) }
+        trace?.add { .writes(name, ValueText.of(old), ValueText.of(newValue)) }
         HiddenFromSanitizer.end()
         _ = old
     }
@@ -88,41 +89,12 @@ public final class Tracked<Value: Sendable>: Sendable {
             kind, Word(of: self), isPlain: isPlain,
             location: isPlain && scheduler.trace != nil ? CallerLocation() : nil)
         scheduler.point(thread, for: intent)
-        if isPlain { scheduler.checkRace(thread, intent, name) }
         scheduler.log?.add(kind, Word(of: self))
+        if isPlain {
+            scheduler.checkRace(thread, intent, name)
+        } else {
+            scheduler.memory?.use(kind, intent.word, by: thread.id)
+        }
         return scheduler.trace.map { Use(trace: $0, thread: thread) }
     }
-
-    /// The value in words; nil for one whose description is code of the program, which could reach
-    /// scheduling points.
-    private static func text(_ value: Value) -> String? {
-        let parts = String(reflecting: Value.self).split { "<>,() []".contains($0) }
-        // A value of any type may have a description of the program's.
-        let isAny = parts.contains {
-            ["Swift.Error", "Swift.Sendable", "Swift.AnyHashable"].contains($0)
-        }
-        guard parts.allSatisfy({ $0.hasPrefix("Swift.") }), !isAny else { return nil }
-        // Two sets of the same elements are told alike, whatever their order in memory.
-        let isUnordered = parts.contains("Swift.Set") || parts.contains("Swift.Dictionary")
-        let text = isUnordered ? ordered(value) : "\(value)"
-        return text.count <= mostCharacters ? text : text.prefix(mostCharacters) + "..."
-    }
-
-    /// The description of a value of the standard library, with its sets and dictionaries in order.
-    private static func ordered(_ value: Any) -> String {
-        let mirror = Mirror(reflecting: value)
-        let parts = mirror.children.map { ordered($0.value) }
-        return switch mirror.displayStyle {
-        case .set: "[" + parts.sorted().joined(separator: ", ") + "]"
-        case .dictionary where parts.isEmpty: "[:]"
-        case .dictionary: "[" + parts.sorted().joined(separator: ", ") + "]"
-        case .collection: "[" + parts.joined(separator: ", ") + "]"
-        // A dictionary has pairs of a key and a value.
-        case .optional where parts.count == 1: "Optional(\(parts[0]))"
-        case .tuple: parts.joined(separator: ": ")
-        default: String(reflecting: value)
-        }
-    }
-
-    private static var mostCharacters: Int { 60 }
 }

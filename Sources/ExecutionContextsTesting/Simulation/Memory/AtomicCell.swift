@@ -1,0 +1,216 @@
+internal import ExecutionContexts
+internal import Synchronization
+
+/// The values of one atomic of a simulated program.
+///
+/// Outside of a simulation it has one value, behind a lock.
+final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
+    // Unchecked: in a schedule the thread with the scheduler token owns the values; elsewhere the
+    // lock guards them.
+
+    /// A value that was stored in the schedule, with what it carries to those that acquire it.
+    private struct Stored {
+        let value: Value
+        let carries: MemoryView
+    }
+
+    private let name: String
+    private let last: Locked<Value>
+    /// The memory that the values below belong to, and the number of the atomic in it.
+    private var memory = 0
+    private var number = 0
+    /// The latest values, and the number of the first of them.
+    private var values: [Stored] = []
+    private var first = 0
+    /// How often a thread has loaded one overwritten value, by the thread.
+    private var returned: [Int: (value: Int, count: Int)] = [:]
+
+    /// How many values are kept.
+    private static var mostValues: Int { 8 }
+    /// How often one thread may load the same overwritten value in a row: a store becomes visible
+    /// some time.
+    private static var mostLoads: Int { 3 }
+
+    init(_ value: Value, name: String) {
+        (self.name, last) = (name, Locked(value))
+        guard let host = HostThread.current, let scheduler = host.scheduler else { return }
+        scheduler.log?.makeTracked(Word(of: self), by: host.thread?.id ?? 0)
+        // From here on the memory counts what happens before what.
+        enter(scheduler.usedMemory)
+    }
+
+    // MARK: Operations
+
+    /// A step of the schedule that runs; nil outside of one.
+    private struct Step {
+        let scheduler: SimulationScheduler
+        let thread: SimulatedThread
+        let memory: SimulatedMemory
+
+        func tell(_ event: SimulationTrace.TraceEvent) { scheduler.trace?.add(thread, event) }
+    }
+
+    func load(_ order: MemoryOrder) -> Value {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        guard let step = begin(.reads, order) else { return last.withLock { $0 } }
+        let value = choose(step, order) { _ in true }
+        step.tell(.reads(name, ValueText.of(value)))
+        return value
+    }
+
+    func store(_ value: Value, _ order: MemoryOrder) {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        guard let step = begin(.writes, order) else { return last.withLock { $0 = value } }
+        step.tell(.writes(name, ValueText.of(values[values.count - 1].value), ValueText.of(value)))
+        append(value, step, order, carrying: nil)
+    }
+
+    /// Replaces the value by another one, and returns both.
+    func update(_ order: MemoryOrder, _ change: (Value) -> Value) -> (old: Value, new: Value) {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        guard let step = begin(.writes, order) else {
+            return last.withLock { last in
+                let old = last
+                last = change(old)
+                return (old, last)
+            }
+        }
+        return replace(step, order, change)
+    }
+
+    /// Replaces the value if it is `expected`. A weak exchange may fail without a reason.
+    func exchange(
+        _ expected: Value, _ desired: Value, _ order: MemoryOrder, failing failure: MemoryOrder,
+        isWeak: Bool
+    ) -> (exchanged: Bool, original: Value) {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        guard let step = begin(.writes, order, failure) else {
+            return last.withLock { last in
+                let original = last
+                guard Self.areSame(original, expected) else { return (false, original) }
+                last = desired
+                return (true, original)
+            }
+        }
+        let isThere = Self.areSame(values[values.count - 1].value, expected)
+        // It fails at a value that is another one, which may be an overwritten one.
+        let found = choose(step, failure, isUpdate: isThere) { !Self.areSame($0, expected) }
+        let isSpurious =
+            isThere && isWeak && Self.areSame(found, expected)
+            && step.scheduler.decides("'\(name)' fails to change, without a reason", step.thread)
+        guard isThere && Self.areSame(found, expected) && !isSpurious else {
+            if isSpurious { read(first + values.count - 1, step, failure) }
+            step.tell(.reads(name, ValueText.of(found)))
+            return (false, found)
+        }
+        return (true, replace(step, order) { _ in desired }.old)
+    }
+
+    // MARK: Values
+
+    /// Reads the last value and stores one that carries what it did.
+    private func replace(_ step: Step, _ order: MemoryOrder, _ change: (Value) -> Value) -> (
+        old: Value, new: Value
+    ) {
+        let last = read(first + values.count - 1, step, order)
+        let new = change(last.value)
+        step.tell(.writes(name, ValueText.of(last.value), ValueText.of(new)))
+        append(new, step, order, carrying: last.carries)
+        return (last.value, new)
+    }
+
+    private func append(
+        _ value: Value, _ step: Step, _ order: MemoryOrder, carrying inherited: MemoryView?
+    ) {
+        var carries = step.memory.willStore(
+            first + values.count, of: number, by: step.thread.id, order)
+        if let inherited { carries.join(inherited) }
+        values.append(Stored(value: value, carries: carries))
+        if values.count > Self.mostValues {
+            values.removeFirst()
+            first += 1
+        }
+        last.withLock { $0 = value }
+    }
+
+    /// The value that a load returns: the last one, or by chance one that the thread does not know
+    /// to be overwritten. With `isUpdate` the last one is what it was hoped to be.
+    private func choose(
+        _ step: Step, _ order: MemoryOrder, isUpdate: Bool = false, _ isAllowed: (Value) -> Bool
+    ) -> Value {
+        let (thread, latest) = (step.thread.id, first + values.count - 1)
+        let oldest = max(step.memory.oldest(of: number, for: thread, order), first)
+        var chosen = latest
+        let before = returned[thread]
+        for candidate in stride(from: latest - 1, through: oldest, by: -1) {
+            if let before, before.value == candidate, before.count >= Self.mostLoads { continue }
+            guard isAllowed(values[candidate - first].value) else { continue }
+            if step.scheduler.decides("an earlier value of '\(name)'", step.thread) {
+                chosen = candidate
+                break
+            }
+        }
+        returned[thread] =
+            chosen == latest
+            ? nil : (chosen, before?.value == chosen ? before!.count + 1 : 1)
+        // The last value is read by the update, in its order.
+        if isUpdate && chosen == latest { return values[chosen - first].value }
+        return read(chosen, step, order).value
+    }
+
+    /// A thread reads the value with this number.
+    @discardableResult
+    private func read(_ value: Int, _ step: Step, _ order: MemoryOrder) -> Stored {
+        let stored = values[value - first]
+        step.memory.didLoad(
+            value, of: number, carrying: stored.carries, by: step.thread.id, order)
+        return stored
+    }
+
+    /// Passes a scheduling point; nil where no thread of a schedule uses the atomic, or while a
+    /// condition is checked.
+    private func begin(_ kind: Access.Kind, _ orders: MemoryOrder...) -> Step? {
+        guard let host = HostThread.current, let thread = host.thread,
+            let scheduler = host.scheduler
+        else { return nil }
+        if scheduler.phase == .checking {
+            scheduler.log?.check(Word(of: self))
+            noteValue(scheduler)
+            return nil
+        }
+        scheduler.point(thread, for: Intent(kind, Word(of: self)))
+        scheduler.log?.add(kind, Word(of: self))
+        // A sequentially consistent fence orders all of them.
+        if orders.contains(.total) { scheduler.log?.add(.reads, .fences) }
+        let memory = scheduler.usedMemory
+        if self.memory != memory.number { enter(memory) }
+        return Step(scheduler: scheduler, thread: thread, memory: memory)
+    }
+
+    /// Begins with its present value in the memory of a schedule.
+    private func enter(_ memory: SimulatedMemory) {
+        (self.memory, number) = (memory.number, memory.makeAtomic())
+        (first, returned) = (0, [:])
+        values = [Stored(value: last.withLock { $0 }, carries: MemoryView())]
+    }
+
+    /// Notes the value for the text of a condition that does not hold.
+    private func noteValue(_ scheduler: SimulationScheduler) {
+        guard scheduler.values != nil else { return }
+        let value = last.withLock { $0 }
+        scheduler.values?.append { [name] in ValueText.of(value).map { "'\(name)' is \($0)" } }
+    }
+
+    /// Whether two values have the same bits.
+    private static func areSame(_ one: Value, _ other: Value) -> Bool {
+        let one = Value.encodeAtomicRepresentation(one)
+        let other = Value.encodeAtomicRepresentation(other)
+        return unsafe withUnsafeBytes(of: one) { one in
+            unsafe withUnsafeBytes(of: other) { unsafe one.elementsEqual($0) }
+        }
+    }
+}

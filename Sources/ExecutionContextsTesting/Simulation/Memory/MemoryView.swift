@@ -1,0 +1,44 @@
+/// What a thread knows of the memory, and so what it cannot fail to see.
+struct MemoryView {
+    /// For each atomic, by its number, the oldest value that a load may return.
+    private(set) var oldest: [Int32] = []
+    /// For each thread, how many of its accesses of plain variables happened before.
+    private(set) var clock: [Int32] = []
+
+    func oldest(_ atomic: Int) -> Int { atomic < oldest.count ? Int(oldest[atomic]) : 0 }
+    func clock(_ thread: Int) -> Int32 { thread < clock.count ? clock[thread] : 0 }
+
+    /// No value before this one can be loaded any more.
+    mutating func see(_ value: Int, of atomic: Int) {
+        Self.raise(&oldest, atomic, to: Int32(truncatingIfNeeded: value))
+    }
+
+    /// Counts an access of a plain variable by a thread, and returns its number.
+    mutating func tick(_ thread: Int) -> Int32 {
+        let next = clock(thread) + 1
+        Self.raise(&clock, thread, to: next)
+        return next
+    }
+
+    /// Adds what another one knows.
+    mutating func join(_ other: MemoryView) {
+        Self.join(&oldest, other.oldest)
+        Self.join(&clock, other.clock)
+    }
+
+    /// Adds what another one knows of values, but not what happened before.
+    mutating func joinValues(_ other: MemoryView) { Self.join(&oldest, other.oldest) }
+
+    private static func raise(_ numbers: inout [Int32], _ index: Int, to number: Int32) {
+        while numbers.count <= index { numbers.append(0) }
+        numbers[index] = max(numbers[index], number)
+    }
+
+    private static func join(_ numbers: inout [Int32], _ others: [Int32]) {
+        if numbers.isEmpty {
+            numbers = others
+            return
+        }
+        for (index, other) in others.enumerated() { raise(&numbers, index, to: other) }
+    }
+}

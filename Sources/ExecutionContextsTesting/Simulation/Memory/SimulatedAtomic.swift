@@ -1,0 +1,122 @@
+internal import ExecutionContexts
+public import Synchronization
+
+/// An atomic whose operations are scheduling points, with the memory that Swift promises and no
+/// better one.
+///
+/// It has the operations of `Synchronization.Atomic`. One line lets a file use it:
+///
+/// ```swift
+/// import ExecutionContextsTesting
+/// import Synchronization
+///
+/// typealias Atomic = SimulatedAtomic
+///
+/// final class Mailbox: @unchecked Sendable {
+///     @Shared private var letter = ""
+///     private let isFull = Atomic(false)
+///
+///     func put(_ text: String) {
+///         letter = text
+///         isFull.store(true, ordering: .relaxed)                   // must be .releasing
+///     }
+///     var text: String? { isFull.load(ordering: .acquiring) ? letter : nil }
+/// }
+/// ```
+///
+/// In a simulation the schedule decides which value a load returns: the last one, or an earlier one
+/// that the thread need not know to be overwritten. So what a weaker processor or a compiler may do
+/// is searched, shrunk and replayed like the order of threads. `@Shared` variables are checked for
+/// accesses that no atomic puts in order.
+///
+/// Outside of a simulation it is a variable behind a lock.
+public struct SimulatedAtomic<Value: AtomicRepresentable>: ~Copyable, Sendable {
+    private let cell: AtomicCell<Value>
+
+    /// Makes an atomic. Its name in the text of a failure is its place in the source.
+    public init(
+        _ initialValue: Value, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        let file = "\(fileID)".split(separator: "/").last ?? ""
+        cell = AtomicCell(initialValue, name: "\(file):\(line)")
+    }
+
+    /// Reads the value.
+    public borrowing func load(ordering: AtomicLoadOrdering) -> Value {
+        cell.load(MemoryOrder(ordering))
+    }
+
+    /// Replaces the value.
+    public borrowing func store(_ desired: consuming Value, ordering: AtomicStoreOrdering) {
+        cell.store(desired, MemoryOrder(ordering))
+    }
+
+    /// Replaces the value, and returns the old one.
+    public borrowing func exchange(_ desired: consuming Value, ordering: AtomicUpdateOrdering)
+        -> Value
+    {
+        let desired = desired
+        return cell.update(MemoryOrder(ordering)) { _ in desired }.old
+    }
+
+    /// Replaces the value if it is `expected`.
+    public borrowing func compareExchange(
+        expected: consuming Value, desired: consuming Value, ordering: AtomicUpdateOrdering
+    ) -> (exchanged: Bool, original: Value) {
+        let order = MemoryOrder(ordering)
+        return cell.exchange(expected, desired, order, failing: order.ofLoad, isWeak: false)
+    }
+
+    /// Replaces the value if it is `expected`, with one order for a success and one for a failure.
+    public borrowing func compareExchange(
+        expected: consuming Value, desired: consuming Value,
+        successOrdering: AtomicUpdateOrdering, failureOrdering: AtomicLoadOrdering
+    ) -> (exchanged: Bool, original: Value) {
+        cell.exchange(
+            expected, desired, MemoryOrder(successOrdering),
+            failing: MemoryOrder(failureOrdering), isWeak: false)
+    }
+
+    /// Replaces the value if it is `expected`, or fails without a reason: for use in a loop.
+    public borrowing func weakCompareExchange(
+        expected: consuming Value, desired: consuming Value, ordering: AtomicUpdateOrdering
+    ) -> (exchanged: Bool, original: Value) {
+        let order = MemoryOrder(ordering)
+        return cell.exchange(expected, desired, order, failing: order.ofLoad, isWeak: true)
+    }
+
+    /// Replaces the value if it is `expected`, or fails without a reason, with one order for a
+    /// success and one for a failure.
+    public borrowing func weakCompareExchange(
+        expected: consuming Value, desired: consuming Value,
+        successOrdering: AtomicUpdateOrdering, failureOrdering: AtomicLoadOrdering
+    ) -> (exchanged: Bool, original: Value) {
+        cell.exchange(
+            expected, desired, MemoryOrder(successOrdering),
+            failing: MemoryOrder(failureOrdering), isWeak: true)
+    }
+
+    /// Replaces the value by another one, and returns both.
+    borrowing func update(_ ordering: AtomicUpdateOrdering, _ change: (Value) -> Value) -> (
+        oldValue: Value, newValue: Value
+    ) {
+        let (old, new) = cell.update(MemoryOrder(ordering), change)
+        return (old, new)
+    }
+}
+
+/// A memory fence between the operations of simulated atomics, as `atomicMemoryFence` is one
+/// between those of real ones. Outside of a simulation it does nothing.
+public func simulatedMemoryFence(ordering: AtomicUpdateOrdering) {
+    HiddenFromSanitizer.begin()
+    defer { HiddenFromSanitizer.end() }
+    guard let scheduler = HostThread.current?.scheduler, let thread = scheduler.caller,
+        scheduler.phase != .checking
+    else { return }
+    let order = MemoryOrder(ordering)
+    if order.isTotal {
+        scheduler.point(thread)
+        scheduler.log?.add(.writes, .fences)
+    }
+    scheduler.usedMemory.fence(thread.id, order)
+}

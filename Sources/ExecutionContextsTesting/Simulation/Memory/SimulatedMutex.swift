@@ -1,0 +1,78 @@
+internal import ExecutionContexts
+
+/// A mutex that a simulation sees: taking it is a scheduling point, also where it is free.
+///
+/// It has the operations of `Synchronization.Mutex`, of which a simulation sees only that a thread
+/// waits. One line lets a file use it:
+///
+/// ```swift
+/// import ExecutionContextsTesting
+///
+/// typealias Mutex = SimulatedMutex
+///
+/// final class Cache: Sendable {
+///     private let stored = Mutex<[String: Int]>([:])
+///
+///     func value(for key: String, make: () -> Int) -> Int {
+///         if let known = stored.withLock({ $0[key] }) { return known }
+///         let made = make()                       // two threads may come here
+///         stored.withLock { $0[key] = made }
+///         return made
+///     }
+/// }
+/// ```
+///
+/// Outside of a simulation it is a lock. A thread that takes it while it has it traps.
+public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
+    private let box: Box
+
+    private final class Box: @unchecked Sendable {
+        // Unchecked: the section guards the value.
+        var value: Value
+        let section: CriticalSection
+
+        init(_ value: consuming sending Value, name: String) {
+            self.value = value
+            section = CriticalSection(name: name)
+        }
+    }
+
+    /// Makes a mutex around a value. Its name in the text of a failure is its place in the source.
+    public init(
+        _ initialValue: consuming sending Value, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        let file = "\(fileID)".split(separator: "/").last ?? ""
+        box = Box(initialValue, name: "\(file):\(line)")
+    }
+
+    /// Runs `body` with the value while no other thread has it.
+    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        refuseSecondEntry()
+        // Unsafe in name only: `body` has sent it, and nothing here keeps it.
+        nonisolated(unsafe) var result: Result?
+        try box.section.execute { () throws(Failure) in unsafe result = try body(&box.value) }
+        return unsafe result!
+    }
+
+    /// Runs `body` with the value if no thread has it, or returns nil.
+    public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        refuseSecondEntry()
+        // Unsafe in name only, as above.
+        nonisolated(unsafe) var result: Result?
+        _ = try box.section.execute(timeout: .zero) { () throws(Failure) in
+            unsafe result = try body(&box.value)
+        }
+        return unsafe result
+    }
+
+    private borrowing func refuseSecondEntry() {
+        precondition(
+            box.section.isCurrent != true,
+            "The thread takes a SimulatedMutex that it has. A mutex is not recursive: use the value that 'withLock' gave, or a CriticalSection (law 33)."
+        )
+    }
+}

@@ -155,10 +155,21 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+#if os(Linux)
+// The library's own protocols for Linux, compiled once more over simulated atomics.
+package.targets.append(
+    .testTarget(
+        name: "ShippedProtocolTests",
+        dependencies: ["CPlatform", "ExecutionContexts", "ExecutionContextsTesting"],
+        path: "Tests/ShippedProtocols"))
+#endif
+
 // One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
 for target in package.targets
-where !["CPlatform", "CSimulation", "CountDispatch", "TestWidth"].contains(target.name) {
+where ![
+    "CPlatform", "CSimulation", "CountDispatch", "TestWidth", "ShippedProtocolTests",
+].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

@@ -62,7 +62,7 @@ extension SimulationScheduler {
         ready |= 1 << UInt64(thread.id)
         timed &= ~(1 << UInt64(thread.id))
         log?.cause(thread.id)
-        if let memory, let caller { memory.pass(from: caller.id, to: thread.id) }
+        if let memory, let caller { memory.wake(thread.id, by: caller.id) }
     }
 
     func suspend(_ thread: SimulatedThread, _ state: SimulatedThread.State) {

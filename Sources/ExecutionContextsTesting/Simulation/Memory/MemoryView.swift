@@ -39,6 +39,10 @@ struct MemoryView {
             numbers = others
             return
         }
-        for (index, other) in others.enumerated() { raise(&numbers, index, to: other) }
+        var index = 0
+        while index < others.count {
+            raise(&numbers, index, to: others[index])
+            index += 1
+        }
     }
 }

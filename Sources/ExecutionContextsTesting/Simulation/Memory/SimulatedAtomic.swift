@@ -120,3 +120,19 @@ public func simulatedMemoryFence(ordering: AtomicUpdateOrdering) {
     }
     scheduler.usedMemory.fence(thread.id, order)
 }
+
+// For tests of what parks threads itself.
+extension SimulatedWorld {
+    /// Makes all threads pass a fence, as the system's barrier does.
+    package func passBarrier() {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        guard let thread = scheduler.caller else { return }
+        scheduler.point(thread)
+        scheduler.log?.addAll()
+        scheduler.usedMemory.fenceAll()
+    }
+
+    /// From here on a thread that is woken knows no more than it did before.
+    package func letWakesOrderNothing() { scheduler.usedMemory.wakesPassOn = false }
+}

@@ -53,6 +53,8 @@ final class SimulatedMemory {
     private var objects: [Word: MemoryView] = [:]
     private var library = MemoryView()
     private var wakes: [MemoryView] = []
+    /// Whether a thread that is woken knows what its waker knew.
+    var wakesPassOn = true
     private var plain: [Word: Plain] = [:]
     /// The values that sequentially consistent operations have seen or stored.
     private var total = MemoryView()
@@ -110,6 +112,12 @@ final class SimulatedMemory {
         if order.releases { threads[thread].fenced = threads[thread].now }
     }
 
+    /// All threads pass a fence at once.
+    func fenceAll() {
+        // Twice: the first one also shall see what the last one has stored.
+        for _ in 0..<2 { for thread in threads.indices { fence(thread, .total) } }
+    }
+
     // MARK: Other objects
 
     /// A thread uses an object that passes on what threads know; without a word, one of the
@@ -135,7 +143,12 @@ final class SimulatedMemory {
     /// A thread knows from here on what another one knows.
     func pass(from thread: Int, to other: Int) { threads[other].now.join(threads[thread].now) }
 
-    func unpark(_ sleeper: Int, by thread: Int) { wakes[sleeper].join(threads[thread].now) }
+    func unpark(_ sleeper: Int, by thread: Int) {
+        if wakesPassOn { wakes[sleeper].join(threads[thread].now) }
+    }
+    func wake(_ sleeper: Int, by thread: Int) {
+        if wakesPassOn { pass(from: thread, to: sleeper) }
+    }
     func didPark(_ thread: Int) { threads[thread].now.join(wakes[thread]) }
 
     /// A thread knows from here on what any thread knows: what it does may be ordered after all

@@ -1,0 +1,1 @@
+../../../Sources/ExecutionContexts/Pool/WorkRing.swift

@@ -158,8 +158,8 @@ struct ShippedProtocolTests {
 
     /// Orders that no program above needs, by the line that has them, and why they are there.
     ///
-    /// The first three keep a load from returning what is stored later, in this place or by the next
-    /// owner of the cell. Simulated loads never do.
+    /// The first three keep a load from returning what is stored later, by the next owner of the
+    /// cell. Simulated loads never do.
     static let spared: [String: String] = [
         "expected: first, desired: first &+ 1, successOrdering: .acquiringAndReleasing,":
             "the words of a cell are read before it is given back",

@@ -2,7 +2,8 @@ public import CPlatform
 import ExecutionContextsTesting
 internal import Synchronization
 
-// What the shipped sources call, answered by the world of the schedule. The names are the library's.
+// What the shipped sources call, answered by the world of the schedule. The names are those of the
+// library.
 
 public typealias Work = @Sendable () -> Void
 @usableFromInline typealias ThreadRecord = UnsafeMutablePointer<ec_thread>
@@ -50,7 +51,7 @@ func ec_barrier() { World.current.passBarrier() }
 func ec_relax() { World.current.relax() }
 
 func ec_wait(_ word: UnsafeRawPointer, _ expected: UInt32, _ deadline: Int64) {
-    unsafe World.current.sleep(on: word.assumingMemoryBound(to: Atomic<UInt32>.self), expected)
+    unsafe World.current.wait(on: word.assumingMemoryBound(to: Atomic<UInt32>.self), expected)
 }
 func ec_wake_one(_ word: UnsafeRawPointer) {
     unsafe World.current.wake(word.assumingMemoryBound(to: Atomic<UInt32>.self))

@@ -5,7 +5,7 @@ public import Synchronization
 // those of the system.
 public typealias Atomic = WeakenedAtomic
 
-/// A simulated atomic, of which one operation at a time has a weaker order than it was written with.
+/// A simulated atomic. One operation at a time has a weaker order than it was written with.
 public struct WeakenedAtomic<Value: AtomicRepresentable>: ~Copyable, Sendable {
     private let atomic: SimulatedAtomic<Value>
     /// Identifies it, wherever it is moved.

@@ -78,7 +78,7 @@ final class World: @unchecked Sendable {
     /// Sleeps until a wake-up, if the word still has the value. The system compares it itself.
     ///
     /// The wake-up orders nothing: only what the words carry is passed on.
-    func sleep(on word: UnsafePointer<Atomic<UInt32>>, _ expected: UInt32) {
+    func wait(on word: UnsafePointer<Atomic<UInt32>>, _ expected: UInt32) {
         guard unsafe word.pointee.isStill(expected) else { return }
         let own = ExecutionContexts.SimulationHooks.thread
         unsafe sleepers[word.pointee.number, default: []].append(own)

@@ -9,6 +9,7 @@ private typealias Mutex = SimulatedMutex
 /// Programs over atomics as people write them, with the order that each needs and a weaker one.
 @Suite(.timeLimit(.minutes(30)))
 struct SimulatedAtomicTests {
+    // Unchecked, here and below: the orders of atomics guard the variables, or fail to.
     private final class Mailbox: @unchecked Sendable {
         @Shared("letter") private var letter = ""
         private let isFull = Atomic(false)

@@ -7,9 +7,6 @@ public import Synchronization
 /// It has the operations of `Synchronization.Atomic`. One line lets a file use it:
 ///
 /// ```swift
-/// import ExecutionContextsTesting
-/// import Synchronization
-///
 /// typealias Atomic = SimulatedAtomic
 ///
 /// final class Mailbox: @unchecked Sendable {

@@ -7,14 +7,17 @@ internal import Synchronization
 /// Each atomic keeps its latest values. A load may return any of them that the thread does not know
 /// to be overwritten:
 ///
-/// | operation              | what the thread knows afterwards                                   |
-/// |------------------------|--------------------------------------------------------------------|
-/// | a load                 | that no earlier value is there; an acquiring one also all that the value carries |
-/// | a store                | the same; a releasing one lets the value carry what the thread knows |
-/// | an exchange            | it reads the last value, and its own carries what that one carried  |
-/// | an acquiring fence     | all that the values carry which it has loaded                       |
-/// | a releasing fence      | later stores carry what it knows here                               |
-/// | a sequentially consistent operation | besides, the values of all earlier ones                |
+/// | operation        | what the thread knows afterwards                                  |
+/// |------------------|-------------------------------------------------------------------|
+/// | load             | that no earlier value is there                                    |
+/// | acquiring load   | besides, all that the value carries                               |
+/// | store            | that no earlier value is there                                    |
+/// | releasing store  | the same, and the value carries all that the thread knows         |
+/// | exchange         | it loads the last value, and its own carries what that one did    |
+/// | acquiring fence  | all that the values carry which it has loaded                     |
+/// | releasing fence  | nothing new, and later values carry what it knows here            |
+///
+/// Sequentially consistent operations also know the values of all earlier ones.
 ///
 /// Other objects of the program, such as sections and contexts, pass on what a thread knows from
 /// each use to the next.

@@ -6,8 +6,6 @@ internal import ExecutionContexts
 /// waits. One line lets a file use it:
 ///
 /// ```swift
-/// import ExecutionContextsTesting
-///
 /// typealias Mutex = SimulatedMutex
 ///
 /// final class Cache: Sendable {

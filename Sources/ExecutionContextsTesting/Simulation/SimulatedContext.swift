@@ -76,7 +76,7 @@ struct SimulatedCore: Sendable {
 
 /// A serial context of a simulation: one job at a time, in order, when the schedule says so.
 public final class SimulatedSerialContext: ActorBackingContext, SynchronousBarrierContext {
-    private let core: SimulatedCore
+    let core: SimulatedCore
 
     init(_ name: String, _ scheduler: SimulationScheduler) {
         core = SimulatedCore(name, width: 1, scheduler)
@@ -103,7 +103,7 @@ public final class SimulatedSerialContext: ActorBackingContext, SynchronousBarri
 
 /// A concurrent context of a simulation, without barriers, like the global context.
 public final class SimulatedGlobalContext: ExecutionContext {
-    private let core: SimulatedCore
+    let core: SimulatedCore
 
     init(_ scheduler: SimulationScheduler) { core = SimulatedCore(scheduler.system, scheduler) }
 
@@ -117,7 +117,7 @@ public final class SimulatedGlobalContext: ExecutionContext {
 
 /// A concurrent context of a simulation that supports barriers.
 public final class SimulatedBarrierContext: SynchronousBarrierContext {
-    private let core: SimulatedCore
+    let core: SimulatedCore
 
     init(_ name: String, _ scheduler: SimulationScheduler) {
         core = SimulatedCore(name, width: 8, scheduler)

@@ -214,6 +214,30 @@ struct SimulatedAtomicTests {
     private final class Counter: Sendable { let value = Atomic(0) }
     private final class Seats: Sendable { let taken = Mutex<Set<Int>>([]) }
 
+    private static let shared = Atomic(0)
+
+    @Test func `Law 33: an atomic that two searches share is safe, and outlives their schedules`()
+        async
+    {
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<3 {
+                group.addTask {
+                    _ = search("shared \(number)", schedules: 100, ignoring: [.nondeterminism]) {
+                        sim in
+                        for name in ["alice", "bob"] {
+                            sim.spawn(name) {
+                                Self.shared.wrappingAdd(1, ordering: .relaxed)
+                                _ = Self.shared.load(ordering: .acquiring)
+                            }
+                        }
+                    }
+                }
+            }
+            group.addTask { for _ in 0..<1_000 { Self.shared.add(1, ordering: .relaxed) } }
+        }
+        #expect(Self.shared.load(ordering: .relaxed) > 0)
+    }
+
     @Test func `Outside of a simulation an atomic is a variable behind a lock`() {
         let number = Atomic(7)
         #expect(number.exchange(8, ordering: .relaxed) == 7)

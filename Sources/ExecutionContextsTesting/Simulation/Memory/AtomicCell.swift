@@ -1,12 +1,12 @@
 internal import ExecutionContexts
+internal import Foundation
 internal import Synchronization
 
 /// The values of one atomic of a simulated program.
 ///
-/// Outside of a simulation it has one value, behind a lock.
+/// Outside of a simulation it has one value.
 final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
-    // Unchecked: in a schedule the thread with the scheduler token owns the values; elsewhere the
-    // lock guards them.
+    // Unchecked: the lock guards all, since two searches may share an atomic.
 
     /// A value that was stored in the schedule, with what it carries to those that acquire it.
     private struct Stored {
@@ -15,7 +15,10 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
     }
 
     private let name: String
-    private let last: Locked<Value>
+    private let lock = NSLock()
+    private var last: Value
+    /// For the thread sanitizer, which does not see what else orders simulated threads.
+    private let edge = Edge()
     /// The memory that the values below belong to, and the number of the atomic in it.
     private var memory = 0
     private var number = 0
@@ -32,7 +35,7 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
     private static var mostLoads: Int { 3 }
 
     init(_ value: Value, name: String) {
-        (self.name, last) = (name, Locked(value))
+        (self.name, last) = (name, value)
         guard let host = HostThread.current, let scheduler = host.scheduler else { return }
         scheduler.log?.makeTracked(Word(of: self), by: host.thread?.id ?? 0)
         // From here on the memory counts what happens before what.
@@ -51,32 +54,30 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
     }
 
     func load(_ order: MemoryOrder) -> Value {
-        HiddenFromSanitizer.begin()
-        defer { HiddenFromSanitizer.end() }
-        guard let step = begin(.reads, order) else { return last.withLock { $0 } }
+        let use = begin(.reads, order)
+        defer { end(use) }
+        guard let step = use.step else { return last }
         let value = choose(step, order) { _ in true }
         step.tell(.reads(name, ValueText.of(value)))
         return value
     }
 
     func store(_ value: Value, _ order: MemoryOrder) {
-        HiddenFromSanitizer.begin()
-        defer { HiddenFromSanitizer.end() }
-        guard let step = begin(.writes, order) else { return last.withLock { $0 = value } }
+        let use = begin(.writes, order)
+        defer { end(use) }
+        guard let step = use.step else { return last = value }
         step.tell(.writes(name, ValueText.of(values[values.count - 1].value), ValueText.of(value)))
         append(value, step, order, carrying: nil)
     }
 
     /// Replaces the value by another one, and returns both.
     func update(_ order: MemoryOrder, _ change: (Value) -> Value) -> (old: Value, new: Value) {
-        HiddenFromSanitizer.begin()
-        defer { HiddenFromSanitizer.end() }
-        guard let step = begin(.writes, order) else {
-            return last.withLock { last in
-                let old = last
-                last = change(old)
-                return (old, last)
-            }
+        let use = begin(.writes, order)
+        defer { end(use) }
+        guard let step = use.step else {
+            let old = last
+            last = change(old)
+            return (old, last)
         }
         return replace(step, order, change)
     }
@@ -86,15 +87,13 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         _ expected: Value, _ desired: Value, _ order: MemoryOrder, failing failure: MemoryOrder,
         isWeak: Bool
     ) -> (exchanged: Bool, original: Value) {
-        HiddenFromSanitizer.begin()
-        defer { HiddenFromSanitizer.end() }
-        guard let step = begin(.writes, order, failure) else {
-            return last.withLock { last in
-                let original = last
-                guard Self.areSame(original, expected) else { return (false, original) }
-                last = desired
-                return (true, original)
-            }
+        let use = begin(.writes, order, failure)
+        defer { end(use) }
+        guard let step = use.step else {
+            let original = last
+            guard Self.areSame(original, expected) else { return (false, original) }
+            last = desired
+            return (true, original)
         }
         let isThere = Self.areSame(values[values.count - 1].value, expected)
         // It fails at a value that is another one, which may be an overwritten one.
@@ -134,7 +133,7 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
             values.removeFirst()
             first += 1
         }
-        last.withLock { $0 = value }
+        last = value
     }
 
     /// The value that a load returns: the last one, or by chance one that the thread does not know
@@ -171,37 +170,59 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         return stored
     }
 
-    /// Passes a scheduling point; nil where no thread of a schedule uses the atomic, or while a
-    /// condition is checked.
-    private func begin(_ kind: Access.Kind, _ orders: MemoryOrder...) -> Step? {
+    /// One operation, from its begin to its end.
+    private struct Use {
+        /// Whether a thread of a simulation has it.
+        let isInside: Bool
+        /// The step of a schedule that it is; nil while a condition is checked.
+        var step: Step?
+    }
+
+    /// Passes a scheduling point, if a thread of a schedule uses the atomic, and takes the lock.
+    private func begin(_ kind: Access.Kind, _ orders: MemoryOrder...) -> Use {
         guard let host = HostThread.current, let thread = host.thread,
             let scheduler = host.scheduler
-        else { return nil }
+        else {
+            lock.lock()
+            return Use(isInside: false)
+        }
+        edge.release()
+        HiddenFromSanitizer.begin()
         if scheduler.phase == .checking {
             scheduler.log?.check(Word(of: self))
+            lock.lock()
             noteValue(scheduler)
-            return nil
+            return Use(isInside: true)
         }
         scheduler.point(thread, for: Intent(kind, Word(of: self)))
         scheduler.log?.add(kind, Word(of: self))
         // A sequentially consistent fence orders all of them.
         if orders.contains(.total) { scheduler.log?.add(.reads, .fences) }
         let memory = scheduler.usedMemory
+        lock.lock()
         if self.memory != memory.number { enter(memory) }
-        return Step(scheduler: scheduler, thread: thread, memory: memory)
+        return Use(
+            isInside: true, step: Step(scheduler: scheduler, thread: thread, memory: memory))
+    }
+
+    private func end(_ use: Use) {
+        lock.unlock()
+        guard use.isInside else { return }
+        HiddenFromSanitizer.end()
+        edge.acquire()
     }
 
     /// Begins with its present value in the memory of a schedule.
     private func enter(_ memory: SimulatedMemory) {
         (self.memory, number) = (memory.number, memory.makeAtomic())
         (first, returned) = (0, [:])
-        values = [Stored(value: last.withLock { $0 }, carries: MemoryView())]
+        values = [Stored(value: last, carries: MemoryView())]
     }
 
     /// Notes the value for the text of a condition that does not hold.
     private func noteValue(_ scheduler: SimulationScheduler) {
         guard scheduler.values != nil else { return }
-        let value = last.withLock { $0 }
+        let value = last
         scheduler.values?.append { [name] in ValueText.of(value).map { "'\(name)' is \($0)" } }
     }
 

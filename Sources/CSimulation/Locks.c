@@ -53,13 +53,25 @@ static ecs_lock lock_of(const pthread_mutex_t *mutex) {
     return (ecs_lock){(const uint32_t *)&mutex->__data.__lock, (const uint32_t *)&mutex->__data.__owner};
 }
 
+static int try_lock(pthread_mutex_t *mutex) {
+    static void *known;
+    typedef int function(pthread_mutex_t *);
+    return ((function *)ecs_behind(&known, "pthread_mutex_trylock", NULL))(mutex);
+}
+
+__attribute__((weak)) int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    int result = try_lock(mutex);
+    if (!result && ecs_current() && !ecs_has_own_locks(__builtin_return_address(0))) ecs_will_lock();
+    return result;
+}
+
 __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     static void *known;
     typedef int function(pthread_mutex_t *);
     if (ecs_current()) {
         if (!ecs_has_own_locks(__builtin_return_address(0))) ecs_will_lock();
         int result;
-        while ((result = pthread_mutex_trylock(mutex)) == EBUSY && ecs_wait(lock_of(mutex), INT64_MAX)) {}
+        while ((result = try_lock(mutex)) == EBUSY && ecs_wait(lock_of(mutex), INT64_MAX)) {}
         if (result != EBUSY) return result;
     }
     return ((function *)ecs_behind(&known, "pthread_mutex_lock", NULL))(mutex);
@@ -79,8 +91,9 @@ __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const 
     typedef int function(pthread_mutex_t *, const struct timespec *);
     if (ecs_current()) {
         int64_t deadline = simulated(date);
+        if (!ecs_has_own_locks(__builtin_return_address(0))) ecs_will_lock();
         int result;
-        while ((result = pthread_mutex_trylock(mutex)) == EBUSY && ecs_now() < deadline
+        while ((result = try_lock(mutex)) == EBUSY && ecs_now() < deadline
                && ecs_wait(lock_of(mutex), deadline)) {}
         if (result != EBUSY) return result;
         if (ecs_now() >= deadline) return ETIMEDOUT;

@@ -6,7 +6,7 @@ public import Synchronization
 public typealias Atomic = WeakenedAtomic
 
 /// A simulated atomic. One operation at a time has a weaker order than it was written with.
-public struct WeakenedAtomic<Value: AtomicRepresentable>: ~Copyable, Sendable {
+public struct WeakenedAtomic<Value: AtomicRepresentable>: ~Copyable {
     private let atomic: SimulatedAtomic<Value>
     /// Identifies it, wherever it is moved.
     let number: UInt
@@ -70,6 +70,8 @@ public struct WeakenedAtomic<Value: AtomicRepresentable>: ~Copyable, Sendable {
             failureOrdering: Site(fileID, line, .failure).order(failureOrdering))
     }
 }
+
+extension WeakenedAtomic: Sendable where Value: Sendable {}
 
 extension WeakenedAtomic where Value: FixedWidthInteger {
     @discardableResult

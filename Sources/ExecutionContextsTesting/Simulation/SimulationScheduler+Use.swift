@@ -67,6 +67,12 @@ extension SimulationScheduler {
         return memory
     }
 
+    /// A task knows all that has happened: where what it awaits has ended before, it goes on without
+    /// a call that the simulation could see.
+    func synchronizeTask(_ thread: SimulatedThread) {
+        if thread.isOfTasks { memory?.synchronize(thread.id) }
+    }
+
     /// What a thread that uses an object knows, the next one that uses it does.
     func pass(_ kind: Access.Kind, _ word: Word, by thread: SimulatedThread) {
         guard let memory else { return }

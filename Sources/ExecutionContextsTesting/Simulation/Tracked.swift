@@ -90,6 +90,7 @@ public final class Tracked<Value: Sendable>: Sendable {
             location: isPlain && scheduler.trace != nil ? CallerLocation() : nil)
         scheduler.point(thread, for: intent)
         scheduler.log?.add(kind, Word(of: self))
+        scheduler.synchronizeTask(thread)
         if isPlain {
             scheduler.checkRace(thread, intent, name)
         } else {

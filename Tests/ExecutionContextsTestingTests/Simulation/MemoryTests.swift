@@ -219,6 +219,32 @@ struct MemoryTests {
         #expect(sums == [[0], [7]])
     }
 
+    @Test func `Law 33: a weak exchange may fail at any value that a load could return`() {
+        func run(isWeak: Bool) -> Set<[Int]>? {
+            outcomes(
+                answers: 3,
+                [
+                    {
+                        $0.x.store(1, ordering: .relaxed)
+                        $0.y.store(1, ordering: .relaxed)
+                    },
+                    {
+                        $0.answers.set(0, $0.y.load(ordering: .relaxed))
+                        let result =
+                            isWeak
+                            ? $0.x.weakCompareExchange(expected: 0, desired: 2, ordering: .relaxed)
+                            : $0.x.compareExchange(expected: 0, desired: 2, ordering: .relaxed)
+                        $0.answers.set(1, result.exchanged ? 1 : 0)
+                        $0.answers.set(2, result.original)
+                    },
+                ])
+        }
+        // The exchange happened, or it failed at one; a weak one may fail at zero.
+        let strong: Set<[Int]> = [[0, 1, 0], [0, 0, 1], [1, 0, 1]]
+        #expect(run(isWeak: false) == strong)
+        #expect(run(isWeak: true) == strong.union([[0, 0, 0], [1, 0, 0]]))
+    }
+
     @Test(arguments: [SimulationStrategy.portfolio, .random, .sampling, .priorities(depth: 3)])
     func `Law 33: each strategy finds what the memory allows`(strategy: SimulationStrategy) {
         let seen = outcomes(

@@ -36,4 +36,29 @@ struct SharedSystemLockTests {
         }
         #expect(report.failure == nil, "\(report)")
     }
+
+    // Unchecked: a lock guards the value.
+    private final class Tried: @unchecked Sendable {
+        @Shared var value = 0
+        let lock = NSLock()
+        let count = SimulatedAtomic(0)
+    }
+
+    @Test func `Law 33: a lock that is tried orders, too, in a program with atomics`() {
+        let report = search("tried", schedules: 1_000) { sim in
+            let tried = Tried()
+            for name in ["alice", "bob", "carol"] {
+                sim.spawn(name) {
+                    tried.count.wrappingAdd(1, ordering: .relaxed)
+                    guard tried.lock.try() else { return }
+                    tried.value += 1
+                    tried.lock.unlock()
+                    guard tried.lock.lock(before: Date(timeIntervalSinceNow: 10)) else { return }
+                    tried.value += 1
+                    tried.lock.unlock()
+                }
+            }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
 }

@@ -210,6 +210,32 @@ struct SimulatedAtomicTests {
         }
         #expect(report.failure == nil, "\(report)")
     }
+
+    @Test(arguments: [SimulationStrategy.portfolio, .exhaustive])
+    func `Law 33: a task that need not wait for what it awaits is ordered after it`(
+        strategy: SimulationStrategy
+    ) async {
+        let report = await search("awaiting", schedules: 2_000, strategy: strategy) { sim in
+            let (value, count) = (Shared(0, name: "value"), Counter())
+            let task = Task {
+                value.value = 1
+                count.value.store(1, ordering: .relaxed)
+            }
+            _ = count.value.load(ordering: .relaxed)
+            await task.value
+            if value.value != 1 || count.value.load(ordering: .relaxed) != 1 { throw Stale() }
+            await withCheckedContinuation { continuation in
+                sim.spawn("resumer") {
+                    value.value = 2
+                    count.value.store(2, ordering: .relaxed)
+                    continuation.resume()
+                }
+            }
+            if value.value != 2 || count.value.load(ordering: .relaxed) != 2 { throw Stale() }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
     private struct Stale: Error {}
     private final class Counter: Sendable { let value = Atomic(0) }
     private final class Seats: Sendable { let taken = Mutex<Set<Int>>([]) }

@@ -57,7 +57,7 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         let use = begin(.reads, order)
         defer { end(use) }
         guard let step = use.step else { return last }
-        let value = choose(step, order) { _ in true }
+        let value = read(choose(step, order) { _ in true }, step, order).value
         step.tell(.reads(name, ValueText.of(value)))
         return value
     }
@@ -95,14 +95,18 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
             last = desired
             return (true, original)
         }
+        let latest = first + values.count - 1
         let isThere = Self.areSame(values[values.count - 1].value, expected)
-        // It fails at a value that is another one, which may be an overwritten one.
-        let found = choose(step, failure, isUpdate: isThere) { !Self.areSame($0, expected) }
-        let isSpurious =
-            isThere && isWeak && Self.areSame(found, expected)
-            && step.scheduler.decides("'\(name)' fails to change, without a reason", step.thread)
-        guard isThere && Self.areSame(found, expected) && !isSpurious else {
-            if isSpurious { read(first + values.count - 1, step, failure) }
+        // It fails at a value that is another one, which may be an overwritten one. A weak one may
+        // fail at any.
+        let chosen = choose(step, failure) { isWeak || !Self.areSame($0, expected) }
+        let fails =
+            !isThere || chosen != latest
+            || isWeak
+                && step.scheduler.decides(
+                    "'\(name)' fails to change, without a reason", step.thread)
+        guard !fails else {
+            let found = read(chosen, step, failure).value
             step.tell(.reads(name, ValueText.of(found)))
             return (false, found)
         }
@@ -136,11 +140,11 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         last = value
     }
 
-    /// The value that a load returns: the last one, or by chance one that the thread does not know
-    /// to be overwritten. With `isUpdate` the last one is what it was hoped to be.
+    /// The number of the value that a load returns: the last one, or by chance one that the thread
+    /// does not know to be overwritten.
     private func choose(
-        _ step: Step, _ order: MemoryOrder, isUpdate: Bool = false, _ isAllowed: (Value) -> Bool
-    ) -> Value {
+        _ step: Step, _ order: MemoryOrder, _ isAllowed: (Value) -> Bool
+    ) -> Int {
         let (thread, latest) = (step.thread.id, first + values.count - 1)
         let oldest = max(step.memory.oldest(of: number, for: thread, order), first)
         var chosen = latest
@@ -156,13 +160,10 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         returned[thread] =
             chosen == latest
             ? nil : (chosen, before?.value == chosen ? before!.count + 1 : 1)
-        // The last value is read by the update, in its order.
-        if isUpdate && chosen == latest { return values[chosen - first].value }
-        return read(chosen, step, order).value
+        return chosen
     }
 
     /// A thread reads the value with this number.
-    @discardableResult
     private func read(_ value: Int, _ step: Step, _ order: MemoryOrder) -> Stored {
         let stored = values[value - first]
         step.memory.didLoad(
@@ -199,6 +200,7 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         // A sequentially consistent fence orders all of them.
         if orders.contains(.total) { scheduler.log?.add(.reads, .fences) }
         let memory = scheduler.usedMemory
+        scheduler.synchronizeTask(thread)
         lock.lock()
         if self.memory != memory.number { enter(memory) }
         return Use(

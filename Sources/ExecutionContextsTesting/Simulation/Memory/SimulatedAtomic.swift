@@ -27,7 +27,7 @@ public import Synchronization
 /// accesses that no atomic puts in order.
 ///
 /// Outside of a simulation it is a variable behind a lock.
-public struct SimulatedAtomic<Value: AtomicRepresentable>: ~Copyable, Sendable {
+public struct SimulatedAtomic<Value: AtomicRepresentable>: ~Copyable {
     private let cell: AtomicCell<Value>
 
     /// Makes an atomic. Its name in the text of a failure is its place in the source.
@@ -102,6 +102,8 @@ public struct SimulatedAtomic<Value: AtomicRepresentable>: ~Copyable, Sendable {
     }
 }
 
+extension SimulatedAtomic: Sendable where Value: Sendable {}
+
 /// A memory fence between the operations of simulated atomics, as `atomicMemoryFence` is one
 /// between those of real ones. Outside of a simulation it does nothing.
 public func simulatedMemoryFence(ordering: AtomicUpdateOrdering) {
@@ -111,6 +113,7 @@ public func simulatedMemoryFence(ordering: AtomicUpdateOrdering) {
         scheduler.phase != .checking
     else { return }
     let order = MemoryOrder(ordering)
+    scheduler.synchronizeTask(thread)
     if order.isTotal {
         scheduler.point(thread)
         scheduler.log?.add(.writes, .fences)

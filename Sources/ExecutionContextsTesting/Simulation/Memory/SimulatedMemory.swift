@@ -17,13 +17,14 @@ internal import Synchronization
 /// | acquiring fence  | all that the values carry which it has loaded                     |
 /// | releasing fence  | nothing new, and later values carry what it knows here            |
 ///
-/// Sequentially consistent operations also know the values of all earlier ones.
+/// Sequentially consistent operations also know what all earlier ones have stored.
 ///
 /// Other objects of the program, such as sections and contexts, pass on what a thread knows from
 /// each use to the next.
 ///
-/// Two things that Swift allows do not happen here: a store is never ordered before an earlier one
-/// of its atomic, and a load never returns what is stored later.
+/// Three things that Swift allows do not happen here: a store is never ordered before an earlier
+/// one of its atomic, a load never returns what is stored later, and sequentially consistent
+/// operations have the order in which they run.
 final class SimulatedMemory {
     /// What one thread knows.
     private struct Knowledge {
@@ -59,7 +60,8 @@ final class SimulatedMemory {
     /// Whether a thread that is woken knows what its waker knew.
     var wakesPassOn = true
     private var plain: [Word: Plain] = [:]
-    /// The values that sequentially consistent operations have seen or stored.
+    /// The values that sequentially consistent operations have stored, and what fences knew. Loads
+    /// add nothing: that would forbid what processors do that forward a store to the next load.
     private var total = MemoryView()
     private var atomicCount = 0
 

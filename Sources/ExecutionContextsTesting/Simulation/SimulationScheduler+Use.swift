@@ -67,8 +67,8 @@ extension SimulationScheduler {
         return memory
     }
 
-    /// A task knows all that has happened: where what it awaits has ended before, it goes on without
-    /// a call that the simulation could see.
+    /// A task knows all that has happened: where what it awaits has ended before, it goes on
+    /// without a call that the simulation could see.
     func synchronizeTask(_ thread: SimulatedThread) {
         if thread.isOfTasks { memory?.synchronize(thread.id) }
     }

@@ -51,6 +51,8 @@ public final class SimulatedSemaphore: @unchecked Sendable {
     public func signal() -> Int {
         if let real { return real.signal() }
         edge.release()
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
         guard let host = HostThread.current else { return refuse(0) }
         unsafe host.willTouch(address)
         count += 1
@@ -74,6 +76,8 @@ public final class SimulatedSemaphore: @unchecked Sendable {
     }
 
     private func wait(until deadline: Int64) -> Bool {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
         guard let host = HostThread.current else { return refuse(false) }
         while true {
             unsafe host.willTouch(address)

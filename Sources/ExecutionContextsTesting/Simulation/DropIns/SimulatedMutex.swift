@@ -22,17 +22,14 @@ internal import ExecutionContexts
 ///
 /// Outside of a simulation it is a lock. A thread that takes it while it has it traps.
 public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
+    private let section: CriticalSection
     private let box: Box
 
+    /// Has the value alone: the thread sanitizer takes an access to it for one to the whole object.
     private final class Box: @unchecked Sendable {
         // Unchecked: the section guards the value.
         var value: Value
-        let section: CriticalSection
-
-        init(_ value: consuming sending Value, name: String) {
-            self.value = value
-            section = CriticalSection(name: name)
-        }
+        init(_ value: consuming sending Value) { self.value = value }
     }
 
     /// Makes a mutex around a value. Its name in the text of a failure is its place in the source.
@@ -40,7 +37,8 @@ public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         _ initialValue: consuming sending Value, fileID: StaticString = #fileID, line: UInt = #line
     ) {
         let file = "\(fileID)".split(separator: "/").last ?? ""
-        box = Box(initialValue, name: "\(file):\(line)")
+        section = CriticalSection(name: "\(file):\(line)")
+        box = Box(initialValue)
     }
 
     /// Runs `body` with the value while no other thread has it.
@@ -50,7 +48,7 @@ public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         refuseSecondEntry()
         // Unsafe in name only: `body` has sent it, and nothing here keeps it.
         nonisolated(unsafe) var result: Result?
-        try box.section.execute { () throws(Failure) in unsafe result = try body(&box.value) }
+        try section.execute { () throws(Failure) in unsafe result = try body(&box.value) }
         return unsafe result!
     }
 
@@ -61,7 +59,7 @@ public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         refuseSecondEntry()
         // Unsafe in name only, as above.
         nonisolated(unsafe) var result: Result?
-        _ = try box.section.execute(timeout: .zero) { () throws(Failure) in
+        _ = try section.execute(timeout: .zero) { () throws(Failure) in
             unsafe result = try body(&box.value)
         }
         return unsafe result
@@ -69,7 +67,7 @@ public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
 
     private borrowing func refuseSecondEntry() {
         precondition(
-            box.section.isCurrent != true,
+            section.isCurrent != true,
             "The thread takes a SimulatedMutex that it has. A mutex is not recursive: use the value that 'withLock' gave, or a CriticalSection (law 33)."
         )
     }

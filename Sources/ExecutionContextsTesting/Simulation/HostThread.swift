@@ -151,9 +151,11 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
 
     var now: Int64 { scheduler?.now ?? 0 }
 
-    func willTouch(_ word: UnsafeRawPointer) {
+    func willTouch(_ word: UnsafeRawPointer) { unsafe willTouch(Word(word)) }
+
+    func willTouch(_ word: Word) {
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { unsafe scheduler.willTouch(Word(word), by: thread) }
+        if let thread, let scheduler { scheduler.willTouch(word, by: thread) }
         HiddenFromSanitizer.end()
     }
 
@@ -196,11 +198,13 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         HiddenFromSanitizer.end()
     }
 
-    func didMake(_ word: UnsafeRawPointer, _ name: String) {
+    func didMake(_ word: UnsafeRawPointer, _ name: String) { unsafe didMake(Word(word), name) }
+
+    func didMake(_ word: Word, _ name: String) {
         HiddenFromSanitizer.begin()
-        unsafe scheduler?.names.add(Word(word), name)
-        unsafe scheduler?.log?.make(Word(word), by: thread?.id ?? 0)
-        unsafe scheduler?.memory?.make(Word(word))
+        scheduler?.names.add(word, name)
+        scheduler?.log?.make(word, by: thread?.id ?? 0)
+        scheduler?.memory?.make(word)
         HiddenFromSanitizer.end()
     }
 

@@ -66,8 +66,8 @@ struct DropInTests {
         #expect(report.failure == nil, "\(report)")
     }
 
+    // Unchecked: the queue guards the count, except where a test leaves the barrier out.
     private final class Counter: @unchecked Sendable {
-        // Unchecked: the queue guards the count, except where a test leaves the barrier out.
         private let queue: DispatchQueue
         private let isBarrier: Bool
         @Shared("count") private var count = 0

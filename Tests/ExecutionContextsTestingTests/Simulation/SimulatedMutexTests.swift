@@ -36,4 +36,19 @@ struct SimulatedMutexTests {
         #expect(throws: Full.self) { try mutex.withLock { _ in throw Full() } }
         #expect(mutex.withLockIfAvailable { $0 } == 2)
     }
+
+    @Test
+    func `Misuse traps: a mutex that the thread has, a semaphore of a simulation outside of it`()
+        async
+    {
+        await #expect(processExitsWith: .failure) {
+            let seats = Seats()
+            seats.taken.withLock { _ in seats.taken.withLock { _ in } }
+        }
+        await #expect(processExitsWith: .failure) {
+            let kept = Tracked<SimulatedSemaphore?>(nil, name: "kept")
+            _ = search("kept", schedules: 1) { _ in kept.value = SimulatedSemaphore(value: 1) }
+            kept.value?.wait()
+        }
+    }
 }

@@ -39,11 +39,7 @@ public final class SimulatedSemaphore: @unchecked Sendable {
         }
         real = nil
         let file = "\(fileID)".split(separator: "/").last ?? ""
-        unsafe host.didMake(address, "\(file):\(line)")
-    }
-
-    private var address: UnsafeRawPointer {
-        unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        host.didMake(Word(of: self), "\(file):\(line)")
     }
 
     /// Adds one, and lets a thread go on that waits; returns whether one did, as a number.
@@ -53,8 +49,8 @@ public final class SimulatedSemaphore: @unchecked Sendable {
         edge.release()
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
-        guard let host = HostThread.current else { return refuse(0) }
-        unsafe host.willTouch(address)
+        guard let host = HostThread.current else { refuse() }
+        host.willTouch(Word(of: self))
         count += 1
         guard let first = waiters.first else { return 0 }
         waiters.removeFirst()
@@ -70,7 +66,7 @@ public final class SimulatedSemaphore: @unchecked Sendable {
     /// Waits until it can take one, or the time limit passes in simulated time.
     public func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
         if let real { return real.wait(timeout: timeout) }
-        guard let host = HostThread.current else { return refuse(.timedOut) }
+        guard let host = HostThread.current else { refuse() }
         let interval = simulatedInterval(until: timeout)
         return wait(until: interval.map { host.now + $0 } ?? .max) ? .success : .timedOut
     }
@@ -78,9 +74,9 @@ public final class SimulatedSemaphore: @unchecked Sendable {
     private func wait(until deadline: Int64) -> Bool {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
-        guard let host = HostThread.current else { return refuse(false) }
+        guard let host = HostThread.current else { refuse() }
         while true {
-            unsafe host.willTouch(address)
+            host.willTouch(Word(of: self))
             if count > 0 {
                 count -= 1
                 edge.acquire()
@@ -95,7 +91,7 @@ public final class SimulatedSemaphore: @unchecked Sendable {
         }
     }
 
-    private func refuse<Result>(_ result: Result) -> Result {
+    private func refuse() -> Never {
         fatalError(
             "A thread outside of the simulation uses a semaphore that was made in it. Start threads with spawn (law 33)."
         )

@@ -52,11 +52,11 @@ final class SimulatedMemory {
     // Relaxed: only that the numbers differ matters.
     private static let numbers = Atomic(0)
 
-    private var threads: [Knowledge] = []
+    private var threads = [Knowledge](repeating: Knowledge(), count: Schedule.mostThreads)
     /// What the objects that threads share pass on.
     private var objects: [Word: MemoryView] = [:]
     private var library = MemoryView()
-    private var wakes: [MemoryView] = []
+    private var wakes = [MemoryView](repeating: MemoryView(), count: Schedule.mostThreads)
     /// Whether a thread that is woken knows what its waker knew.
     var wakesPassOn = true
     private var plain: [Word: Plain] = [:]
@@ -64,13 +64,6 @@ final class SimulatedMemory {
     /// add nothing: that would forbid what processors do that forward a store to the next load.
     private var total = MemoryView()
     private var atomicCount = 0
-
-    init() { reserve(Schedule.mostThreads) }
-
-    private func reserve(_ count: Int) {
-        threads = Array(repeating: Knowledge(), count: count)
-        wakes = Array(repeating: MemoryView(), count: count)
-    }
 
     /// Returns the number of a new atomic.
     func makeAtomic() -> Int {

@@ -17,6 +17,8 @@ struct Situation {
     var usual: Int
     /// All threads, with what each is about to do.
     var threads: [SimulatedThread]
+    /// The number of the object that the running thread uses when it goes on, if it uses one.
+    var object: Int?
 }
 
 /// Decides which thread runs next, in one schedule after another.
@@ -24,8 +26,8 @@ class Chooser {
     /// A number for each thread, and for the clock.
     static let zeros = [Int](repeating: 0, count: Schedule.time + 1)
 
-    /// This chooser, if it tries each order of operations once.
-    var orders: OrderChooser? { nil }
+    /// This chooser, or the one that it asks, if that looks at what each step uses.
+    var orders: LoggingChooser? { nil }
 
     /// Begins a new schedule.
     func begin() {}
@@ -151,64 +153,37 @@ final class RandomChooser: TimedChooser {
     }
 }
 
-/// Chooses by the number of operations that each thread has left, as estimated from earlier
-/// schedules.
-final class WalkChooser: TimedChooser {
-    private var expected = Chooser.zeros.map { _ in 8 }
-    private var done = Chooser.zeros
-
-    override func begin() {
-        super.begin()
-        done = Self.zeros
-    }
-
-    override func chooseThread(_ situation: Situation) -> Int {
-        done[situation.thread] = situation.operation
-        var total = 0
-        var rest = situation.candidates
-        while rest != 0 {
-            total += weight(rest.trailingZeroBitCount)
-            rest &= rest - 1
-        }
-        var point = rng.below(total)
-        rest = situation.candidates
-        while true {
-            let thread = rest.trailingZeroBitCount
-            point -= weight(thread)
-            if point < 0 { return thread }
-            rest &= rest - 1
-        }
-    }
-
-    private func weight(_ thread: Int) -> Int { max(expected[thread] - done[thread], 1) }
-
-    override func end(operations: [Int]) {
-        for (thread, count) in operations.enumerated() {
-            expected[thread] = (expected[thread] + count + 1) / 2
-        }
-    }
-}
-
 /// Alternates between several choosers, one schedule each.
 final class PortfolioChooser: Chooser {
     private let choosers: [Chooser]
+    private let reversing: ReversingChooser?
     private var round = 0
+    private var turn = 0
     private var current: Chooser
 
-    init(_ choosers: [Chooser]) {
-        self.choosers = choosers
+    init(_ choosers: [Chooser], reversing: ReversingChooser?) {
+        (self.choosers, self.reversing) = (choosers, reversing)
         current = choosers[0]
     }
 
+    override var orders: LoggingChooser? { current.orders }
+
     override func begin() {
-        current = choosers[round % choosers.count]
+        // Most of what it finds, it finds soon.
+        let oneIn = round < 60 ? 2 : round < 1_000 ? 8 : 16
+        if let reversing, !reversing.isDone, round % oneIn == 0 {
+            current = reversing
+        } else {
+            current = choosers[turn % choosers.count]
+            turn += 1
+        }
         round += 1
         current.begin()
     }
 
     override func choose(_ situation: Situation) -> Int {
         // Pausing a job takes another system thread: only some schedules do so at new tasks.
-        if situation.creates && round % 4 != 0 { return situation.usual }
+        if situation.creates && turn % 4 != 0 { return situation.usual }
         return current.choose(situation)
     }
 
@@ -220,24 +195,27 @@ final class PortfolioChooser: Chooser {
 extension SimulationStrategy {
     /// The chooser for the schedules of one search; not for the exhaustive strategy, which replays
     /// its own schedules.
-    func chooser(seed: UInt64) -> Chooser {
+    func chooser(seed: UInt64, _ time: SimulationTime) -> Chooser {
         switch kind {
         case .random: RandomChooser(seed: seed)
         case .walk: WalkChooser(seed: seed)
         case .sampling: SamplingChooser(seed: seed)
         case .priorities(let depth): PriorityChooser(seed: seed, depth: depth)
         case .portfolio, .exhaustive, .orders:
-            portfolio(seed)
+            portfolio(seed, time)
         }
     }
 
-    /// Changes at few points find what a thread must be kept from for long, the walk and the
-    /// sampling what needs many switches; `Corpus strategies` compares them.
-    private func portfolio(_ seed: UInt64) -> Chooser {
+    /// Reversals find what few switches show; changes at few points, what a thread must be kept
+    /// from for long; the walk and the sampling, what needs many switches. `Corpus strategies`
+    /// compares them.
+    private func portfolio(_ seed: UInt64, _ time: SimulationTime) -> Chooser {
         let two = PriorityChooser(seed: seed &* 5 &+ 1, depth: 2)
         let five = PriorityChooser(seed: seed &* 5 &+ 2, depth: 5)
         let sampling = SamplingChooser(seed: seed &* 5 &+ 3)
         let walk = WalkChooser(seed: seed &* 5 &+ 4)
-        return PortfolioChooser([five, walk, five, sampling, two, walk])
+        // It tries no moments of the clock.
+        let reversing = time == .whenIdle ? ReversingChooser(seed: seed &* 5) : nil
+        return PortfolioChooser([five, walk, sampling, two, walk, sampling], reversing: reversing)
     }
 }

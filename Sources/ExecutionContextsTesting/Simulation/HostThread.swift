@@ -203,8 +203,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     func didMake(_ word: Word, _ name: String) {
         HiddenFromSanitizer.begin()
         scheduler?.names.add(word, name)
-        scheduler?.log?.make(word, by: thread?.id ?? 0)
-        scheduler?.memory?.make(word)
+        scheduler?.didMake(word)
         HiddenFromSanitizer.end()
     }
 

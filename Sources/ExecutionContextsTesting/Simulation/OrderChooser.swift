@@ -8,7 +8,7 @@
 /// 3. The last choice with a thread that must run and has not is made again, with that thread.
 /// 4. A thread that has run at a choice sleeps in the schedules that follow, until a step conflicts
 ///    with its own: until then they would repeat what it has shown.
-final class OrderChooser: Chooser {
+final class OrderChooser: LoggingChooser {
     /// A choice of the schedule that runs.
     private struct Choice {
         let candidates: UInt64
@@ -56,7 +56,6 @@ final class OrderChooser: Chooser {
         }
     }
 
-    private(set) var log = OrderLog()
     private var choices: [Choice] = []
     /// How many choices the schedule that runs has made.
     private var depth = 0
@@ -74,21 +73,17 @@ final class OrderChooser: Chooser {
 
     /// How many distinct orders have run.
     var orderCount: Int { seen.count }
-    /// Whether a schedule went on where this search cannot follow it.
-    var isCut = false
     /// Whether a schedule did not begin as the one that it was to repeat in part.
     private(set) var isLost = false
 
-    override var orders: OrderChooser? { self }
-
     override func begin() {
-        log = OrderLog(checked: log.checked, hasTasks: log.hasTasks)
+        super.begin()
         (depth, sleepers, repeats) = (0, [], false)
     }
 
-    /// Returns the thread that runs next; `blocked` are those that are about to take a lock that is
-    /// taken. With `isChecked`, invariants are checked after each step.
-    func choose(_ candidates: UInt64, blocked: UInt64, isChecked: Bool, usual: Int) -> Int {
+    override func choose(
+        _ candidates: UInt64, blocked: UInt64, isChecked: Bool, usual: Int
+    ) -> Int {
         self.isChecked = isChecked
         endStep()
         let free = candidates & ~blocked

@@ -43,7 +43,7 @@ extension Search {
 
 extension SimulationScheduler {
     /// The thread that runs next, in the search of all orders.
-    func chooseOrder(_ orders: OrderChooser, _ candidates: UInt64, _ usual: Int) -> Int {
+    func chooseOrder(_ orders: LoggingChooser, _ candidates: UInt64, _ usual: Int) -> Int {
         var (blocked, rest): (UInt64, UInt64) = (0, candidates)
         var refused: [(thread: Int, lock: Word)] = []
         // Where all wait for locks, they go on and queue: until time passes, or for ever.

@@ -144,7 +144,7 @@ final class Search: Sendable {
         }
         if case .exhaustive(let most) = settings.strategy.kind { return exhaust(most) }
         if settings.strategy.kind == .orders { return tryOrders(first) }
-        let chooser = settings.strategy.chooser(seed: settings.seed)
+        let chooser = settings.strategy.chooser(seed: settings.seed, settings.time)
         var inversion: (Outcome, Int)? = first.inversion.map { _ in (first, 1) }
         var failed: Outcome?
         var number = 1

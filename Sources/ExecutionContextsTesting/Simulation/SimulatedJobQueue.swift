@@ -35,8 +35,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         self.width = width
         self.scheduler = scheduler
         scheduler.queues = scheduler.queues + [self]
-        scheduler.log?.make(Word(of: self), by: scheduler.caller?.id ?? 0)
-        scheduler.memory?.make(Word(of: self))
+        scheduler.didMake(Word(of: self))
     }
 
     var hasJobs: Bool { !jobs.isEmpty }

@@ -60,6 +60,7 @@ final class SimulationScheduler: @unchecked Sendable {
     private(set) var stepsToFailure: Int?
     var inversion: Finding?
     var names = Names()
+    var objects = ObjectNumbers()
     var order = LockOrder()
     var conditions: [Condition] = []
     var lastConditions: [Condition] = []
@@ -229,7 +230,8 @@ final class SimulationScheduler: @unchecked Sendable {
                 let situation = Situation(
                     thread: thread.id, operation: thread.operations, stays: stays,
                     yields: yields, creates: creates, candidates: candidates, hasTime: isRacing,
-                    usual: usual, threads: threads)
+                    usual: usual, threads: threads,
+                    object: thread.intent.map { objects.number(of: $0.word) })
                 target = chooser.choose(situation)
             }
             note(thread, target, usual: usual)

@@ -12,7 +12,7 @@ public struct SimulationStrategy: Hashable, Sendable {
     public static let random = SimulationStrategy(kind: .random)
 
     /// Weights each thread by its remaining operations, so that all interleavings are about equally
-    /// likely.
+    /// likely: of all operations, or of those on some objects that threads share.
     public static let walk = SimulationStrategy(kind: .walk)
 
     /// Gives each operation a random priority, so that all orders of the operations that conflict
@@ -25,8 +25,9 @@ public struct SimulationStrategy: Hashable, Sendable {
         SimulationStrategy(kind: .priorities(depth: max(depth, 1)))
     }
 
-    /// Alternates between walk, sampling and priorities with depths 2 and 5: each finds bugs that
-    /// the others rarely find.
+    /// Alternates between walk, sampling and priorities with depths 2 and 5, each of which finds
+    /// bugs that the others rarely find; and reverses the order of two operations in earlier
+    /// schedules, one pair after the other.
     public static let portfolio = SimulationStrategy(kind: .portfolio)
 
     /// Every order of the program's operations that can make a difference, once, without a limit on

@@ -27,10 +27,7 @@ public final class Tracked<Value: Sendable>: Sendable {
     public init(_ value: Value, name: String) {
         stored = Locked(value)
         self.name = name
-        if let host = HostThread.current, let log = host.scheduler?.log {
-            log.makeTracked(Word(of: self), by: host.thread?.id ?? 0)
-        }
-        HostThread.current?.scheduler?.memory?.make(Word(of: self))
+        HostThread.current?.scheduler?.didMake(Word(of: self), isTracked: true)
     }
 
     /// The value. A read is one operation, a write another.

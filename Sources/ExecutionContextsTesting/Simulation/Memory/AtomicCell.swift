@@ -36,8 +36,8 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
 
     init(_ value: Value, name: String) {
         (self.name, last) = (name, value)
-        guard let host = HostThread.current, let scheduler = host.scheduler else { return }
-        scheduler.log?.makeTracked(Word(of: self), by: host.thread?.id ?? 0)
+        guard let scheduler = HostThread.current?.scheduler else { return }
+        scheduler.didMake(Word(of: self), isTracked: true)
         // From here on the memory counts what happens before what.
         enter(scheduler.usedMemory)
     }

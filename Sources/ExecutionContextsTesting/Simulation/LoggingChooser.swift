@@ -1,0 +1,19 @@
+/// Chooses by what the steps of a schedule use, which the schedule notes for it.
+class LoggingChooser: Chooser {
+    /// The steps of the schedule that runs.
+    private(set) final var log = OrderLog()
+    /// Whether a schedule went on where its log cannot follow it.
+    final var isCut = false
+
+    final override var orders: LoggingChooser? { self }
+
+    override func begin() {
+        log = OrderLog(checked: log.checked, hasTasks: log.hasTasks)
+    }
+
+    /// Returns the thread that runs next; `blocked` are those that are about to take a lock that is
+    /// taken. With `isChecked`, invariants are checked after each step.
+    func choose(_ candidates: UInt64, blocked: UInt64, isChecked: Bool, usual: Int) -> Int {
+        usual
+    }
+}

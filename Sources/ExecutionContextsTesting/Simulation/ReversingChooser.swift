@@ -1,0 +1,126 @@
+/// Reverses races: each schedule is like an earlier one up to a choice, where it lets another
+/// thread run.
+///
+/// 1. The first schedule is the usual one.
+/// 2. In each schedule, two steps race if their order can make a difference and nothing else puts
+///    them in order (`Races`). At the choice of the earlier one, a thread that leads to the later
+///    one must run: a reversal, which waits for its schedule.
+/// 3. Schedules with fewer reversals run first. After its reversal a schedule is as usual.
+///
+/// So a fault that one or two reversals show is found soon, however long the schedule is between
+/// them.
+final class ReversingChooser: LoggingChooser {
+    /// A choice of the schedule that runs.
+    private struct Choice {
+        let candidates: UInt64
+        /// The thread that runs; of a chance, zero or one.
+        let chosen: UInt8
+        var isChance = false
+    }
+
+    /// The choices that a schedule begins with; the last one is a reversal.
+    private struct Beginning {
+        var choices: [UInt8] = []
+        /// How many of them are reversals.
+        var reversals = 0
+    }
+
+    private var rng: SeededRNG
+    /// Those that wait, by the number of reversals.
+    private var waiting: [[Beginning]] = [[Beginning()]]
+    private var current = Beginning()
+    private var choices: [Choice] = []
+    /// The first step after the beginning.
+    private var firstNew = 0
+    private var isChecked = false
+    private var seen: Set<UInt64> = []
+
+    init(seed: UInt64) { rng = SeededRNG(seed: seed) }
+
+    /// Whether no schedule is left.
+    var isDone: Bool { waiting.allSatisfy(\.isEmpty) }
+
+    override func begin() {
+        super.begin()
+        (choices, firstNew) = ([], 0)
+        current = Beginning()
+        guard let level = waiting.firstIndex(where: { !$0.isEmpty }) else { return }
+        let index = rng.below(waiting[level].count)
+        waiting[level].swapAt(index, waiting[level].count - 1)
+        current = waiting[level].removeLast()
+    }
+
+    override func choose(
+        _ candidates: UInt64, blocked: UInt64, isChecked: Bool, usual: Int
+    ) -> Int {
+        self.isChecked = isChecked
+        if isChecked { log.noteCheck() }
+        if log.steps.isEmpty { log.isOpen = true }
+        let free = candidates & ~blocked
+        var thread = free & 1 << UInt64(usual) != 0 ? usual : free.trailingZeroBitCount
+        guard free & (free - 1) != 0 else {
+            log.begin(thread, choice: nil)
+            return thread
+        }
+        if let wanted, free & 1 << UInt64(wanted) != 0 { thread = wanted }
+        log.begin(thread, choice: choices.count)
+        add(Choice(candidates: free, chosen: UInt8(thread)))
+        return thread
+    }
+
+    /// What the beginning has at the present choice.
+    private var wanted: Int? {
+        choices.count < current.choices.count ? Int(current.choices[choices.count]) : nil
+    }
+
+    private func add(_ choice: Choice) {
+        choices.append(choice)
+        if choices.count <= current.choices.count { firstNew = max(log.steps.count - 1, 0) }
+    }
+
+    override func chance(_ situation: Situation) -> Bool {
+        let happens = wanted == 1
+        add(Choice(candidates: 0b11, chosen: happens ? 1 : 0, isChance: true))
+        log.addChance(happens)
+        return happens
+    }
+
+    /// Finds the reversals of a schedule that has ended.
+    override func end(operations: [Int]) {
+        if isChecked { log.noteCheck() }
+        guard log.steps.count <= Self.mostSteps, current.reversals < Self.mostReversals else {
+            return
+        }
+        let races = Races(log)
+        // Another schedule with the same order has the same ones.
+        guard seen.insert(races.fingerprint).inserted else { return }
+        for place in choices.indices.dropFirst(current.choices.count) where choices[place].isChance
+        {
+            wait(choices[..<place].map(\.chosen) + [1 - choices[place].chosen])
+        }
+        var found: Set<[UInt8]> = []
+        races.forEach(from: firstNew) { place, threads in
+            let choice = choices[place]
+            let able = threads & choice.candidates
+            // If none of them can run there, any other may lead to it.
+            let wanted = able == 0 ? choice.candidates : able & (0 &- able)
+            for thread in 0...Schedule.time
+            where wanted & 1 << UInt64(thread) != 0 && thread != Int(choice.chosen) {
+                let beginning = choices[..<place].map(\.chosen) + [UInt8(thread)]
+                if found.insert(beginning).inserted { wait(beginning) }
+            }
+        }
+    }
+
+    private func wait(_ choices: [UInt8]) {
+        let level = current.reversals + 1
+        while waiting.count <= level { waiting.append([]) }
+        guard waiting[level].count < Self.mostWaiting else { return }
+        waiting[level].append(Beginning(choices: choices, reversals: level))
+    }
+
+    /// Longer schedules have more races than could be tried.
+    private static let mostSteps = 1_000
+    private static let mostReversals = 8
+    private static let mostWaiting = 2_000
+}

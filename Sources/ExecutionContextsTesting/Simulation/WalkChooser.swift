@@ -1,0 +1,121 @@
+/// Chooses so that all interleavings of what it looks at are about equally likely.
+///
+/// 1. A schedule looks at the uses of some objects, or at all operations.
+/// 2. A thread is drawn that does the next of these: each by the number of those that it has left,
+///    as estimated from earlier schedules.
+/// 3. The running thread goes on until it is about to do one and is not drawn. Then the drawn one
+///    runs.
+///
+/// A schedule that looks at few objects has few switches, all of them where the objects are used.
+final class WalkChooser: TimedChooser {
+    /// How often each thread uses each of the first objects.
+    private struct Uses {
+        static let mostObjects = 64
+        private static let width = Schedule.time + 1
+        private var counts = [Int](repeating: 0, count: mostObjects * width)
+
+        subscript(object: Int, thread: Int) -> Int {
+            get { counts[object * Self.width + thread] }
+            set { counts[object * Self.width + thread] = newValue }
+        }
+
+        /// Moves half of the way to what another schedule had.
+        mutating func approach(_ other: Uses) {
+            for index in counts.indices where counts[index] != other.counts[index] {
+                counts[index] = (counts[index] + other.counts[index] + 1) / 2
+            }
+        }
+
+        /// The objects that several threads use, as a set of their numbers.
+        var shared: UInt64 {
+            var set: UInt64 = 0
+            for object in 0..<Self.mostObjects {
+                let row = counts[object * Self.width..<(object + 1) * Self.width]
+                if row.count(where: { $0 > 0 }) > 1 { set |= 1 << UInt64(object) }
+            }
+            return set
+        }
+    }
+
+    private var expectedUses = Uses()
+    private var uses = Uses()
+    /// The objects that the schedule looks at, as a set of their numbers; nil for all operations.
+    private var watched: UInt64?
+    private var expected = Chooser.zeros.map { _ in 8 }
+    /// How many of the operations that count each thread has left.
+    private var left = Chooser.zeros
+    /// The threads that are about to do one of these operations and were not drawn.
+    private var waiting: UInt64 = 0
+    private var drawn: Int?
+
+    override func begin() {
+        super.begin()
+        watched = drawObjects()
+        (uses, waiting, drawn) = (Uses(), 0, nil)
+        guard let watched else { return left = expected }
+        left = Self.zeros
+        var rest = watched
+        while rest != 0 {
+            let object = rest.trailingZeroBitCount
+            rest &= rest - 1
+            for thread in left.indices { left[thread] += expectedUses[object, thread] }
+        }
+    }
+
+    private func drawObjects() -> UInt64? {
+        let shared = expectedUses.shared
+        if shared == 0 || rng.below(2) == 0 { return nil }
+        if rng.below(2) == 0 { return 1 << UInt64(rng.one(of: shared)) }
+        let some = shared & rng.bits()
+        return some == 0 ? shared : some
+    }
+
+    override func chooseThread(_ situation: Situation) -> Int {
+        let thread = situation.thread
+        let object = situation.object.flatMap { $0 < Uses.mostObjects ? $0 : nil }
+        if let object { uses[object, thread] += 1 }
+        guard let watched else {
+            left[thread] = expected[thread] - situation.operation
+            return draw(from: situation.candidates)
+        }
+        let counts = object.map { watched & 1 << UInt64($0) != 0 } ?? false
+        if situation.stays && !counts && situation.usual == thread { return thread }
+        var candidates = situation.candidates
+        if !counts && candidates & (candidates - 1) != 0 { candidates &= ~(1 << UInt64(thread)) }
+        var next = drawn ?? draw(from: candidates)
+        if candidates & 1 << UInt64(next) == 0 { next = draw(from: candidates) }
+        if counts && situation.stays { waiting |= 1 << UInt64(thread) }
+        drawn = next
+        if waiting & 1 << UInt64(next) != 0 {
+            // It does the operation as it goes on.
+            waiting &= ~(1 << UInt64(next))
+            left[next] -= 1
+            drawn = nil
+        }
+        return next
+    }
+
+    /// Draws a thread by the number of operations that each has left.
+    private func draw(from candidates: UInt64) -> Int {
+        var (total, rest) = (0, candidates)
+        while rest != 0 {
+            total += max(left[rest.trailingZeroBitCount], 1)
+            rest &= rest - 1
+        }
+        var point = rng.below(total)
+        rest = candidates
+        while true {
+            let thread = rest.trailingZeroBitCount
+            point -= max(left[thread], 1)
+            if point < 0 { return thread }
+            rest &= rest - 1
+        }
+    }
+
+    override func end(operations: [Int]) {
+        for (thread, count) in operations.enumerated() {
+            expected[thread] = (expected[thread] + count + 1) / 2
+        }
+        expectedUses.approach(uses)
+    }
+}

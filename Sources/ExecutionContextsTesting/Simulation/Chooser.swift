@@ -29,6 +29,9 @@ class Chooser {
     /// This chooser, or the one that it asks, if that looks at what each step uses.
     var orders: LoggingChooser? { nil }
 
+    /// The reversals of orders in earlier schedules, if it tries those.
+    var reversals: Reversals? { nil }
+
     /// Begins a new schedule.
     func begin() {}
 
@@ -40,6 +43,12 @@ class Chooser {
 
     /// Ends a schedule, in which each thread did so many operations.
     func end(operations: [Int]) {}
+}
+
+/// How many reversals of two operations were found in schedules, and how many had a schedule.
+struct Reversals {
+    let found: Int
+    let tried: Int
 }
 
 /// Runs the usual schedule, and counts its choices.
@@ -167,6 +176,10 @@ final class PortfolioChooser: Chooser {
     }
 
     override var orders: LoggingChooser? { current.orders }
+
+    override var reversals: Reversals? {
+        reversing.map { Reversals(found: $0.found, tried: $0.tried) }
+    }
 
     override func begin() {
         // Most of what it finds, it finds soon.

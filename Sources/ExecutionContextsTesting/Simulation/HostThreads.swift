@@ -19,6 +19,8 @@ final class HostThreads: @unchecked Sendable {
     var choices = 0
     /// At how many of its points a delay, a sleep or a time limit was pending.
     var pendingTimes = 0
+    /// The reversals that the search has found and tried, if its strategy does.
+    var reversals: Reversals?
     /// The schedules that the search has run, a hash of the decisions of each.
     private var distinct: Set<UInt64> = []
     var distinctCount: Int { distinct.count }

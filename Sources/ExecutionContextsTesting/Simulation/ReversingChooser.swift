@@ -33,7 +33,13 @@ final class ReversingChooser: LoggingChooser {
     /// The first step after the beginning.
     private var firstNew = 0
     private var isChecked = false
+    /// The orders of the schedules that ran.
     private var seen: Set<UInt64> = []
+    /// What schedules began with that ran or wait.
+    private var known: Set<UInt64> = []
+    /// How many reversals were found, and how many were tried.
+    private(set) var found = 0
+    private(set) var tried = 0
 
     init(seed: UInt64) { rng = SeededRNG(seed: seed) }
 
@@ -48,6 +54,7 @@ final class ReversingChooser: LoggingChooser {
         let index = rng.below(waiting[level].count)
         waiting[level].swapAt(index, waiting[level].count - 1)
         current = waiting[level].removeLast()
+        if current.reversals > 0 { tried += 1 }
     }
 
     override func choose(
@@ -91,36 +98,52 @@ final class ReversingChooser: LoggingChooser {
         guard log.steps.count <= Self.mostSteps, current.reversals < Self.mostReversals else {
             return
         }
+        // What the schedule begins with before each of its choices.
+        var beginnings = [Fingerprint()]
+        for choice in choices {
+            beginnings.append(beginnings[beginnings.count - 1].adding(choice.chosen))
+            known.insert(beginnings[beginnings.count - 1].value)
+        }
         let races = Races(log)
         // Another schedule with the same order has the same ones.
         guard seen.insert(races.fingerprint).inserted else { return }
+        func wait(_ place: Int, _ other: UInt8) {
+            guard known.insert(beginnings[place].adding(other).value).inserted else { return }
+            add(Beginning(choices: choices[..<place].map(\.chosen) + [other]))
+        }
         for place in choices.indices.dropFirst(current.choices.count) where choices[place].isChance
         {
-            wait(choices[..<place].map(\.chosen) + [1 - choices[place].chosen])
+            wait(place, 1 - choices[place].chosen)
         }
-        var found: Set<[UInt8]> = []
         races.forEach(from: firstNew) { place, threads in
-            let choice = choices[place]
-            let able = threads & choice.candidates
+            let candidates = choices[place].candidates
+            let able = threads & candidates
             // If none of them can run there, any other may lead to it.
-            let wanted = able == 0 ? choice.candidates : able & (0 &- able)
-            for thread in 0...Schedule.time
-            where wanted & 1 << UInt64(thread) != 0 && thread != Int(choice.chosen) {
-                let beginning = choices[..<place].map(\.chosen) + [UInt8(thread)]
-                if found.insert(beginning).inserted { wait(beginning) }
+            let wanted = able == 0 ? candidates : able & (0 &- able)
+            for thread in 0...Schedule.time where wanted & 1 << UInt64(thread) != 0 {
+                wait(place, UInt8(thread))
             }
         }
     }
 
-    private func wait(_ choices: [UInt8]) {
+    private func add(_ beginning: Beginning) {
+        found += 1
         let level = current.reversals + 1
         while waiting.count <= level { waiting.append([]) }
         guard waiting[level].count < Self.mostWaiting else { return }
-        waiting[level].append(Beginning(choices: choices, reversals: level))
+        waiting[level].append(Beginning(choices: beginning.choices, reversals: level))
     }
 
     /// Longer schedules have more races than could be tried.
     private static let mostSteps = 1_000
     private static let mostReversals = 8
     private static let mostWaiting = 2_000
+}
+
+extension Fingerprint {
+    fileprivate func adding(_ choice: UInt8) -> Fingerprint {
+        var sum = self
+        sum.add(Int(choice))
+        return sum
+    }
 }

@@ -158,6 +158,7 @@ final class Search: Sendable {
                     && self.mayGoOn
             }
         }
+        hosts.reversals = chooser.reversals
         if let failed, failed.finding?.kind != .foreign {
             // What outlives schedules may have grown until one of them failed.
             let third = run(Chooser(), tracing: true)
@@ -179,6 +180,7 @@ final class Search: Sendable {
         return SimulationReport(
             schedules: schedules, distinctSchedules: min(hosts.distinctCount, schedules),
             choices: hosts.choices, pendingTimes: hosts.pendingTimes, orders: orders,
+            reversals: hosts.reversals?.found, triedReversals: hosts.reversals?.tried,
             isComplete: isComplete, missedChanges: hosts.missedChangeCount, failure: failure,
             time: settings.time)
     }

@@ -97,6 +97,7 @@ func search(
             story: .none)
         return SimulationReport(
             schedules: 0, distinctSchedules: 0, choices: 0, pendingTimes: 0, orders: nil,
+            reversals: nil, triedReversals: nil,
             isComplete: false, missedChanges: nil, failure: failure, time: settings.time)
     }
     if HostThread.current != nil {

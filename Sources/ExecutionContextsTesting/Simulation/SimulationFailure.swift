@@ -104,6 +104,14 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// How many distinct orders of the program's operations these were: two schedules have the same
     /// one if no thread could tell them apart. Only `.exhaustive` counts them.
     public let orders: Int?
+    /// How many reversals the portfolio has found: each is a pair of operations of two threads
+    /// whose order made a difference in a schedule, so that the other order makes another schedule.
+    ///
+    /// It looks for them in some of its schedules. Nil for the other strategies, and with `time:
+    /// .racing`.
+    public let reversals: Int?
+    /// How many of these reversals had a schedule of their own.
+    public let triedReversals: Int?
     /// Whether no schedule was left to try; only the exhaustive strategies can know.
     public let isComplete: Bool
     /// How often a task went on with another executor, without a scheduling point between.
@@ -123,6 +131,11 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         if let orders { sentences[0] += ", \(Self.count(orders, "order"))" }
         if distinctSchedules < schedules {
             sentences[0] += ", \(distinctSchedules) of them distinct"
+        }
+        if let reversals, let triedReversals, reversals > 0 {
+            sentences.append(
+                "Of \(Self.count(reversals, "pair")) of operations whose order made a difference, the other order was tried of "
+                    + (triedReversals == reversals ? "all" : "\(triedReversals)"))
         }
         if isComplete { sentences.append("No other is left to try") }
         sentences.append(

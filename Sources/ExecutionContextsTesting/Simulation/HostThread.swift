@@ -165,7 +165,11 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         HiddenFromSanitizer.end()
     }
 
-    func didLook() { scheduler?.log?.add(.reads, .library) }
+    func didLook() {
+        HiddenFromSanitizer.begin()
+        scheduler?.log?.add(.reads, .library)
+        HiddenFromSanitizer.end()
+    }
 
     func willStep() {
         HiddenFromSanitizer.begin()

@@ -29,7 +29,7 @@ class Chooser {
     /// This chooser, or the one that it asks, if that looks at what each step uses.
     var orders: LoggingChooser? { nil }
 
-    /// The reversals of orders in earlier schedules, if it tries those.
+    /// How many reversals it has found and tried, if it looks for them.
     var reversals: Reversals? { nil }
 
     /// Begins a new schedule.
@@ -45,7 +45,7 @@ class Chooser {
     func end(operations: [Int]) {}
 }
 
-/// How many reversals of two operations were found in schedules, and how many had a schedule.
+/// How many reversals were found in schedules, and how many of them had a schedule of their own.
 struct Reversals {
     let found: Int
     let tried: Int
@@ -182,7 +182,7 @@ final class PortfolioChooser: Chooser {
     }
 
     override func begin() {
-        // Most of what it finds, it finds soon.
+        // Reversals find soon most of what they find.
         let oneIn = round < 60 ? 2 : round < 1_000 ? 8 : 16
         if let reversing, !reversing.isDone, round % oneIn == 0 {
             current = reversing
@@ -227,7 +227,7 @@ extension SimulationStrategy {
         let five = PriorityChooser(seed: seed &* 5 &+ 2, depth: 5)
         let sampling = SamplingChooser(seed: seed &* 5 &+ 3)
         let walk = WalkChooser(seed: seed &* 5 &+ 4)
-        // It tries no moments of the clock.
+        // Reversals are of threads and chances, and not of moments of the clock.
         let reversing = time == .whenIdle ? ReversingChooser(seed: seed &* 5) : nil
         return PortfolioChooser([five, walk, sampling, two, walk, sampling], reversing: reversing)
     }

@@ -7,8 +7,8 @@
 ///    one must run: a reversal, which waits for its schedule.
 /// 3. Schedules with fewer reversals run first. After its reversal a schedule is as usual.
 ///
-/// So a fault that one or two reversals show is found soon, however long the schedule is between
-/// them.
+/// So a fault that one reversal shows is found in as many schedules as the usual one has races.
+/// What happens by chance is reversed in the same way.
 final class ReversingChooser: LoggingChooser {
     /// A choice of the schedule that runs.
     private struct Choice {
@@ -22,22 +22,20 @@ final class ReversingChooser: LoggingChooser {
     private struct Beginning {
         var choices: [UInt8] = []
         /// How many of them are reversals.
-        var reversals = 0
+        var level = 0
     }
 
     private var rng: SeededRNG
-    /// Those that wait, by the number of reversals.
+    /// Those that wait for their schedule, by their levels.
     private var waiting: [[Beginning]] = [[Beginning()]]
     private var current = Beginning()
     private var choices: [Choice] = []
     /// The first step after the beginning.
     private var firstNew = 0
     private var isChecked = false
-    /// The orders of the schedules that ran.
-    private var seen: Set<UInt64> = []
     /// What schedules began with that ran or wait.
     private var known: Set<UInt64> = []
-    /// How many reversals were found, and how many were tried.
+    /// How many reversals were found, and how many of them had a schedule; the others wait.
     private(set) var found = 0
     private(set) var tried = 0
 
@@ -48,13 +46,12 @@ final class ReversingChooser: LoggingChooser {
 
     override func begin() {
         super.begin()
-        (choices, firstNew) = ([], 0)
-        current = Beginning()
+        (choices, firstNew, current) = ([], 0, Beginning())
         guard let level = waiting.firstIndex(where: { !$0.isEmpty }) else { return }
         let index = rng.below(waiting[level].count)
         waiting[level].swapAt(index, waiting[level].count - 1)
         current = waiting[level].removeLast()
-        if current.reversals > 0 { tried += 1 }
+        if level > 0 { tried += 1 }
     }
 
     override func choose(
@@ -95,49 +92,48 @@ final class ReversingChooser: LoggingChooser {
     /// Finds the reversals of a schedule that has ended.
     override func end(operations: [Int]) {
         if isChecked { log.noteCheck() }
-        guard log.steps.count <= Self.mostSteps, current.reversals < Self.mostReversals else {
-            return
-        }
+        guard log.steps.count <= Self.mostSteps, known.count < Self.mostKnown else { return }
         // What the schedule begins with before each of its choices.
         var beginnings = [Fingerprint()]
         for choice in choices {
             beginnings.append(beginnings[beginnings.count - 1].adding(choice.chosen))
             known.insert(beginnings[beginnings.count - 1].value)
         }
-        let races = Races(log)
-        // Another schedule with the same order has the same ones.
-        guard seen.insert(races.fingerprint).inserted else { return }
-        func wait(_ place: Int, _ other: UInt8) {
-            guard known.insert(beginnings[place].adding(other).value).inserted else { return }
-            add(Beginning(choices: choices[..<place].map(\.chosen) + [other]))
+        func reverse(_ place: Int, to other: UInt8) {
+            guard found - tried < Self.mostWaiting,
+                known.insert(beginnings[place].adding(other).value).inserted
+            else { return }
+            wait(choices[..<place].map(\.chosen) + [other])
         }
         for place in choices.indices.dropFirst(current.choices.count) where choices[place].isChance
         {
-            wait(place, 1 - choices[place].chosen)
+            reverse(place, to: 1 - choices[place].chosen)
         }
-        races.forEach(from: firstNew) { place, threads in
+        // Also of an order that has run before: at other choices, other threads could run.
+        Races(log).forEach(from: firstNew) { place, threads in
             let candidates = choices[place].candidates
             let able = threads & candidates
             // If none of them can run there, any other may lead to it.
-            let wanted = able == 0 ? candidates : able & (0 &- able)
-            for thread in 0...Schedule.time where wanted & 1 << UInt64(thread) != 0 {
-                wait(place, UInt8(thread))
+            var rest = able == 0 ? candidates : able & (0 &- able)
+            while rest != 0 {
+                reverse(place, to: UInt8(rest.trailingZeroBitCount))
+                rest &= rest - 1
             }
         }
     }
 
-    private func add(_ beginning: Beginning) {
+    private func wait(_ choices: [UInt8]) {
         found += 1
-        let level = current.reversals + 1
+        let level = current.level + 1
         while waiting.count <= level { waiting.append([]) }
-        guard waiting[level].count < Self.mostWaiting else { return }
-        waiting[level].append(Beginning(choices: beginning.choices, reversals: level))
+        waiting[level].append(Beginning(choices: choices, level: level))
     }
 
     /// Longer schedules have more races than could be tried.
     private static let mostSteps = 1_000
-    private static let mostReversals = 8
-    private static let mostWaiting = 2_000
+    /// How many reversals may wait, with up to a kilobyte each.
+    private static let mostWaiting = 10_000
+    private static let mostKnown = 1_000_000
 }
 
 extension Fingerprint {

@@ -104,11 +104,10 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// How many distinct orders of the program's operations these were: two schedules have the same
     /// one if no thread could tell them apart. Only `.exhaustive` counts them.
     public let orders: Int?
-    /// How many reversals the portfolio has found: each is a pair of operations of two threads
-    /// whose order made a difference in a schedule, so that the other order makes another schedule.
+    /// How many reversals the portfolio has found in some of its schedules: of a pair of operations
+    /// whose order made a difference, the other order; of a chance, the other answer.
     ///
-    /// It looks for them in some of its schedules. Nil for the other strategies, and with `time:
-    /// .racing`.
+    /// Nil for the other strategies, and with `time: .racing`.
     public let reversals: Int?
     /// How many of these reversals had a schedule of their own.
     public let triedReversals: Int?
@@ -134,8 +133,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         }
         if let reversals, let triedReversals, reversals > 0 {
             sentences.append(
-                "Of \(Self.count(reversals, "pair")) of operations whose order made a difference, the other order was tried of "
-                    + (triedReversals == reversals ? "all" : "\(triedReversals)"))
+                "\(Self.count(reversals, "reversal")) of two operations or of a chance were found, and \(triedReversals) tried")
         }
         if isComplete { sentences.append("No other is left to try") }
         sentences.append(

@@ -4,7 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Generated programs show the same under the exhaustive strategy as under all interleavings.
+/// Generated programs show the same under the exhaustive strategy, and by all reversals, as under
+/// all interleavings.
 @Suite(.timeLimit(.minutes(30)))
 struct EveryOrderGeneratedTests {
     /// What a thread of a generated program does.
@@ -126,7 +127,16 @@ struct EveryOrderGeneratedTests {
         _ program: [[Action]], _ strategy: SimulationStrategy, _ most: Int, isChecked: Bool
     ) -> (results: Set<String>, report: SimulationReport) {
         let results = Locked<Set<String>>([])
-        let report = search("generated", schedules: most, strategy: strategy) { sim in
+        let report = search(
+            "generated", schedules: most, strategy: strategy,
+            body(of: program, isChecked: isChecked, notingIn: results))
+        return (results.withLock(\.self), report)
+    }
+
+    private func body(
+        of program: [[Action]], isChecked: Bool, notingIn results: Locked<Set<String>>
+    ) -> @Sendable (SimulatedWorld) -> Void {
+        { sim in
             let world = World(sim)
             for (index, actions) in program.enumerated() {
                 sim.spawn("\(index)") { world.run(actions, "\(index)") }
@@ -144,7 +154,6 @@ struct EveryOrderGeneratedTests {
                 return true
             }
         }
-        return (results.withLock(\.self), report)
     }
 
     @Test(
@@ -154,7 +163,7 @@ struct EveryOrderGeneratedTests {
             [2, 3, 4, 5, 8], [1, 11, 12], [0, 1, 3, 14], [2, 3, 13],
             [1, 3, 14, 15],
         ], [false, true])
-    func `Law 33: the exhaustive strategy shows all that any interleaving shows`(
+    func `Law 33: the exhaustive strategy and all reversals show what any interleaving shows`(
         kinds: [Int], isChecked: Bool
     ) {
         var generator = Generator(rng: SeededRNG(seed: UInt64(kinds.reduce(7) { $0 * 13 + $1 })))
@@ -166,6 +175,12 @@ struct EveryOrderGeneratedTests {
             let orders = results(program, .exhaustive, 20_000, isChecked: isChecked)
             #expect(orders.report.isComplete)
             #expect(orders.results == all.results, "\(program)")
+            let reversed = Locked<Set<String>>([])
+            let isDone = runReversals(
+                20_000, seed: UInt64(compared),
+                body(of: program, isChecked: isChecked, notingIn: reversed))
+            #expect(isDone)
+            #expect(reversed.withLock(\.self) == all.results, "\(program)")
             compared += 1
         }
         #expect(compared > 0)

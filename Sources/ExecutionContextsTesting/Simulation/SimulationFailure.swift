@@ -133,7 +133,8 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         }
         if let reversals, let triedReversals, reversals > 0 {
             sentences.append(
-                "\(Self.count(reversals, "reversal")) of two operations or of a chance were found, and \(triedReversals) tried")
+                "\(Self.count(reversals, "reversal")) of two operations or of a chance were found, and \(triedReversals) tried"
+            )
         }
         if isComplete { sentences.append("No other is left to try") }
         sentences.append(

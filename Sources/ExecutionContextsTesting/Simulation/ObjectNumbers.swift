@@ -1,3 +1,5 @@
+internal import ExecutionContexts
+
 /// Numbers for the objects of one schedule, in the order in which it made or found them.
 ///
 /// Most programs make theirs in the body, which runs alone. So an object mostly has the same number
@@ -22,6 +24,8 @@ struct ObjectNumbers {
 extension SimulationScheduler {
     /// The program has made an object.
     func didMake(_ word: Word, isTracked: Bool = false) {
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
         objects.make(word)
         memory?.make(word)
         guard let log else { return }

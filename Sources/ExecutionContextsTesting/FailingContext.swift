@@ -32,7 +32,9 @@ public struct FailingContext: SerialContext {
             "Work was submitted to '\(name)', which this test says is not used. It does not run.")
     }
 
-    public func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    public func execute(
+        _ work: @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
         execute(work)
         refused(Refusal(.abandoned, by: name))
     }

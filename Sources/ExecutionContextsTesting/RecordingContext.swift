@@ -36,10 +36,10 @@ public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
     }
 
     public func execute(
-        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
         let work = recorded(consume work, .execute)
-        base.execute(consume work, refused: refused)
+        base.execute(consume work, refused: consume refused)
     }
 
     public var time: any TimeSource { clock }

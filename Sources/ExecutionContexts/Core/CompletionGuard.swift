@@ -43,6 +43,23 @@ package final class CompletionGuard<Job: GuardedJob>: @unchecked Sendable {
     // can call.
     deinit { if !isUsed.load(ordering: .relaxed) { unsafe job.drop() } }
 
+    /// The closures that a context is given for a job: they alone keep its guard.
+    ///
+    /// A submitter that kept it, too, could be the last to release it. Then the captures of a job
+    /// that was dropped would be freed on the submitter's thread, beside other jobs (law 10).
+    package static func closures(
+        for job: consuming Job
+    ) -> (work: Work, refused: @Sendable (Refusal) -> Void) {
+        let guarded = CompletionGuard(job)
+        return ({ guarded.run() }, { guarded.refuse($0) })
+    }
+
+    /// The same, for a context that does not refuse the job.
+    package static func work(for job: consuming Job) -> Work {
+        let guarded = CompletionGuard(job)
+        return { guarded.run() }
+    }
+
     package func run() { if use() { unsafe job.run() } }
 
     package func refuse(_ refusal: Refusal) { if use() { unsafe job.refuse(refusal) } }

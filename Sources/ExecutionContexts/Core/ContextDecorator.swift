@@ -50,10 +50,10 @@ extension ContextDecorator {
     }
 
     public func execute(
-        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
         let decorated = UnmanagedWork(decorate(consume work))
-        base.execute(decorated.assembled(), refused: refused)
+        base.execute(decorated.assembled(), refused: consume refused)
     }
 
     public var isCurrent: Bool? { base.isCurrent }
@@ -90,7 +90,7 @@ extension ContextDecorator where Self: SerialContext, Base: SerialContext {
 // because its base is, by a conditional conformance, forwards.
 extension ContextDecorator where Self: RefusingContext {
     public func execute(
-        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
         do throws(Refusal) { try tryExecute(consume work) } catch { refused(error) }
     }

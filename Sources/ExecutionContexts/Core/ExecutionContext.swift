@@ -45,7 +45,8 @@ public protocol ExecutionContext: Sendable {
     /// Submissions with a caller that awaits a result (`run`, `submit`) use this method. The
     /// default is `execute`, for a context that never refuses. `refused` may be called before or
     /// after the call returns.
-    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void)
+    func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void)
 
     /// Whether the caller is running on this context: yes, no, or nil if it is not known.
     ///
@@ -88,8 +89,12 @@ extension ExecutionContext {
     public func enqueue(_ work: consuming @escaping Work) { execute(consume work) }
 
     public func execute(
-        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
-    ) { execute(consume work) }
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
+        // Not kept by this frame while `work` may be dropped elsewhere (law 10).
+        _ = consume refused
+        execute(consume work)
+    }
 
     public var isCurrent: Bool? { nil }
 

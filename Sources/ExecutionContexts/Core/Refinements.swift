@@ -119,7 +119,7 @@ extension RefusingContext {
     /// Implement it for a context that may also drop work after accepting it, and call `refused`
     /// then, too.
     public func execute(
-        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
         do throws(Refusal) { try tryExecute(consume work) } catch { refused(error) }
     }

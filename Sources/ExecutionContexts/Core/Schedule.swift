@@ -72,14 +72,14 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
     @inlinable
     override func fire() {
         guard isWaiting else { return }
-        submit(DueJob(self))
+        submit()
     }
 
     @inlinable
     override var contextName: String { context.name }
 
     @inlinable
-    override func submit(_ due: DueJob) { context.enqueue { due.run() } }
+    override func submit() { context.enqueue(dueWork()) }
 
     @inlinable
     override func withdraw() { context.time.remove(self) }

@@ -106,8 +106,10 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
 
     func execute(_ work: consuming @escaping Work) { view.execute(consume work) }
 
-    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        view.execute(consume work, refused: refused)
+    func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
+        view.execute(consume work, refused: consume refused)
     }
 
     func enqueue(_ work: consuming @escaping Work) { view.enqueue(consume work) }

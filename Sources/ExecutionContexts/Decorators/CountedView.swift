@@ -29,9 +29,11 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
         }
     }
 
-    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
         // A later `leave`, on another thread, may send the job: bind the submitter's values here.
-        var job: Submitted? = Submitted(work: bound(consume work), refused: refused)
+        var job: Submitted? = Submitted(work: bound(consume work), refused: consume refused)
         let isAccepted = room.withLock { room in
             room.enter() || overflow == .wait && room.hold(&job)
         }
@@ -43,7 +45,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
         } else if overflow == .callerRuns {
             job.work()
         } else {
-            refused(full)
+            job.refused?(full)
         }
     }
 
@@ -63,8 +65,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
     /// for jobs that the view has accepted.
     func enqueue(_ work: consuming @escaping Work) {
         room.withLock { $0.enterAboveCapacity() }
-        let guarded = CompletionGuard(WaitingJob(Submitted(work: consume work), of: self))
-        base.enqueue { guarded.run() }
+        base.enqueue(CompletionGuard.work(for: WaitingJob(Submitted(work: consume work), of: self)))
     }
 
     private var full: Refusal { Refusal(.full(capacity: capacity), by: name) }
@@ -74,9 +75,10 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
 extension CountedView {
     private func send(_ job: consuming Submitted) {
         let isPlain = job.refused == nil
-        let guarded = CompletionGuard(WaitingJob(consume job, of: self))
-        if isPlain { return base.execute { guarded.run() } }
-        base.execute({ guarded.run() }, refused: { guarded.refuse($0) })
+        let waiting = WaitingJob(consume job, of: self)
+        if isPlain { return base.execute(CompletionGuard.work(for: consume waiting)) }
+        let (work, refused) = CompletionGuard.closures(for: consume waiting)
+        base.execute(consume work, refused: consume refused)
     }
 
     /// Runs a job that leaves the room, and sends the next held job.
@@ -189,9 +191,8 @@ extension CountedView {
 extension CountedView: BarrierContext where Base: BarrierContext {
     func executeBarrier(_ work: consuming @escaping Work) {
         guard room.withLock({ $0.enter() }) else { full.stop() }
-        let guarded = CompletionGuard(
-            WaitingJob(Submitted(work: consume work, isBarrier: true), of: self))
-        base.executeBarrier { guarded.run() }
+        let job = WaitingJob(Submitted(work: consume work, isBarrier: true), of: self)
+        base.executeBarrier(CompletionGuard.work(for: consume job))
     }
 }
 

@@ -24,8 +24,10 @@ final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator, Ref
         admit(DroppableJob(work: bound(consume work)))
     }
 
-    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        admit(DroppableJob(work: bound(consume work), refused: refused))
+    func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
+        admit(DroppableJob(work: bound(consume work), refused: consume refused))
     }
 
     /// Never throws: the newest job always has room. If it is dropped later, `notify` reports it.

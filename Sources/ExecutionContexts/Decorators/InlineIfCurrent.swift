@@ -23,14 +23,14 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
         base.execute(decorated.assembled())
     }
 
-    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
         if runsInline { return runInline(consume work) }
         let entry = counting()
         let counted = UnmanagedWork(Self.counted(consume work, entry))
-        base.execute(counted.assembled()) { refusal in
-            entry.refuse(refusal)
-            refused(refusal)
-        }
+        base.execute(
+            counted.assembled(), refused: Self.counted(refusal: consume refused, consume entry))
     }
 
     var runsAnywhere: Bool { base.runsAnywhere }
@@ -43,6 +43,16 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
         {
             entry.run()
             work()
+        }
+    }
+
+    // A function of its own, so that no frame keeps `refused` (law 10).
+    private static func counted(
+        refusal: @escaping @Sendable (Refusal) -> Void, _ entry: CompletionGuard<WaitingJob>
+    ) -> @Sendable (Refusal) -> Void {
+        {
+            entry.refuse($0)
+            refusal($0)
         }
     }
 

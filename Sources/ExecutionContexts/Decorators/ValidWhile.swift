@@ -7,9 +7,11 @@ struct ValidWhile<Base: ExecutionContext>: ContextDecorator {
         { [token] in if token.isValid { work() } }
     }
 
-    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
         let work = UnmanagedWork(answering(consume work, refused))
-        base.execute(work.assembled(), refused: refused)
+        base.execute(work.assembled(), refused: consume refused)
     }
 
     private func answering(

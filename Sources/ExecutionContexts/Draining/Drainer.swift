@@ -29,10 +29,18 @@ class Drainer: @unchecked Sendable {
     final func requestDrain(on base: some ExecutionContext) {
         // A simulation drops the jobs of a schedule that fails.
         if isBaseReliable && !SimulationHooks.isAnywhere { return base.execute { self.drain() } }
+        let (drain, refused) = drainClosures(on: base)
+        base.execute(consume drain, refused: consume refused)
+    }
+
+    // A function of its own: the closures alone keep the guard (`CompletionGuard.closures`).
+    private func drainClosures(
+        on base: some ExecutionContext
+    ) -> (drain: Work, refused: @Sendable (Refusal) -> Void) {
         let drain = CompletionGuard(Drain(view: self))
         // A drain runs jobs that were accepted: a base that has no room for it gets it by
         // `enqueue`.
-        base.execute({ drain.run() }, refused: { _ in base.enqueue { drain.run() } })
+        return ({ drain.run() }, { _ in base.enqueue { drain.run() } })
     }
 
     /// Runs `step` with the thread marked as this view's, and again while it needs another drain
@@ -53,8 +61,12 @@ class Drainer: @unchecked Sendable {
 
     /// Requests a drain that does not begin inside this call.
     final func requestDrainLater(on base: some ExecutionContext) {
+        base.enqueue(laterDrain(on: base))
+    }
+
+    private func laterDrain(on base: some ExecutionContext) -> Work {
         let drain = CompletionGuard(Drain(view: self))
-        base.enqueue {
+        return {
             guard SystemTime.isFiring else { return drain.run() }
             // The base runs work on the caller and does not say so: not on the timer's thread (law
             // 7).

@@ -60,7 +60,7 @@ public final class WorkerPool: RefusingContext, ForecastingContext {
     }
 
     public func execute(
-        _ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
         if !core.submit(UnmanagedWork(consume work), priority) { refused(refusal) }
     }

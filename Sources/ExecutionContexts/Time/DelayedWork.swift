@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 /// A job that waits for its deadline; made by `schedule`.
@@ -88,16 +87,16 @@ internal import Synchronization
 
     /// Submits the run of the job to the context.
     @usableFromInline
-    func submit(_ due: DueJob) { fatalError("DelayedWork is made by schedule only.") }
+    func submit() { fatalError("DelayedWork is made by schedule only.") }
 
     /// Runs the job, unless it has been cancelled.
-    fileprivate final func run() {
+    final func run() {
         guard let body = takeBody(.started) else { return }
         body()
     }
 
     /// Frees the captures: the context has dropped the job.
-    fileprivate final func drop() { Freeing.free(takeBody(.cancelled)) }
+    final func drop() { Freeing.free(takeBody(.cancelled)) }
 
     /// Moves `state` from waiting and takes the closure; nil if another caller has done so.
     private func takeBody(_ new: State) -> Work? {
@@ -108,29 +107,5 @@ internal import Synchronization
             expected: .waiting, desired: new, ordering: .acquiringAndReleasing)
         guard won else { return nil }
         return unsafe body.take()
-    }
-}
-
-/// What the context of a due delay holds. If it is freed unused, the context has dropped the job,
-/// and the body must not live on in a handle that the caller keeps (law 10).
-///
-/// Not a `CompletionGuard`: the delay's own state decides, and `run` may pass the job on unused.
-@usableFromInline
-final class DueJob: Sendable {
-    private let delay: DelayedWork
-
-    @usableFromInline
-    init(_ delay: DelayedWork) { self.delay = delay }
-
-    // After a run this does nothing.
-    deinit { delay.drop() }
-
-    @usableFromInline
-    func run() {
-        // A context that runs its jobs on the caller, and does not say so in `enqueue`, would delay
-        // all other delays. It gets the job once more, from another thread, so the job still runs
-        // where the context runs it.
-        if SystemTime.isFiring { return DispatchQueue.global().async { self.delay.submit(self) } }
-        delay.run()
     }
 }

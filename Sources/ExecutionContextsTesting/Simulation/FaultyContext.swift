@@ -60,14 +60,14 @@ private struct FaultyContext<Base: ExecutionContext>: ContextDecorator, Refusing
         base.enqueue(work)
     }
 
-    func execute(_ work: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    func execute(_ work: @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void) {
         do throws(Refusal) {
             try refuse()
         } catch {
             return refused(error)
         }
         if happens(.loss, "'\(name)' loses a job") { return }
-        base.execute(work, refused: refused)
+        base.execute(work, refused: consume refused)
     }
 
     func tryExecute(_ work: @escaping Work) throws(Refusal) {

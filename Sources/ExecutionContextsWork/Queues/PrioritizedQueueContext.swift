@@ -36,7 +36,9 @@ private struct PrioritizedQueueContext: ExecutionContext {
             PlainJob(core.bound(consume work), refused: nil, of: core, priority), neverInline: true)
     }
 
-    func execute(_ work: consuming @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
+    func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
         let core = queue.core
         core.submit(PlainJob(core.bound(consume work), refused: refused, of: core, priority))
     }

@@ -32,6 +32,9 @@ class Chooser {
     /// How many reversals it has found and tried, if it looks for them.
     var reversals: Reversals? { nil }
 
+    /// The conflicting operations of the schedules that it has looked at, if it does.
+    var pairs: ConflictingPairs? { nil }
+
     /// Begins a new schedule.
     func begin() {}
 
@@ -180,6 +183,8 @@ final class PortfolioChooser: Chooser {
     override var reversals: Reversals? {
         reversing.map { Reversals(found: $0.found, tried: $0.tried) }
     }
+
+    override var pairs: ConflictingPairs? { reversing?.pairs }
 
     override func begin() {
         // Reversals find soon most of what they find.

@@ -207,7 +207,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     func didMake(_ word: Word, _ name: String) {
         HiddenFromSanitizer.begin()
         scheduler?.names.add(word, name)
-        scheduler?.didMake(word)
+        scheduler?.didMake(word, name)
         HiddenFromSanitizer.end()
     }
 

@@ -21,6 +21,8 @@ final class HostThreads: @unchecked Sendable {
     var pendingTimes = 0
     /// The reversals that the search has found and tried, if its strategy does.
     var reversals: Reversals?
+    /// The conflicting operations that it has seen, if its strategy looks.
+    var pairs: ConflictingPairs?
     /// The schedules that the search has run, a hash of the decisions of each.
     private var distinct: Set<UInt64> = []
     var distinctCount: Int { distinct.count }

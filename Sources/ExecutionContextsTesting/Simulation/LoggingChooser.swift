@@ -2,10 +2,17 @@
 class LoggingChooser: Chooser {
     /// The steps of the schedule that runs.
     private(set) final var log = OrderLog()
+    /// The conflicting operations of all its schedules.
+    private var conflicts = ConflictingPairs()
     /// Whether a schedule went on where its log cannot follow it.
     final var isCut = false
 
     final override var orders: LoggingChooser? { self }
+
+    final override var pairs: ConflictingPairs? { conflicts }
+
+    /// Counts the races of the schedule that has ended.
+    final func count(_ races: Races) { conflicts.add(races, of: log) }
 
     override func begin() {
         log = OrderLog(checked: log.checked, hasTasks: log.hasTasks)

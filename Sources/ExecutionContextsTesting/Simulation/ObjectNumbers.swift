@@ -23,13 +23,17 @@ struct ObjectNumbers {
 
 extension SimulationScheduler {
     /// The program has made an object.
-    func didMake(_ word: Word, isTracked: Bool = false) {
+    func didMake(_ word: Word, _ name: String, isTracked: Bool = false) {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
         objects.make(word)
         memory?.make(word)
         guard let log else { return }
         let thread = caller?.id ?? 0
-        if isTracked { log.makeTracked(word, by: thread) } else { log.make(word, by: thread) }
+        if isTracked {
+            log.makeTracked(word, name, by: thread)
+        } else {
+            log.make(word, name, by: thread)
+        }
     }
 }

@@ -177,6 +177,7 @@ final class OrderChooser: LoggingChooser {
         }
         let races = Races(log)
         if !repeats { seen.insert(races.fingerprint) }
+        count(races)
         return advance(after: races)
     }
 

@@ -92,6 +92,9 @@ final class OrderLog {
     private var tracked: Set<SharedObject> = []
     /// The tracked values that invariants have read, in this schedule and in earlier ones.
     private(set) var checked: Set<SharedObject>
+    private var names: [SharedObject: String] = [:]
+    /// The names of the threads, when the schedule has ended.
+    var threadNames: [String] = []
     /// Whether steps are noted: the program runs, and has not failed.
     var isOpen = false
 
@@ -188,16 +191,21 @@ final class OrderLog {
     // MARK: Objects
 
     /// A thread has made a tracked value.
-    func makeTracked(_ word: Word, by thread: Int) {
-        make(word, by: thread)
+    func makeTracked(_ word: Word, _ name: String, by thread: Int) {
+        make(word, name, by: thread)
         if let object = made[word] { tracked.insert(object) }
     }
 
     /// A thread has made an object at this address.
-    func make(_ word: Word, by thread: Int) {
+    func make(_ word: Word, _ name: String, by thread: Int) {
         counts[thread] += 1
-        made[word] = .made(by: thread, counts[thread])
+        let object = SharedObject.made(by: thread, counts[thread])
+        made[word] = object
+        names[object] = name
     }
+
+    /// The name of an object that the schedule has seen made.
+    func name(of object: SharedObject) -> String? { names[object] }
 
     private func object(_ word: Word) -> SharedObject {
         if let known = made[word] { return known }

@@ -78,6 +78,13 @@ struct Races {
         }
     }
 
+    /// Calls `body` for each two steps that race.
+    func forEachPair(_ body: (_ earlier: OrderLog.Step, _ later: OrderLog.Step) -> Void) {
+        for later in steps.indices {
+            for earlier in rivals[later] { body(steps[earlier], steps[later]) }
+        }
+    }
+
     /// Calls `body` for each race of a step that is new: with the place of the earlier step's
     /// choice, and the threads of which one must run there.
     func forEach(from firstNew: Int, _ body: (_ choice: Int, _ threads: UInt64) -> Void) {

@@ -110,7 +110,9 @@ final class ReversingChooser: LoggingChooser {
             reverse(place, to: 1 - choices[place].chosen)
         }
         // Also of an order that has run before: at other choices, other threads could run.
-        Races(log).forEach(from: firstNew) { place, threads in
+        let races = Races(log)
+        count(races)
+        races.forEach(from: firstNew) { place, threads in
             let candidates = choices[place].candidates
             let able = threads & candidates
             // If none of them can run there, any other may lead to it.

@@ -22,6 +22,7 @@ extension Search {
                 && self.mayGoOn
         }
         let orders = chooser.orderCount
+        hosts.pairs = chooser.pairs
         if let failed {
             return report(number, orders: orders, failure: explain(failed, number))
         }

@@ -158,7 +158,7 @@ final class Search: Sendable {
                     && self.mayGoOn
             }
         }
-        hosts.reversals = chooser.reversals
+        (hosts.reversals, hosts.pairs) = (chooser.reversals, chooser.pairs)
         if let failed, failed.finding?.kind != .foreign {
             // What outlives schedules may have grown until one of them failed.
             let third = run(Chooser(), tracing: true)
@@ -178,10 +178,12 @@ final class Search: Sendable {
     {
         let failure = failure ?? tooManyAbandoned
         return SimulationReport(
-            schedules: schedules, distinctSchedules: min(hosts.distinctCount, schedules),
+            simulation: settings.name, schedules: schedules,
+            distinctSchedules: min(hosts.distinctCount, schedules),
             choices: hosts.choices, pendingTimes: hosts.pendingTimes, orders: orders,
             reversals: hosts.reversals?.found, triedReversals: hosts.reversals?.tried,
-            isComplete: isComplete, missedChanges: hosts.missedChangeCount, failure: failure,
+            pairs: hosts.pairs?.all, isComplete: isComplete, missedChanges: hosts.missedChangeCount,
+            failure: failure,
             time: settings.time)
     }
 

@@ -67,6 +67,7 @@ final class Series {
         guard let scheduler else { return }
         self.scheduler = nil
         let outcome = search.outcome(of: scheduler)
+        if let log = scheduler.log { log.threadNames = scheduler.threads.map(\.name) }
         chooser.end(operations: outcome.operations)
         let ended = scheduler.threads.filter(\.isDone)
         // Frees what the program leaves, whose deinits may synchronize with others.

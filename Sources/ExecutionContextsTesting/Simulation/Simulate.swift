@@ -96,8 +96,9 @@ func search(
             token: nil,
             story: .none)
         return SimulationReport(
-            schedules: 0, distinctSchedules: 0, choices: 0, pendingTimes: 0, orders: nil,
-            reversals: nil, triedReversals: nil,
+            simulation: name, schedules: 0, distinctSchedules: 0, choices: 0, pendingTimes: 0,
+            orders: nil,
+            reversals: nil, triedReversals: nil, pairs: nil,
             isComplete: false, missedChanges: nil, failure: failure, time: settings.time)
     }
     if HostThread.current != nil {

@@ -35,7 +35,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         self.width = width
         self.scheduler = scheduler
         scheduler.queues = scheduler.queues + [self]
-        scheduler.didMake(Word(of: self))
+        scheduler.didMake(Word(of: self), name)
     }
 
     var hasJobs: Bool { !jobs.isEmpty }

@@ -27,7 +27,7 @@ public final class Tracked<Value: Sendable>: Sendable {
     public init(_ value: Value, name: String) {
         stored = Locked(value)
         self.name = name
-        HostThread.current?.scheduler?.didMake(Word(of: self), isTracked: true)
+        HostThread.current?.scheduler?.didMake(Word(of: self), name, isTracked: true)
     }
 
     /// The value. A read is one operation, a write another.

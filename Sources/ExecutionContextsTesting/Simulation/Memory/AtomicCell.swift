@@ -37,7 +37,7 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
     init(_ value: Value, name: String) {
         (self.name, last) = (name, value)
         guard let scheduler = HostThread.current?.scheduler else { return }
-        scheduler.didMake(Word(of: self), isTracked: true)
+        scheduler.didMake(Word(of: self), name, isTracked: true)
         // From here on the memory counts what happens before what.
         enter(scheduler.usedMemory)
     }

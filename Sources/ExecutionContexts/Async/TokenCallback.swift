@@ -32,8 +32,7 @@ final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
 
     override func notify(by source: FutureState) {
         guard let hop else { return call(source) }
-        let call = CompletionGuard(Call(callback: self, source: source))
-        hop.execute { call.run() }
+        hop.execute(CompletionGuard.work(for: Call(callback: self, source: source)))
     }
 
     /// The callback will never be called; its captures are freed with it.

@@ -43,8 +43,9 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
             self.answer = nil
             return answer(.failure(CancellationError()))
         }
-        let job = CompletionGuard(SentJob(submission: self, context: context.name))
-        context.execute({ job.run() }, refused: { job.refuse($0) })
+        let (work, refused) = CompletionGuard.closures(
+            for: SentJob(submission: self, context: context.name))
+        context.execute(consume work, refused: consume refused)
     }
 
     /// Submits the job to a context, and waits for its answer or for the task to be cancelled.

@@ -25,71 +25,95 @@ public struct ConflictingPair: Hashable, Sendable, CustomStringConvertible {
 
 /// Counts, over the schedules of a search, the orders of pairs of conflicting operations.
 struct ConflictingPairs {
-    /// What a thread does to an object.
+    /// What a thread does. By name: a number means another thread in another schedule.
     private struct Use: Hashable {
-        let thread: Int
-        let access: Access
+        let thread: String
+        let kind: Access.Kind
+
+        var text: String { "'\(thread)' \(kind.verb)" }
     }
 
     private struct Pair: Hashable {
+        let object: String
         let first: Use
         let second: Use
-        var other: Pair { Pair(first: second, second: first) }
+
+        var other: Pair { Pair(object: object, first: second, second: first) }
     }
 
     private struct Count {
         let number: Int
-        let object: String
-        let threads: (first: String, second: String)
         var inOrder = 0
         var reversed = 0
+        /// Whether in some schedule nothing else put one before the other.
+        var hasRaced = false
     }
 
     private var counts: [Pair: Count] = [:]
     /// A program that makes objects without end has no end of pairs.
     private static let mostPairs = 10_000
 
+    /// A pair in one schedule, where numbers do.
+    private struct LocalPair: Hashable {
+        let object: SharedObject
+        let first: Int
+        let firstKind: Access.Kind
+        let second: Int
+        let secondKind: Access.Kind
+    }
+
     /// Adds what happened in one schedule; each pair counts once in each order.
     mutating func add(_ races: Races, of log: OrderLog) {
-        var seen: Set<Pair> = []
-        races.forEachPair { earlier, later in
+        var places: [LocalPair: Int] = [:]
+        var seen: [(pair: LocalPair, isRace: Bool)] = []
+        races.forEachPair { earlier, later, isRace in
             for access in earlier.accesses {
                 for other in later.accesses where access.conflicts(with: other) {
-                    let pair = Pair(
-                        first: Use(thread: earlier.thread, access: access),
-                        second: Use(thread: later.thread, access: other))
-                    if seen.insert(pair).inserted { count(pair, log) }
+                    let pair = LocalPair(
+                        object: access.object, first: earlier.thread, firstKind: access.kind,
+                        second: later.thread, secondKind: other.kind)
+                    if let place = places[pair] {
+                        if isRace { seen[place].isRace = true }
+                    } else {
+                        places[pair] = seen.count
+                        seen.append((pair, isRace))
+                    }
                 }
             }
         }
+        for (pair, isRace) in seen { count(pair, isRace, log) }
     }
 
-    private mutating func count(_ pair: Pair, _ log: OrderLog) {
-        if counts[pair.other] != nil {
+    private mutating func count(_ local: LocalPair, _ isRace: Bool, _ log: OrderLog) {
+        guard let object = log.name(of: local.object) else { return }
+        func use(_ thread: Int, _ kind: Access.Kind) -> Use {
+            Use(thread: log.threadNames[thread], kind: kind)
+        }
+        let pair = Pair(
+            object: object, first: use(local.first, local.firstKind),
+            second: use(local.second, local.secondKind))
+        count(pair, isRace)
+    }
+
+    private mutating func count(_ pair: Pair, _ isRace: Bool) {
+        if counts[pair.other] != nil, pair.other != pair {
             counts[pair.other]!.reversed += 1
-        } else if counts[pair] != nil {
-            counts[pair]!.inOrder += 1
-        } else if let object = log.name(of: pair.first.access.object),
-            counts.count < Self.mostPairs
-        {
-            let names = log.threadNames
-            counts[pair] = Count(
-                number: counts.count, object: object,
-                threads: (names[pair.first.thread], names[pair.second.thread]), inOrder: 1)
+            if isRace { counts[pair.other]!.hasRaced = true }
+        } else if counts[pair] != nil || counts.count < Self.mostPairs {
+            let number = counts.count
+            counts[pair, default: Count(number: number)].inOrder += 1
+            if isRace { counts[pair]!.hasRaced = true }
         }
     }
 
-    /// The pairs in the order in which they were first seen.
+    /// The pairs that have raced, in the order in which they were first seen.
     var all: [ConflictingPair] {
-        counts.sorted { $0.value.number < $1.value.number }.map { pair, count in
-            func text(_ thread: String, _ use: Use) -> String {
-                "'\(thread)' \(use.access.kind.verb)"
+        counts.filter(\.value.hasRaced).sorted { $0.value.number < $1.value.number }
+            .map { pair, count in
+                ConflictingPair(
+                    object: pair.object, first: pair.first.text, second: pair.second.text,
+                    inOrder: count.inOrder, reversed: count.reversed)
             }
-            return ConflictingPair(
-                object: count.object, first: text(count.threads.first, pair.first),
-                second: text(count.threads.second, pair.second), inOrder: count.inOrder,
-                reversed: count.reversed)
-        }
     }
 }
 

@@ -78,10 +78,15 @@ struct Races {
         }
     }
 
-    /// Calls `body` for each two steps that race.
-    func forEachPair(_ body: (_ earlier: OrderLog.Step, _ later: OrderLog.Step) -> Void) {
+    /// Calls `body` for each two steps that conflict, and says whether they race: nothing else puts
+    /// them in order.
+    func forEachPair(
+        _ body: (_ earlier: OrderLog.Step, _ later: OrderLog.Step, _ isRace: Bool) -> Void
+    ) {
         for later in steps.indices {
-            for earlier in rivals[later] { body(steps[earlier], steps[later]) }
+            for earlier in conflicts[later] where steps[earlier].thread != steps[later].thread {
+                body(steps[earlier], steps[later], rivals[later].contains(earlier))
+            }
         }
     }
 

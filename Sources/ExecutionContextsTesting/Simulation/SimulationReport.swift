@@ -32,7 +32,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     ///
     /// These are all schedules of `.exhaustive`, and those in which the portfolio reverses. Nil for
     /// the other strategies, and with `time: .racing`. Only objects that the program named, or
-    /// whose place in it is known, are listed.
+    /// whose place in it is known, are listed, and 10,000 pairs at most.
     public let pairs: [ConflictingPair]?
     /// Whether no schedule was left to try; only the exhaustive strategies can know.
     public let isComplete: Bool

@@ -31,13 +31,19 @@ final class RateLimiterCore: @unchecked Sendable {
 
     func submit(_ job: RateLimitedJob) {
         section.execute { queue.append(job) }
+        let (work, refused) = servingClosures(for: job)
+        base.execute(consume work, refused: consume refused)
+    }
+
+    // A function of its own: the closures alone keep the guard (`CompletionGuard.closures`).
+    private func servingClosures(
+        for job: RateLimitedJob
+    ) -> (work: Work, refused: @Sendable (Refusal) -> Void) {
         let completion = CompletionGuard(ServingJob(core: self, job: job))
-        if job.isAwaited {
-            return base.execute({ completion.run() }, refused: { completion.refuse($0) })
-        }
+        if job.isAwaited { return ({ completion.run() }, { completion.refuse($0) }) }
         // The limiter has accepted the job: a full base takes it above its capacity.
         let base = base
-        base.execute({ completion.run() }, refused: { _ in base.enqueue { completion.run() } })
+        return ({ completion.run() }, { _ in base.enqueue { completion.run() } })
     }
 
     func cancel(_ job: RateLimitedJob) {

@@ -40,7 +40,8 @@ private struct PrioritizedQueueContext: ExecutionContext {
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
         let core = queue.core
-        core.submit(PlainJob(core.bound(consume work), refused: refused, of: core, priority))
+        core.submit(
+            PlainJob(core.bound(consume work), refused: consume refused, of: core, priority))
     }
 
     /// False where the base says false. The base's true proves nothing here, since the base has

@@ -55,6 +55,39 @@ struct ConflictingPairTests {
         #expect(!report.description.contains("conflicted"))
     }
 
+    /// If Alice is first in the section, it puts her write before Bob's read: an order as well.
+    @Test(arguments: [SimulationStrategy.portfolio, .exhaustive])
+    func `Law 33: an order that a lock makes is seen, too`(_ strategy: SimulationStrategy) throws {
+        let report = search("across a section", schedules: 500, strategy: strategy) { sim in
+            let value = Tracked(0, name: "value")
+            let section = CriticalSection()
+            sim.spawn("alice") {
+                value.value = 1
+                section.execute {}
+            }
+            sim.spawn("bob") {
+                section.execute {}
+                _ = value.value
+            }
+        }
+        let pair = try #require(report.pairs?.first { $0.object == "value" })
+        #expect(pair.inOrder > 0 && pair.reversed > 0, "\(pair)")
+    }
+
+    @Test func `Law 33: two searches list the same pairs in the same order`() {
+        func pairs() -> [ConflictingPair]? {
+            search("again", schedules: 60) { sim in
+                let values = (0..<4).map { Tracked(0, name: "value \($0)") }
+                for name in ["alice", "bob", "carol"] {
+                    sim.spawn(name) { for value in values { value.value += 1 } }
+                }
+            }.pairs
+        }
+        let first = pairs()
+        #expect(first?.count ?? 0 > 10)
+        #expect(pairs() == first)
+    }
+
     @Test func `Law 33: locks and contexts are objects, too`() throws {
         let report = search("locks", schedules: 200) { sim in
             let section = CriticalSection()

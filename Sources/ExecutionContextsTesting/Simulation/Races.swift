@@ -63,7 +63,7 @@ struct Races {
                         || !racing.contains { $0 != one && clocks[$0][steps[one].thread] >= one }
                 }.sorted())
             starts.append(clock)
-            self.conflicts.append(Array(conflicts))
+            self.conflicts.append(conflicts.sorted())
             for earlier in conflicts { Self.join(&clock, clocks[earlier]) }
             for earlier in follows where earlier != index { Self.join(&clock, clocks[earlier]) }
             clock[step.thread] = index

@@ -18,9 +18,11 @@ public struct ConflictingPair: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         let pair = "\(first) '\(object)', \(second) '\(object)'"
         return reversed > 0
-            ? "\(pair): \(inOrder) times in this order, and \(reversed) times in the other"
-            : "\(pair): only in this order, \(inOrder) times"
+            ? "\(pair): \(Self.times(inOrder)) in this order, and \(Self.times(reversed)) in the other"
+            : "\(pair): only in this order, \(Self.times(inOrder))"
     }
+
+    private static func times(_ number: Int) -> String { number == 1 ? "once" : "\(number) times" }
 }
 
 /// Counts, over the schedules of a search, the orders of pairs of conflicting operations.

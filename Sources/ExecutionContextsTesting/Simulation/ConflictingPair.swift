@@ -1,8 +1,8 @@
 /// Two operations of different threads whose order made a difference: both used one object, at
-/// least one changed it, and nothing put one before the other.
+/// least one changed it, and in some schedule nothing else put one before the other.
 ///
-/// A search that has seen both orders of every pair has looked where most faults of threads are.
-/// It has not seen every order of all operations: only `.exhaustive` does.
+/// The counts are of the schedules whose steps were looked at (`SimulationReport.pairs`), also of
+/// those where something else put the two in order.
 public struct ConflictingPair: Hashable, Sendable, CustomStringConvertible {
     /// The name of the object.
     public let object: String

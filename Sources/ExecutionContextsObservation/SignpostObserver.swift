@@ -20,6 +20,8 @@ public struct SignpostObserver: ContextObserver {
         signposts = Signposts(subsystem: subsystem, category: category)
     }
 
+    public var isEnabled: Bool { signposts.isEnabled }
+
     public func enqueued(_ job: ObservedWork) {
         signposts.beginWaiting(Self.number(of: job), Self.label(of: job))
     }

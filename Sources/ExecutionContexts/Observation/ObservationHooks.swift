@@ -3,16 +3,31 @@ internal import Synchronization
 // What the library `ExecutionContextsObservation` uses beyond the public API. Like other libraries,
 // it also uses `require` and `SimulationHooks`.
 
-/// The lock of a recorder's events: for some nanoseconds of exclusion.
+/// The lock of a recorder's events and of a watchdog's jobs: for some nanoseconds of exclusion.
 ///
 /// Not generic, unlike `Guarded`: another module cannot specialize a generic lock.
-package struct RecordingLock: ~Copyable, Sendable {
+package struct ObservationLock: ~Copyable, Sendable {
     private let guarded = Guarded<Void>(())
 
     package init() {}
 
     /// Runs `body` with the lock held; no user code may run in it (law 9).
     package borrowing func withLock(_ body: () -> Void) { guarded.withLock { _ in body() } }
+}
+
+/// An observer that takes the job itself, and the instants at which something happened.
+package protocol JobObserver: ContextObserver, AnyObject {
+    /// A job was submitted.
+    func enqueued(_ job: ObservedJob)
+
+    /// A job is about to run.
+    func started(_ job: ObservedJob, at instant: ContextInstant)
+
+    /// A job has run.
+    func finished(_ job: ObservedJob, started: ContextInstant, at instant: ContextInstant)
+
+    /// A job will never run.
+    func abandoned(_ job: ObservedJob, at instant: ContextInstant)
 }
 
 extension ObservedWork.Identity {
@@ -50,9 +65,7 @@ private final class ObservedFuture: FutureState, @unchecked Sendable {
         _ name: String, _ time: any TimeSource,
         _ ended: @escaping @Sendable (ObservedWork, ContextInstant, ObservedWork.Identity?) -> Void
     ) {
-        value = ObservedWork(
-            id: 1, view: ObservedNumbers().view, context: name, enqueued: time.now,
-            timeSource: time.identity, submitter: ObservedJob.running)
+        value = ObservedWork(1, from: ObservedOrigin(name), by: time)
         self.time = time
         self.ended = ended
         super.init(tag: Self.holdsUntilCompletion)

@@ -1,29 +1,23 @@
 /// A view that reports submission, start and end of each job to an observer.
 struct Observed<Base: ExecutionContext>: ContextDecorator {
     let base: Base
-    private let observer: any ContextObserver
-    private let numbers = ObservedNumbers()
+    private let view: ObservedView
 
-    init(_ base: Base, by observer: any ContextObserver) {
+    init(_ base: Base, by observer: some ContextObserver) {
         self.base = base
-        self.observer = observer
+        view = ObservedView(of: base, by: observer)
     }
 
-    func decorate(_ work: @escaping Work) -> Work {
-        let job = begin()
-        return { job.run(work) }
-    }
+    func decorate(_ work: @escaping Work) -> Work { view.decorate(work) }
+
+    func execute(_ work: consuming @escaping Work) { view.execute(consume work) }
+
+    func enqueue(_ work: consuming @escaping Work) { view.enqueue(consume work) }
+
+    var name: String { view.name }
 
     // For a job that a waiting thread took over, the observer sees an empty job.
     var runsAnywhere: Bool { base.runsAnywhere }
-
-    private func begin() -> ObservedJob {
-        let time = time
-        let job = ObservedWork(
-            id: numbers.next(), view: numbers.view, context: name, enqueued: time.now,
-            timeSource: time.identity, submitter: ObservedJob.running)
-        return ObservedJob(job, in: time, observer: observer)
-    }
 }
 
 // An observer is notified of the job that an inline job is a part of.
@@ -37,7 +31,8 @@ extension Observed: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let job = begin()
+        guard view.isEnabled else { return try base.sync(body) }
+        let job = view.begin()
         return try base.sync { () throws(Failure) -> Value in try job.run(body) }
     }
 }
@@ -45,12 +40,14 @@ extension Observed: SynchronousBarrierContext where Base: SynchronousBarrierCont
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let job = begin()
+        guard view.isEnabled else { return try base.syncBarrier(body) }
+        let job = view.begin()
         return try base.syncBarrier { () throws(Failure) -> Value in try job.run(body) }
     }
 
     func hold() -> ExclusiveHold {
-        let job = begin()
+        guard view.isEnabled else { return base.hold() }
+        let job = view.begin()
         let hold = base.hold()
         let start = job.started()
         return hold.then { job.ended(start) }

@@ -1,50 +1,58 @@
 internal import Synchronization
 
 /// The completion guard of an observed job: it runs and ends, or is dropped.
-final class ObservedJob: Sendable {
-    private let job: ObservedWork
-    private let observer: any ContextObserver
+@safe package class ObservedJob: @unchecked Sendable {
+    // Unchecked because it can be inherited from; it has constants and an atomic.
+    package final let work: ObservedWork
     private let time: any TimeSource
+    /// Kept by the view, which is the origin of `work`.
+    private let reports: Unmanaged<JobReports>
     private let hasStarted = Atomic<Bool>(false)
 
-    init(_ job: ObservedWork, in time: any TimeSource, observer: any ContextObserver) {
-        self.job = job
-        self.time = time
-        self.observer = observer
-        observer.enqueued(job)
+    init(of view: ObservedView, in time: consuming any TimeSource) {
+        work = ObservedWork(view.next(), from: view, by: time)
+        self.time = consume time
+        unsafe reports = view.unretained
+        report { $0.enqueued(self) }
     }
 
     // The job was dropped. Relaxed: the last release of this object comes after all others.
     deinit {
         guard !hasStarted.load(ordering: .relaxed) else { return }
-        observer.abandoned(job, waited: job.enqueued.duration(to: time.now))
+        let now = time.now
+        report { $0.abandoned(self, at: now) }
+    }
+
+    @inline(__always)
+    private final func report(_ event: (JobReports) -> Void) {
+        unsafe reports._withUnsafeGuaranteedRef(event)
     }
 
     /// Runs `body` as this job: what it submits has this job as its submitter.
-    func run<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    @inline(__always)
+    final func run<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         let start = started()
-        // Retained by hand, since `running` reads it from the frame: a lifetime that lasts to the
-        // end of a scope ends early if `body` does not return.
-        let retained = unsafe Unmanaged.passRetained(self)
-        defer {
-            ended(start)
-            unsafe retained.release()
-        }
-        return try unsafe Frame.enter(Frame.owner(self), note: Self.note) { () throws(Failure) in
-            try body()
+        defer { ended(start) }
+        // The frame points to the identity on this stack, not to this object: a lifetime that lasts
+        // to the end of a scope ends early if `body` does not return.
+        var identity = work.identity
+        return try unsafe withUnsafePointer(to: &identity) { (identity) throws(Failure) in
+            try unsafe Frame.enter(Frame.Owner(identity), note: Self.note, body)
         }
     }
 
-    func started() -> ContextInstant {
+    final func started() -> ContextInstant {
         let now = time.now
         hasStarted.store(true, ordering: .relaxed)
-        observer.started(job, waited: job.enqueued.duration(to: now))
+        report { $0.started(self, at: now) }
         return now
     }
 
-    func ended(_ start: ContextInstant) {
-        observer.finished(
-            job, waited: job.enqueued.duration(to: start), ran: start.duration(to: time.now))
+    final func ended(_ start: ContextInstant) {
+        let now = time.now
+        report { $0.finished(self, started: start, at: now) }
     }
 
     /// Marks the frames of observed jobs; `DrainContinuation` has the notes 1 and 2.
@@ -53,18 +61,23 @@ final class ObservedJob: Sendable {
     /// The observed job that runs on this thread; the innermost if several do.
     static var running: ObservedWork.Identity? {
         guard let owner = unsafe Frame.owner(noting: note) else { return nil }
-        // A frame is on the stack only while its job runs, and `run` has retained that job.
-        return unsafe Unmanaged<ObservedJob>.fromOpaque(owner).takeUnretainedValue().job.identity
+        // A frame is on the stack only while its job runs, and so is the identity beside it.
+        return unsafe owner.load(as: ObservedWork.Identity.self)
     }
 }
 
-/// Numbers an observed view and its jobs.
-final class ObservedNumbers: Sendable {
-    private static let views = Atomic<UInt64>(0)
-    private let last = Atomic<UInt64>(0)
+/// An observed job that a context is given to run.
+final class ObservedClosure: ObservedJob, @unchecked Sendable {
+    // Unchecked because its superclass is; it adds a constant.
+    private let closure: Work
 
-    // Relaxed: the numbers order nothing, they only differ.
-    let view = views.add(1, ordering: .relaxed).newValue
+    init(
+        of view: ObservedView, in time: consuming any TimeSource,
+        _ closure: consuming @escaping Work
+    ) {
+        self.closure = consume closure
+        super.init(of: view, in: consume time)
+    }
 
-    func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+    func run() { run(closure) }
 }

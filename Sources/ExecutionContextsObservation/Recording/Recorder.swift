@@ -25,7 +25,7 @@ public final class Recorder: ContextObserver {
     // Unchecked: accessed in `withRing` only, under the lock, which also makes the run-time
     // exclusivity checks superfluous.
     @exclusivity(unchecked) private nonisolated(unsafe) var ring: RecorderRing
-    private let lock = RecordingLock()
+    private let lock = ObservationLock()
     private let paused = Atomic<Bool>(false)
 
     /// Makes a recorder that keeps `capacity` events; a capacity below 1 traps with a message.
@@ -41,32 +41,39 @@ public final class Recorder: ContextObserver {
 
     // MARK: Observing
 
-    public func enqueued(_ job: ObservedWork) { record(.enqueued, job) }
+    // Relaxed: a job that is submitted meanwhile may be recorded or not.
+    public var isEnabled: Bool { !paused.load(ordering: .relaxed) }
 
-    public func started(_ job: ObservedWork, waited: Duration) {
-        record(.started, job, after: waited)
+    public func enqueued(_ job: ObservedWork) {
+        record(.enqueued, job, started: job.enqueued, ended: job.enqueued)
     }
 
     public func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {
-        record(.finished, job, after: waited, ran: ran)
+        let start = job.enqueued.advanced(by: waited)
+        record(.finished, job, started: start, ended: start.advanced(by: ran))
+    }
+
+    public func started(_ job: ObservedWork, waited: Duration) {
+        let start = job.enqueued.advanced(by: waited)
+        record(.started, job, started: start, ended: start)
     }
 
     public func abandoned(_ job: ObservedWork, waited: Duration) {
-        record(.abandoned, job, after: waited)
+        let end = job.enqueued.advanced(by: waited)
+        record(.abandoned, job, started: end, ended: end)
     }
 
     private func record(
-        _ kind: RecordedEvent.Kind, _ job: ObservedWork, after waited: Duration = .zero,
-        ran: Duration = .zero
+        _ kind: RecordedEvent.Kind, _ job: ObservedWork, started: ContextInstant,
+        ended: ContextInstant
     ) {
-        // Checked before the conversions, which a paused recorder does not need.
-        guard !isPaused else { return }
-        let start = job.enqueued.advanced(by: waited)
-        let entry = RecorderEntry(
-            kind, job.identity, thread: SimulationHooks.thread,
-            enqueued: job.enqueued.nanoseconds, started: start.nanoseconds,
-            ended: start.advanced(by: ran).nanoseconds, submitter: job.submitter)
-        withRing { $0.add(entry, of: job.context, in: job.timeSource, isAsync: false) }
+        guard isEnabled else { return }
+        let event = RecorderEntry(
+            kind: kind, thread: SimulationHooks.thread, lane: 0, job: job.identity,
+            enqueued: job.enqueued.nanoseconds, started: started.nanoseconds,
+            ended: ended.nanoseconds, submitter: job.submitter, completer: nil)
+        guard let packed = PackedEvent(event) else { return recordLong(event, job, isAsync: false) }
+        lock.withLock { unsafe ring.add(packed, of: job) }
     }
 
     /// Records an event of an `Async`, which only begins and ends.
@@ -74,13 +81,21 @@ public final class Recorder: ContextObserver {
         _ kind: RecordedEvent.Kind, _ future: ObservedWork, ended: ContextInstant,
         completer: ObservedWork.Identity?
     ) {
-        guard !isPaused else { return }
+        guard isEnabled else { return }
         let start = future.enqueued.nanoseconds
         let entry = RecorderEntry(
-            kind, future.identity, thread: SimulationHooks.thread, enqueued: start,
-            started: start, ended: ended.nanoseconds, submitter: future.submitter,
-            completer: completer)
-        withRing { $0.add(entry, of: future.context, in: future.timeSource, isAsync: true) }
+            kind: kind, thread: SimulationHooks.thread, lane: 0, job: future.identity,
+            enqueued: start, started: start, ended: ended.nanoseconds,
+            submitter: future.submitter, completer: completer)
+        guard let packed = PackedEvent(entry) else {
+            return recordLong(entry, future, isAsync: true)
+        }
+        lock.withLock { unsafe ring.add([packed], of: future, isAsync: true) }
+    }
+
+    private func recordLong(_ event: RecorderEntry, _ job: ObservedWork, isAsync: Bool) {
+        let parts = PackedEvent.long(event)
+        lock.withLock { unsafe ring.add(parts, of: job, isAsync: isAsync) }
     }
 
     private func withRing<Result>(_ body: (inout RecorderRing) -> Result) -> Result {
@@ -92,15 +107,15 @@ public final class Recorder: ContextObserver {
     // MARK: Pausing
 
     /// Whether the recorder ignores reports.
-    // Relaxed: a concurrent report may be kept or not.
-    public var isPaused: Bool { paused.load(ordering: .relaxed) }
+    public var isPaused: Bool { !isEnabled }
 
     /// Keeps the recorded events, and ignores reports until `resume()`.
     public func pause() { paused.store(true, ordering: .relaxed) }
 
-    /// Records again.
+    /// Records again the jobs that are submitted from now on.
     ///
-    /// For a job that was submitted during the pause, its start and its end carry all its facts.
+    /// A job that was submitted during the pause is not recorded. One that was submitted before it
+    /// and goes on after it is.
     public func resume() { paused.store(false, ordering: .relaxed) }
 
     /// Discards the recorded events and names.
@@ -137,6 +152,31 @@ public final class Recorder: ContextObserver {
     }
 
     private var snapshot: (entries: [RecorderEntry], lanes: [RecorderLane], overwritten: Int) {
-        withRing { ($0.copy(), $0.lanes, $0.overwritten) }
+        let (parts, lanes, overwritten) = withRing { ($0.copy(), $0.lanes, $0.overwritten) }
+        var entries: [RecorderEntry] = []
+        entries.reserveCapacity(parts.count)
+        var index = 0
+        while index < parts.count {
+            entries.append(PackedEvent.unpacked(parts, at: index))
+            index += parts[index].length
+        }
+        return (entries, lanes, overwritten)
+    }
+}
+
+// The observed views of the core report to a recorder in this way.
+extension Recorder: JobObserver {
+    package func enqueued(_ job: ObservedJob) { enqueued(job.work) }
+
+    package func started(_ job: ObservedJob, at instant: ContextInstant) {
+        record(.started, job.work, started: instant, ended: instant)
+    }
+
+    package func finished(_ job: ObservedJob, started: ContextInstant, at instant: ContextInstant) {
+        record(.finished, job.work, started: started, ended: instant)
+    }
+
+    package func abandoned(_ job: ObservedJob, at instant: ContextInstant) {
+        record(.abandoned, job.work, started: instant, ended: instant)
     }
 }

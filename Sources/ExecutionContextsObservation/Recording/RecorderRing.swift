@@ -8,9 +8,11 @@ struct RecorderRing {
     private(set) var lanes: [RecorderLane] = []
     private(set) var overwritten = 0
 
-    private var entries: [RecorderEntry] = []
-    /// The index of the next event, once the ring is full.
-    private var next = 0
+    private let slots: Slots
+    /// The index of the oldest event, and how many slots are in use from there on.
+    private var first = 0
+    private var used = 0
+    private var count = 0
     private var numbers: [RecorderLane: UInt32] = [:]
     /// A cache of the lanes of views that reported recently, to avoid a look-up of their names.
     private var recent = [Recent](repeating: Recent(view: 0, lane: 0), count: 64)
@@ -20,31 +22,76 @@ struct RecorderRing {
         var lane: UInt32
     }
 
+    /// Memory that no event has reached costs no physical memory.
+    @safe private final class Slots: @unchecked Sendable {
+        // Unchecked: reached only through the ring, and so under the recorder's lock.
+        let memory: UnsafeMutableBufferPointer<PackedEvent>
+
+        var count: Int { unsafe memory.count }
+
+        init(_ count: Int) { unsafe memory = .allocate(capacity: count) }
+
+        deinit { unsafe memory.deallocate() }
+    }
+
     static let laneLimit = 1000
 
     init(capacity: Int) {
         self.capacity = capacity
-        // Reserved and untouched: memory that no event has reached costs no physical memory.
-        entries.reserveCapacity(capacity)
+        // A long event takes three.
+        slots = Slots(max(capacity, 3))
     }
 
-    mutating func add(
-        _ entry: RecorderEntry, of name: String, in timeSource: ObjectIdentifier, isAsync: Bool
-    ) {
-        var entry = entry
-        entry.lane = lane(of: entry.job.view, name, timeSource, isAsync)
-        if entries.count < capacity { return entries.append(entry) }
-        entries[next] = entry
-        next = next + 1 == capacity ? 0 : next + 1
+    /// Adds an event of `job` that is not long.
+    @inline(__always)
+    mutating func add(_ event: PackedEvent, of job: borrowing ObservedWork) {
+        var event = event
+        event.setLane(lane(of: job, isAsync: false))
+        add(event)
+    }
+
+    /// Adds an event in any form.
+    mutating func add(_ parts: [PackedEvent], of job: borrowing ObservedWork, isAsync: Bool) {
+        let lane = lane(of: job, isAsync: isAsync)
+        // Makes room for all of them first, so that a part never overwrites another one's event.
+        while slots.count < used + parts.count { overwriteOldest() }
+        for (index, part) in parts.enumerated() {
+            var part = part
+            part.setLane(lane)
+            if index == 0 { add(part) } else { append(part) }
+        }
+    }
+
+    private mutating func add(_ event: PackedEvent) {
+        if count == capacity { overwriteOldest() }
+        if used == slots.count { overwriteOldest() }
+        count += 1
+        append(event)
+    }
+
+    private mutating func append(_ part: PackedEvent) {
+        let end = first + used
+        let size = slots.count
+        unsafe slots.memory[end < size ? end : end - size] = part
+        used += 1
+    }
+
+    private mutating func overwriteOldest() {
+        let length = unsafe slots.memory[first].length
+        let size = slots.count
+        first = first + length < size ? first + length : first + length - size
+        used -= length
+        count -= 1
         overwritten += 1
     }
 
-    private mutating func lane(
-        of view: UInt64, _ name: String, _ timeSource: ObjectIdentifier, _ isAsync: Bool
-    ) -> UInt32 {
+    @inline(__always)
+    private mutating func lane(of job: borrowing ObservedWork, isAsync: Bool) -> UInt32 {
+        let view = job.view
         let slot = Int(truncatingIfNeeded: view) & 63
         if recent[slot].view == view { return recent[slot].lane }
-        let lane = number(RecorderLane(name: name, timeSource: timeSource, isAsync: isAsync))
+        let lane = number(
+            RecorderLane(name: job.context, timeSource: job.timeSource, isAsync: isAsync))
         recent[slot] = Recent(view: view, lane: lane)
         return lane
     }
@@ -64,15 +111,16 @@ struct RecorderRing {
         return number
     }
 
-    /// Copies the events in order, into memory of their own.
-    ///
-    /// Shared memory would make the next event copy it, under the lock.
-    func copy() -> [RecorderEntry] {
-        var copy: [RecorderEntry] = []
-        copy.reserveCapacity(entries.count)
-        copy.append(contentsOf: entries[next...])
-        copy.append(contentsOf: entries[..<next])
-        return copy
+    /// Copies the events in order, into memory of their own, still packed.
+    func copy() -> [PackedEvent] {
+        unsafe [PackedEvent](unsafeUninitializedCapacity: used) { target, count in
+            let tail = min(used, slots.count - first)
+            unsafe target.baseAddress?.initialize(
+                from: slots.memory.baseAddress.unsafelyUnwrapped + first, count: tail)
+            unsafe (target.baseAddress.map { unsafe $0 + tail })?.initialize(
+                from: slots.memory.baseAddress.unsafelyUnwrapped, count: used - tail)
+            count = used
+        }
     }
 }
 
@@ -82,57 +130,4 @@ struct RecorderLane: Hashable, Sendable {
     let timeSource: ObjectIdentifier
     /// Whether it consists of `Async`s, not of jobs.
     let isAsync: Bool
-}
-
-/// One event with all that is known of its job by then: older events may have been overwritten.
-struct RecorderEntry: Sendable {
-    let kind: RecordedEvent.Kind
-    let thread: UInt32
-    var lane: UInt32 = 0
-    let job: ObservedWork.Identity
-    let enqueued: Int64
-    /// Of a job that never started, when it was dropped.
-    let started: Int64
-    let ended: Int64
-    // Plain numbers, with 0 for none: optionals would be half as large again. Views count from 1.
-    private let submittingView: UInt64
-    private let submittingJob: UInt64
-    private let completingView: UInt64
-    private let completingJob: UInt64
-
-    init(
-        _ kind: RecordedEvent.Kind, _ job: ObservedWork.Identity, thread: UInt32, enqueued: Int64,
-        started: Int64, ended: Int64, submitter: ObservedWork.Identity?,
-        completer: ObservedWork.Identity? = nil
-    ) {
-        self.kind = kind
-        self.job = job
-        self.thread = thread
-        self.enqueued = enqueued
-        self.started = started
-        self.ended = ended
-        submittingView = submitter?.view ?? 0
-        submittingJob = submitter?.job ?? 0
-        completingView = completer?.view ?? 0
-        completingJob = completer?.job ?? 0
-    }
-
-    var submitter: ObservedWork.Identity? {
-        submittingView == 0
-            ? nil : ObservedWork.Identity(ofView: submittingView, job: submittingJob)
-    }
-
-    var completer: ObservedWork.Identity? {
-        completingView == 0
-            ? nil : ObservedWork.Identity(ofView: completingView, job: completingJob)
-    }
-
-    /// When the event happened.
-    var moment: Int64 {
-        switch kind {
-        case .enqueued: enqueued
-        case .started, .abandoned: started
-        case .finished: ended
-        }
-    }
 }

@@ -3,17 +3,21 @@ public import ExecutionContexts
 /// A view whose jobs are watched by a monitor.
 struct Watched<Base: ExecutionContext>: PlainView {
     let base: Base
-    let monitor: StallMonitor
+    private let view: WatchedView
 
-    func decorate(_ work: @escaping Work) -> Work {
-        let job = begin()
-        return { job.run(work) }
+    init(base: Base, monitor: StallMonitor) {
+        self.base = base
+        view = WatchedView(of: base, by: monitor)
     }
+
+    func decorate(_ work: @escaping Work) -> Work { view.decorate(work) }
+
+    func execute(_ work: consuming @escaping Work) { view.execute(consume work) }
+
+    func enqueue(_ work: consuming @escaping Work) { view.enqueue(consume work) }
 
     // For a job that a waiting thread took over, the monitor sees an empty job.
     var runsAnywhere: Bool { base.runsAnywhere }
-
-    private func begin() -> WatchedGuard { monitor.begin(in: name, by: time) }
 }
 
 extension Watched: BarrierContext where Base: BarrierContext {}
@@ -24,7 +28,7 @@ extension Watched: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let job = begin()
+        let job = view.begin()
         return try base.sync { () throws(Failure) -> Value in try job.run(body) }
     }
 }
@@ -32,15 +36,15 @@ extension Watched: SynchronousBarrierContext where Base: SynchronousBarrierConte
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let job = begin()
+        let job = view.begin()
         return try base.syncBarrier { () throws(Failure) -> Value in try job.run(body) }
     }
 
     func hold() -> ExclusiveHold {
-        let job = begin()
+        let job = view.begin()
         let hold = base.hold()
-        let runAlarm = job.started()
-        return hold.then { job.ended(runAlarm) }
+        job.started()
+        return hold.then { job.ended() }
     }
 }
 
@@ -60,8 +64,9 @@ extension ExecutionContext {
     /// in the time of this context. Pass a context that a stall of this one does not stall as well.
     /// A limit that is not above zero traps with a message.
     ///
-    /// A job that ends in time leaves nothing behind: its delay is cancelled. Memory is
-    /// proportional to the number of waiting jobs.
+    /// All jobs share one delay, and memory is proportional to the number of unfinished jobs. In
+    /// system time the delay may outlast the last job, by the limit at most; in virtual time it is
+    /// cancelled with it. It goes with the view at the latest.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,

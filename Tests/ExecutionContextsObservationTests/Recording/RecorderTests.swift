@@ -86,8 +86,14 @@ struct RecorderTests {
         #expect(recorder.events.isEmpty)
         recorder.resume()
         manual.runReady()
-        // The submission is not recorded; the later events hold its facts.
-        #expect(recorder.events.map(\.kind) == [.started, .finished])
+        #expect(recorder.events.isEmpty)
+        // A job that was submitted before a pause is recorded again after it.
+        view.execute {}
+        recorder.pause()
+        manual.stall(for: .seconds(1))
+        recorder.resume()
+        manual.runReady()
+        #expect(recorder.events.map(\.kind) == [.enqueued, .started, .finished])
         #expect(recorder.jobs[0].waited == .seconds(1))
         recorder.clear()
         #expect(recorder.events.isEmpty)

@@ -1,0 +1,49 @@
+internal import Synchronization
+
+/// What is common to the jobs of an observed view, whatever the type of its base.
+///
+/// Not generic: code in another module that makes a view of an existential would run the generic
+/// code unspecialized, at several times the cost.
+@safe final class ObservedView: ObservedOrigin, @unchecked Sendable {
+    // Unchecked because its superclass is; it adds constants and an atomic.
+    private let base: any ExecutionContext
+    private let reports: JobReports
+    /// `reports`, which this object keeps, without a retain for each use.
+    let unretained: Unmanaged<JobReports>
+    private let last = Atomic<UInt64>(0)
+
+    init(of base: some ExecutionContext, by observer: some ContextObserver) {
+        self.base = base
+        reports = .to(observer)
+        unsafe unretained = .passUnretained(reports)
+        super.init(base.name)
+    }
+
+    /// Whether a job that is submitted now is reported.
+    var isEnabled: Bool { unsafe unretained._withUnsafeGuaranteedRef { $0.isEnabled } }
+
+    /// The number of the next job. Relaxed: the numbers order nothing, they only differ.
+    func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+
+    /// Begins a job that the caller runs itself.
+    func begin() -> ObservedJob { ObservedJob(of: self, in: base.time) }
+
+    /// Returns `work` with reports around it; itself where nobody wants them.
+    @inline(__always)
+    func decorate(_ work: consuming @escaping Work) -> Work {
+        guard isEnabled else { return work }
+        let job = ObservedClosure(of: self, in: base.time, consume work)
+        return { job.run() }
+    }
+
+    func execute(_ work: consuming @escaping Work) {
+        // Unmanaged, so that this frame holds no reference when the base runs the work (law 10).
+        let decorated = UnmanagedWork(decorate(consume work))
+        base.execute(decorated.assembled())
+    }
+
+    func enqueue(_ work: consuming @escaping Work) {
+        let decorated = UnmanagedWork(decorate(consume work))
+        base.enqueue(decorated.assembled())
+    }
+}

@@ -1,0 +1,65 @@
+internal import Synchronization
+
+/// One job as an observer sees it.
+public struct ObservedWork: Sendable, Identifiable {
+    /// What the jobs of one view have in common: stored once, since a job is made often.
+    let origin: ObservedOrigin
+    /// The number of the job: unique within its view, in the order of submission.
+    public let id: UInt64
+    /// When it was submitted, in the time of its context.
+    public let enqueued: ContextInstant
+    /// The identity of that time: instants of jobs with equal ones are comparable.
+    public let timeSource: ObjectIdentifier
+    /// The observed job that submitted it: the one running on the submitting thread, of any
+    /// context.
+    public let submitter: Identity?
+
+    init(_ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource) {
+        self.origin = origin
+        self.id = id
+        enqueued = time.now
+        timeSource = time.identity
+        submitter = ObservedJob.running
+    }
+
+    /// The number of the observed view that it was submitted to, unique in the process.
+    public var view: UInt64 { origin.view }
+
+    /// The name of the context.
+    public var context: String { origin.name }
+
+    /// The identity of a job, unique in the process.
+    public struct Identity: Hashable, Sendable {
+        /// The number of the observed view.
+        public let view: UInt64
+        /// The number of the job within the view.
+        public let job: UInt64
+    }
+
+    /// The identity of the job, unique in the process.
+    public var identity: Identity { Identity(view: view, job: id) }
+}
+
+extension ObservedWork: Hashable {
+    /// Whether both are the same job.
+    public static func == (left: ObservedWork, right: ObservedWork) -> Bool {
+        left.identity == right.identity
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}
+
+/// Where observed jobs come from: one view of a context, or one `Async`.
+class ObservedOrigin: @unchecked Sendable {
+    // Unchecked because it can be inherited from; it has constants only.
+    final let view: UInt64
+    final let name: String
+
+    private static let views = Atomic<UInt64>(0)
+
+    init(_ name: String) {
+        self.name = name
+        // Relaxed: the numbers order nothing, they only differ.
+        view = Self.views.add(1, ordering: .relaxed).newValue
+    }
+}

@@ -1,0 +1,116 @@
+internal import ExecutionContexts
+
+/// One event in five words, as a recorder's ring keeps it.
+///
+/// | form | header | job | submitter | instant | spans |
+/// |---|---|---|---|---|---|
+/// | short | ran, high | view, number | view, number | of the event | waited; ran, low |
+/// | completed | ran, high | view; ran, low | view, number | of the event | completer |
+/// | long: 1 | | view | number | enqueued | started |
+/// | long: 2 | | submitter's view | number | ended | thread |
+/// | long: 3 | | completer's view | number | | |
+///
+/// Each header also has the form, the kind, the lane and the thread. An event is long, and takes
+/// three of these, where a number does not fit: of a view or a job, from 2^32 on; of a thread, from
+/// 2^24; of a wait or a run, from 2^44 nanoseconds, which are four hours.
+struct PackedEvent: BitwiseCopyable {
+    private var header: UInt64
+    private var job: UInt64 = 0
+    private var submitter: UInt64 = 0
+    private var instant: Int64 = 0
+    private var spans: UInt64 = 0
+
+    private enum Form { static let short: UInt64 = 0, completed: UInt64 = 1, long: UInt64 = 2 }
+
+    // Header: 2 bits of the form, 2 of the kind, 12 of the lane, 24 of the thread, 24 of `ran`.
+    private static let lanes = 4, threads = 16, high = 40
+
+    /// How many of these the event takes, which begins with this one.
+    var length: Int { header & 3 == Form.long ? 3 : 1 }
+
+    /// Adds the lane, which is known later than the rest.
+    mutating func setLane(_ lane: UInt32) { header |= UInt64(lane) << Self.lanes }
+
+    /// The event in one part; nil if it is long. Its lane is not in it.
+    @inline(__always)
+    init?(_ event: RecorderEntry) {
+        let waited = UInt64(bitPattern: event.started &- event.enqueued)
+        let ran = UInt64(bitPattern: event.ended &- event.started)
+        // Zero for none: views count from 1.
+        let (above, number) = (event.submitter?.view ?? 0, event.submitter?.job ?? 0)
+        guard (event.job.view | event.job.job | above | number) >> 32 == 0,
+            event.thread >> 24 == 0
+        else { return nil }
+        header = UInt64(event.kind.rawValue) << 2 | UInt64(event.thread) << Self.threads
+        job = event.job.view << 32
+        submitter = above << 32 | number
+        instant = event.ended
+        if let completer = event.completer {
+            // The end of an `Async`, which is job 1 of its own view and does not wait.
+            guard event.job.job == 1, waited == 0, ran >> 56 == 0,
+                (completer.view | completer.job) >> 32 == 0
+            else { return nil }
+            header |= Form.completed | (ran >> 32) << Self.high
+            job |= ran & 0xFFFF_FFFF
+            spans = completer.view << 32 | completer.job
+        } else {
+            guard (waited | ran) >> 44 == 0 else { return nil }
+            header |= Form.short | (ran >> 20) << Self.high
+            job |= event.job.job
+            spans = waited | ran << 44
+        }
+    }
+
+    /// The three parts of a long event.
+    static func long(_ event: borrowing RecorderEntry) -> [PackedEvent] {
+        let header = Form.long | UInt64(event.kind.rawValue) << 2
+        var parts = [PackedEvent](repeating: PackedEvent(header: header), count: 3)
+        parts[0].job = event.job.view
+        parts[0].submitter = event.job.job
+        parts[0].instant = event.enqueued
+        parts[0].spans = UInt64(bitPattern: event.started)
+        parts[1].job = event.submitter?.view ?? 0
+        parts[1].submitter = event.submitter?.job ?? 0
+        parts[1].instant = event.ended
+        parts[1].spans = UInt64(event.thread)
+        parts[2].job = event.completer?.view ?? 0
+        parts[2].submitter = event.completer?.job ?? 0
+        return parts
+    }
+
+    private init(header: UInt64) { self.header = header }
+
+    /// The event that begins at `index`.
+    static func unpacked(_ parts: [PackedEvent], at index: Int) -> RecorderEntry {
+        let first = parts[index]
+        let kind = RecordedEvent.Kind(rawValue: UInt8(first.header >> 2 & 3))!
+        let lane = UInt32(first.header >> lanes & 0xFFF)
+        if first.length == 3 {
+            let (second, third) = (parts[index + 1], parts[index + 2])
+            return RecorderEntry(
+                kind: kind, thread: UInt32(second.spans), lane: lane,
+                job: ObservedWork.Identity(ofView: first.job, job: first.submitter),
+                enqueued: first.instant, started: Int64(bitPattern: first.spans),
+                ended: second.instant, submitter: identity(second.job, second.submitter),
+                completer: identity(third.job, third.submitter))
+        }
+        let isCompleted = first.header & 3 == Form.completed
+        let high = first.header >> Self.high
+        let ran = Int64(
+            isCompleted ? high << 32 | first.job & 0xFFFF_FFFF : high << 20 | first.spans >> 44)
+        let waited = isCompleted ? 0 : Int64(first.spans & (1 << 44 - 1))
+        let started = first.instant - ran
+        return RecorderEntry(
+            kind: kind, thread: UInt32(first.header >> threads & 0xFF_FFFF), lane: lane,
+            job: ObservedWork.Identity(
+                ofView: first.job >> 32, job: isCompleted ? 1 : first.job & 0xFFFF_FFFF),
+            enqueued: started - waited, started: started, ended: first.instant,
+            submitter: identity(first.submitter >> 32, first.submitter & 0xFFFF_FFFF),
+            completer: isCompleted
+                ? identity(first.spans >> 32, first.spans & 0xFFFF_FFFF) : nil)
+    }
+
+    private static func identity(_ view: UInt64, _ job: UInt64) -> ObservedWork.Identity? {
+        view == 0 ? nil : ObservedWork.Identity(ofView: view, job: job)
+    }
+}

@@ -1,0 +1,24 @@
+internal import ExecutionContexts
+
+/// One event with all that is known of its job by then: older events may have been overwritten.
+struct RecorderEntry: Hashable, Sendable {
+    let kind: RecordedEvent.Kind
+    let thread: UInt32
+    let lane: UInt32
+    let job: ObservedWork.Identity
+    let enqueued: Int64
+    /// Of a job that never started, when it was dropped.
+    let started: Int64
+    let ended: Int64
+    let submitter: ObservedWork.Identity?
+    let completer: ObservedWork.Identity?
+
+    /// When the event happened.
+    var moment: Int64 {
+        switch kind {
+        case .enqueued: enqueued
+        case .started, .abandoned: started
+        case .finished: ended
+        }
+    }
+}

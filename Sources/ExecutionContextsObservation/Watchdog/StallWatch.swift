@@ -1,0 +1,68 @@
+internal import ExecutionContexts
+
+/// Watches the jobs of one view in one time, with one alarm for all of them.
+final class StallWatch: @unchecked Sendable {
+    // Unchecked, also at run time: accessed in `update` only, under the monitor's lock.
+    @exclusivity(unchecked) private var jobs: WatchedJobs
+    let time: any TimeSource
+    private let monitor: StallMonitor
+
+    init(_ monitor: StallMonitor, _ time: any TimeSource) {
+        self.monitor = monitor
+        self.time = time
+        unsafe jobs = WatchedJobs(limit: monitor.limit, isThrifty: time !== SystemTime.shared)
+    }
+
+    /// The number of the next job.
+    func next() -> UInt64 { monitor.next() }
+
+    /// Whether it has no job and no alarm; the caller has the lock.
+    var isIdle: Bool { unsafe jobs.isIdle }
+
+    func didSubmit(_ job: WatchedJob) {
+        let now = time.now
+        set(update { $0.submit(job, now) })
+    }
+
+    func didStart(_ job: WatchedJob) {
+        let now = time.now
+        set(update { $0.start(job, now) })
+    }
+
+    /// The job has ended, or was dropped.
+    func didEnd(_ job: WatchedJob) { update { $0.end(job) }?.cancel() }
+
+    /// The view is gone: no job will come any more.
+    func retire() { update { $0.retire() }?.cancel() }
+
+    /// Schedules outside of the lock, since the time source may be a user's (law 9).
+    @inline(__always)
+    private func set(_ alarm: WatchedJobs.Alarm?) {
+        if let alarm { schedule(alarm) }
+    }
+
+    @inline(never)
+    private func schedule(_ alarm: WatchedJobs.Alarm) {
+        let delay = monitor.schedule(time, alarm.deadline) { self.fire(alarm.number) }
+        update { $0.didSet(alarm.number, delay) }?.cancel()
+    }
+
+    /// Runs on the reporting context, when the limit of the first job has passed.
+    private func fire(_ number: Int) {
+        let now = time.now
+        let (due, next) = update { $0.fire(number, now) }
+        set(next)
+        for stall in due {
+            monitor.report(
+                StalledJob(
+                    phase: stall.phase, job: stall.job, context: monitor.context,
+                    lasted: stall.since.duration(to: now), limit: monitor.limit))
+        }
+    }
+
+    private func update<Result>(_ change: (inout WatchedJobs) -> Result) -> Result {
+        var result: Result?
+        monitor.lock.withLock { result = unsafe change(&jobs) }
+        return result!
+    }
+}

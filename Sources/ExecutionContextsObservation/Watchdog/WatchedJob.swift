@@ -1,0 +1,127 @@
+internal import ExecutionContexts
+
+/// A watched job, and its place among those of its watch.
+class WatchedJob: @unchecked Sendable {
+    // Unchecked, also at run time: accessed under the monitor's lock only.
+    @exclusivity(unchecked) fileprivate final var place = Place()
+    final let number: UInt64
+    private let watch: StallWatch
+
+    enum Phase { case waiting, running, over }
+
+    /// Where the job is. A listed job is kept by the closure that its context holds, which takes it
+    /// out at the latest when the context releases it.
+    @safe fileprivate struct Place {
+        var phase = Phase.waiting
+        /// Since when it is listed.
+        var since = ContextInstant.never
+        /// Whether it is in a list: not once it was reported, and not once it is over.
+        var isListed = false
+        var previous: Unmanaged<WatchedJob>?
+        var next: Unmanaged<WatchedJob>?
+    }
+
+    init(_ watch: StallWatch) {
+        self.watch = watch
+        number = watch.next()
+        watch.didSubmit(self)
+    }
+
+    // Without an end its context dropped it. Read without the lock: no other thread writes it any
+    // more.
+    deinit { if unsafe place.phase != .over { watch.didEnd(self) } }
+
+    @inline(__always)
+    final func run<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        started()
+        defer { ended() }
+        return try body()
+    }
+
+    final func started() { watch.didStart(self) }
+
+    final func ended() { watch.didEnd(self) }
+
+    /// Marks the start; false if it is not the first.
+    final func begin() -> Bool {
+        guard unsafe place.phase == .waiting else { return false }
+        unsafe place.phase = .running
+        return true
+    }
+
+    /// Marks the end, and returns the phase that it ends.
+    final func end() -> Phase {
+        defer { unsafe place.phase = .over }
+        return unsafe place.phase
+    }
+}
+
+/// A watched job that a context is given to run.
+final class WatchedClosure: WatchedJob, @unchecked Sendable {
+    // Unchecked because its superclass is; it adds a constant.
+    private let closure: Work
+
+    init(_ watch: StallWatch, _ closure: consuming @escaping Work) {
+        self.closure = consume closure
+        super.init(watch)
+    }
+
+    func run() { run(closure) }
+}
+
+/// Jobs in the order in which they came; any of them can be taken out at once.
+///
+/// It never retains a job. A job whose last reference goes away waits in its `deinit` for the lock
+/// under which this list is used, so what is listed exists; but such a job must not be retained.
+@safe struct WatchedJobList {
+    private var head: Unmanaged<WatchedJob>?
+    private var tail: Unmanaged<WatchedJob>?
+
+    var isEmpty: Bool { unsafe head == nil }
+
+    /// The number of the first job, and since when it has been here.
+    var first: (since: ContextInstant, number: UInt64)? {
+        guard let head = unsafe head else { return nil }
+        return unsafe head._withUnsafeGuaranteedRef { unsafe ($0.place.since, $0.number) }
+    }
+
+    mutating func append(_ job: WatchedJob, _ now: ContextInstant) {
+        let place = unsafe Unmanaged.passUnretained(job)
+        unsafe job.place.since = now
+        unsafe job.place.isListed = true
+        unsafe job.place.previous = tail
+        if let last = unsafe tail {
+            unsafe last._withUnsafeGuaranteedRef { unsafe $0.place.next = place }
+        } else {
+            unsafe head = place
+        }
+        unsafe tail = place
+    }
+
+    mutating func removeFirst() {
+        if let head = unsafe head { _ = unsafe head._withUnsafeGuaranteedRef { remove($0) } }
+    }
+
+    /// Takes `job` out; false if it is in no list.
+    @discardableResult
+    mutating func remove(_ job: WatchedJob) -> Bool {
+        guard unsafe job.place.isListed else { return false }
+        let (previous, next) = unsafe (job.place.previous, job.place.next)
+        unsafe job.place.isListed = false
+        unsafe job.place.previous = nil
+        unsafe job.place.next = nil
+        if let previous = unsafe previous {
+            unsafe previous._withUnsafeGuaranteedRef { unsafe $0.place.next = next }
+        } else {
+            unsafe head = next
+        }
+        if let next = unsafe next {
+            unsafe next._withUnsafeGuaranteedRef { unsafe $0.place.previous = previous }
+        } else {
+            unsafe tail = previous
+        }
+        return true
+    }
+}

@@ -1,0 +1,62 @@
+internal import ExecutionContexts
+
+/// What is common to the jobs of a watched view, whatever the type of its base.
+///
+/// Not generic, like `ObservedView` and for its reason.
+final class WatchedView: @unchecked Sendable {
+    // Unchecked: `others` is accessed under the monitor's lock only.
+    private let base: any ExecutionContext
+    private let monitor: StallMonitor
+    /// The watch for the time that the base had when the view was made.
+    private let usual: StallWatch
+    /// Those for other times: a context may have another one in each simulation.
+    private var others: [StallWatch] = []
+
+    init(of base: some ExecutionContext, by monitor: StallMonitor) {
+        self.base = base
+        self.monitor = monitor
+        usual = StallWatch(monitor, base.time)
+    }
+
+    // No thread uses the view any more, so this needs no lock.
+    deinit { for watch in others + [usual] { watch.retire() } }
+
+    func begin() -> WatchedJob { WatchedJob(watch(base.time)) }
+
+    func decorate(_ work: consuming @escaping Work) -> Work {
+        let job = WatchedClosure(watch(base.time), consume work)
+        return { job.run() }
+    }
+
+    func execute(_ work: consuming @escaping Work) {
+        // Unmanaged, so that this frame holds no reference when the base runs the work (law 10).
+        let decorated = UnmanagedWork(decorate(consume work))
+        base.execute(decorated.assembled())
+    }
+
+    func enqueue(_ work: consuming @escaping Work) {
+        let decorated = UnmanagedWork(decorate(consume work))
+        base.enqueue(decorated.assembled())
+    }
+
+    private func watch(_ time: any TimeSource) -> StallWatch {
+        time === usual.time ? usual : otherWatch(time)
+    }
+
+    private func otherWatch(_ time: any TimeSource) -> StallWatch {
+        let fresh = StallWatch(monitor, time)
+        var found = fresh
+        // Freed outside of the lock.
+        var idle: [StallWatch] = []
+        monitor.lock.withLock {
+            if let known = others.first(where: { $0.time === time }) {
+                found = known
+            } else {
+                idle = others.filter(\.isIdle)
+                others.removeAll(where: \.isIdle)
+                others.append(fresh)
+            }
+        }
+        return withExtendedLifetime(idle) { found }
+    }
+}

@@ -20,7 +20,12 @@ enum GroundBenchmarks {
         compare(bench, "an Async mapped 10 times there and back") {
             hops(bench.count(2_000), over: $0)
         }
-        compare(bench, "an async function's 10 hops") { awaited(bench.count(2_000), over: $0) }
+        compare(bench, "an async function's 10 hops") {
+            awaited(bench.count(2_000), over: $0, by: nil)
+        }
+        compare(bench, "10 hops of an async function that prefers the ground") {
+            awaited(bench.count(2_000), over: $0, by: $0.taskExecutor)
+        }
     }
 
     /// Measures `body` over both contexts. It returns its number of operations when they are done.
@@ -95,12 +100,14 @@ enum GroundBenchmarks {
         return count * 11
     }
 
-    private static func awaited(_ count: Int, over base: any ExecutionContext) -> Int {
+    private static func awaited(
+        _ count: Int, over base: any ExecutionContext, by executor: (any TaskExecutor)?
+    ) -> Int {
         let (here, there): (any SerialContext, any SerialContext) = (
             base.serial(named: "here"), base.serial(named: "there")
         )
         sharedTally.expect(1)
-        Task.detached {
+        Task.detached(executorPreference: executor) {
             for _ in 0..<count {
                 for step in 0..<5 {
                     _ = try? await there.run { step }

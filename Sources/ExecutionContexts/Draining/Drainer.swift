@@ -76,7 +76,7 @@ class Drainer: @unchecked Sendable {
 }
 
 /// A context of the library's own that always runs each job once, and so needs no guard for it.
-protocol ReliableContext: ExecutionContext {}
+package protocol ReliableContext: ExecutionContext {}
 
 /// One drain, as the base gets it. A base that frees it unused has dropped the drain.
 private struct Drain: GuardedJob {

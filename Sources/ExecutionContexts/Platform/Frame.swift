@@ -6,7 +6,7 @@ internal import Synchronization
 /// The frames of a thread form a list on its stack, so nested owners see each other and a frame
 /// costs a few instructions. A frame exists exactly while its job runs. So its owner says yes in
 /// `isCurrent`, and never falsely (law 4).
-enum Frame {
+package enum Frame {
     /// The address of the object to which a frame belongs; the object outlives the frame.
     typealias Owner = UnsafeRawPointer
 
@@ -38,7 +38,7 @@ enum Frame {
 
     /// Ends the innermost frame's job: the next job holds nothing by the same number.
     @inline(__always)
-    static func endJob() { unsafe ec_frame_top().unsafelyUnwrapped.pointee.job = 0 }
+    package static func endJob() { unsafe ec_frame_top().unsafelyUnwrapped.pointee.job = 0 }
 
     /// The number of the job that the caller runs, or nil outside of the library's jobs.
     static var job: UInt64? {

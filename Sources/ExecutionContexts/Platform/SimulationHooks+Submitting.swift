@@ -34,7 +34,9 @@ extension SimulationHooks {
     ///
     /// No thread comes for a job in a forked child.
     @inline(__always)
-    static var isAnywhere: Bool { ec_mode() & UInt32(EC_MODE_SIMULATED | EC_MODE_FORKED) != 0 }
+    package static var isAnywhere: Bool {
+        ec_mode() & UInt32(EC_MODE_SIMULATED | EC_MODE_FORKED) != 0
+    }
 
     /// Traps in a forked child, which has none of the parent's threads that would run a job.
     private static func refuseInFork(_ name: @autoclosure () -> String) {

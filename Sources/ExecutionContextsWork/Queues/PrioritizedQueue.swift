@@ -17,7 +17,8 @@ public import ExecutionContexts
 /// The queue has no threads; its jobs run on an injected context (law 11). A job holds a permit
 /// from its hand-over to that context until it has ended: until its body has returned or thrown,
 /// also an async one, and for an ``OpenWork`` until the work was ended besides. The limit holds at
-/// every moment (law 32).
+/// every moment (law 32). On `.global` and `.pool` a job that has a permit may run on the thread
+/// of the job that had the permit before it, without a hand-over of its own.
 ///
 /// A released queue runs the jobs that it has accepted (law 10). If it is suspended then, it
 /// resumes, and a limit of 0 counts as 1, since no caller can change either any more. Any thread
@@ -78,7 +79,7 @@ public final class PrioritizedQueue: Sendable {
 extension PrioritizedQueue {
     /// Runs `work` on the queue's context when the queue chooses it, and reports no result.
     public func execute(priority: WorkPriority = .medium, _ work: consuming @escaping Work) {
-        core.submit(PlainJob(core.bound(consume work), refused: nil, of: core, priority))
+        core.submit(consume work, priority)
     }
 
     /// Runs `body` when the queue chooses it, and returns its value or its error as an `Async`.
@@ -87,11 +88,15 @@ extension PrioritizedQueue {
     /// `CancellationError`. A body that has begun runs to its end. If the context refuses or drops
     /// the job, the `Async` ends with a `Refusal` (law 1).
     @discardableResult
+    @inlinable
     public func submit<Value: Sendable>(
         priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) -> QueuedWork<Value> {
-        queued(BodyJob(body, Promise(fileID: fileID, line: line), of: core, priority))
+        QueuedWork(
+            submitBody(priority, fileID, line) {
+                do { return .success(try body()) } catch { return .failure(error) }
+            })
     }
 
     /// Runs an async `body` in a task on the queue's context when the queue chooses it, and returns
@@ -107,7 +112,11 @@ extension PrioritizedQueue {
         priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> QueuedWork<Value> {
-        queued(TaskJob(body, Promise(fileID: fileID, line: line), of: core, priority))
+        QueuedWork(
+            queued(
+                TaskJob(
+                    { do { return .success(try await body()) } catch { return .failure(error) } },
+                    at: .init(fileID: fileID, line: line), of: core, priority)))
     }
 
     /// Runs `body` when the queue chooses it. The work ends when the ``OpenWork`` is ended, perhaps
@@ -128,16 +137,27 @@ extension PrioritizedQueue {
         fileID: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (OpenWork<Value>) -> Void
     ) -> QueuedWork<Value> {
-        queued(
-            OpenJob(
-                body, "\(fileID):\(line)", Promise(fileID: fileID, line: line), of: core, priority))
+        QueuedWork(
+            queued(
+                OpenJob(
+                    { body(OpenWork($0)) }, at: .init(fileID: fileID, line: line), of: core,
+                    priority)))
     }
 
-    private func queued<Value: Sendable>(_ job: ResultJob<Value>) -> QueuedWork<Value> {
-        let work = QueuedWork(job)
-        job.promise.onCancel { job.asyncWasCancelled() }
-        job.entry = core.base.submissionTransform?({ job.perform() })
+    /// Not generic: only what the caller's type needs is in the caller.
+    @usableFromInline
+    func submitBody(
+        _ priority: WorkPriority, _ fileID: StaticString, _ line: UInt,
+        _ body: @escaping @Sendable () -> QueuedOutcome
+    ) -> ResultJob {
+        queued(BodyJob(body, at: .init(fileID: fileID, line: line), of: core, priority))
+    }
+
+    private func queued(_ job: ResultJob) -> ResultJob {
+        if let submissionTransform = core.submissionTransform {
+            job.entry = submissionTransform { job.perform() }
+        }
         core.submit(job)
-        return work
+        return job
     }
 }

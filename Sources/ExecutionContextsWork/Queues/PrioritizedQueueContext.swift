@@ -31,9 +31,7 @@ private struct PrioritizedQueueContext: ExecutionContext {
     }
 
     func enqueue(_ work: consuming @escaping Work) {
-        let core = queue.core
-        core.submit(
-            PlainJob(core.bound(consume work), refused: nil, of: core, priority), neverInline: true)
+        queue.core.submit(consume work, priority, neverInline: true)
     }
 
     func execute(
@@ -41,7 +39,8 @@ private struct PrioritizedQueueContext: ExecutionContext {
     ) {
         let core = queue.core
         core.submit(
-            PlainJob(core.bound(consume work), refused: consume refused, of: core, priority))
+            RefusableJob(
+                core.bound(consume work), refused: consume refused, of: core, priority))
     }
 
     /// False where the base says false. The base's true proves nothing here, since the base has
@@ -51,7 +50,7 @@ private struct PrioritizedQueueContext: ExecutionContext {
     func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }
 
     var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
-        queue.core.base.submissionTransform
+        queue.core.submissionTransform
     }
 
     var time: any TimeSource { queue.core.base.time }

@@ -1,39 +1,88 @@
 internal import ExecutionContexts
 
+/// What a queue holds for a job: its closure, or an object with more than a closure.
+struct QueuedItem: Sendable {
+    var work: Work?
+    var job: QueuedJob?
+
+    var isEmpty: Bool { work == nil && job == nil }
+
+    /// Moves the item out.
+    mutating func take() -> QueuedItem {
+        var taken = QueuedItem()
+        swap(&self, &taken)
+        return taken
+    }
+
+    /// Runs the job, and frees the closures that it consists of.
+    mutating func run() {
+        if let job { job.run() } else { work.take()?() }
+    }
+
+    /// Frees the closures of a job that never starts, and reports the error.
+    mutating func drop(_ error: any Error) {
+        work = nil
+        job.take()?.drop(error)
+    }
+}
+
 /// The queued jobs, one list per priority, and the number of permits in use. It is used under a
 /// lock.
 ///
-/// It runs nothing. Each queued job has a slot, and the lists link slots by number, so a job is
-/// removed or moved in constant time without touching its reference count.
+/// It runs nothing. Each job has a slot, and the lists link slots by number, so a job is removed or
+/// moved in constant time without touching its reference count.
+///
+/// | the slot | its job | its list |
+/// |---|---|---|
+/// | queued | waits for a permit | that of the job's priority |
+/// | handed over | has a permit; the base has a request for it | the last list |
+/// | reserved | none: it was cancelled | none, until the request for the slot ends |
+/// | free | none | the free slots |
+///
+/// Over a base that may refuse or drop a request, each request is for one slot. Over a reliable
+/// base requests are for `anySlot`: each runs the job that has had its permit for longest. Then no
+/// slot is reserved, and there are at least as many requests as jobs that were handed over.
 struct PrioritizedQueueState {
     private struct Slot {
-        var job: QueuedJob?
+        var item = QueuedItem()
         var next = none
         var previous = none
     }
-    private struct JobList {
+    private struct SlotList {
         var first = none
         var last = none
     }
 
     private static let none: Int32 = -1
+    /// In place of a slot: the first job that was handed over.
+    static let anySlot = none
+    /// The index of the list of the jobs that were handed over.
+    private static let handed = WorkPriority.highest.rawValue + 1
 
-    private var lists = [JobList](repeating: JobList(), count: WorkPriority.allCases.count)
+    private var lists = [SlotList](repeating: SlotList(), count: handed + 1)
     private var slots: [Slot] = []
     /// The first free slot; free slots are linked too.
     private var empty = none
+    private var usedSlots = 0
+    /// Bit n says whether a job of the priority with the raw value n is queued.
+    private var priorities: UInt8 = 0
     private(set) var pendingCount = 0
     private(set) var runningCount = 0
     var limit: Int
     var isSuspended = false
+    private let isBaseReliable: Bool
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, isBaseReliable: Bool) {
+        self.limit = limit
+        self.isBaseReliable = isBaseReliable
+    }
 
-    /// Appends a job to the list of its priority.
-    mutating func append(_ job: QueuedJob) {
-        job.slot = takeSlot()
-        slots[Int(job.slot)].job = job
-        link(job.slot, to: job.priority)
+    /// Moves a job to the end of the list of its priority.
+    mutating func append(_ item: inout QueuedItem, _ priority: WorkPriority) {
+        let slot = takeSlot()
+        item.job?.slot = slot
+        slots[Int(slot)].item = item.take()
+        link(slot, to: priority.rawValue)
         pendingCount += 1
     }
 
@@ -44,52 +93,115 @@ struct PrioritizedQueueState {
     /// were behind it.
     mutating func move(_ job: QueuedJob, to priority: WorkPriority) {
         if job.priority == priority { return }
-        unlink(job.slot, from: job.priority)
+        unlink(job.slot, from: job.priority.rawValue)
         if priority < job.priority {
-            linkFirst(job.slot, to: priority)
+            linkFirst(job.slot, to: priority.rawValue)
         } else {
-            link(job.slot, to: priority)
+            link(job.slot, to: priority.rawValue)
         }
         job.priority = priority
     }
 
-    /// Removes a queued job, which will never start.
-    mutating func withdraw(_ job: QueuedJob) {
-        remove(job)
+    /// Removes a queued job, which will never start, for the caller to free.
+    mutating func withdraw(_ job: QueuedJob) -> QueuedItem {
         job.phase = .over
+        unlink(job.slot, from: job.priority.rawValue)
+        pendingCount -= 1
+        return free(job.slot)
     }
 
-    /// Gives a free permit to the next job; nil if there is no permit or no job.
-    mutating func next() -> QueuedJob? {
-        guard pendingCount > 0, runningCount < limit, !isSuspended else { return nil }
-        guard let list = lists.last(where: { $0.first != Self.none }),
-            let job = slots[Int(list.first)].job
-        else { return nil }
-        remove(job)
-        job.phase = .handed
+    // MARK: Permits
+
+    /// Gives a free permit to the next job, and returns the slot for which the caller makes a
+    /// request; nil if there is no permit or no job.
+    mutating func next() -> Int32? {
+        guard priorities != 0, runningCount < limit, !isSuspended else { return nil }
+        let priority = UInt8.bitWidth - 1 - priorities.leadingZeroBitCount
+        let slot = lists[priority].first
+        unlink(slot, from: priority)
+        link(slot, to: Self.handed)
+        slots[Int(slot)].item.job?.phase = .handed
+        pendingCount -= 1
         runningCount += 1
-        return job
+        return isBaseReliable ? Self.anySlot : slot
     }
 
-    /// Returns the permit of a job.
-    mutating func returnPermit(_ job: QueuedJob) {
+    /// Gives a free permit to the next job, and returns the job that the calling request runs.
+    ///
+    /// That is the one that has had its permit for longest. A request that is on its way runs the
+    /// next job instead.
+    mutating func nextHere() -> QueuedItem? { next() == nil ? nil : begin(Self.anySlot) }
+
+    /// The request for a slot has come; returns its job, or nil if it has none any more.
+    mutating func begin(_ slot: Int32) -> QueuedItem? {
+        let slot = slot == Self.anySlot ? lists[Self.handed].first : slot
+        if slot == Self.none { return nil }
+        if slots[Int(slot)].item.isEmpty {
+            _ = free(slot)
+            return nil
+        }
+        unlink(slot, from: Self.handed)
+        let item = free(slot)
+        item.job?.phase = .started
+        return item
+    }
+
+    /// Whether the job of a slot reports its refusal; nil if the slot has no job any more.
+    func mayBeRefused(_ slot: Int32) -> Bool? {
+        if slot == Self.anySlot { return nil }
+        let item = slots[Int(slot)].item
+        return item.isEmpty ? nil : item.job?.mayBeRefused ?? false
+    }
+
+    /// Frees the slot of a request that was refused or dropped, and the permit of its job.
+    mutating func refuse(_ slot: Int32) -> QueuedItem? {
+        guard let item = begin(slot) else { return nil }
+        item.job?.phase = .over
+        runningCount -= 1
+        return item
+    }
+
+    /// Removes a job that was handed over and never starts, for the caller to free.
+    mutating func revoke(_ job: QueuedJob) -> QueuedItem {
         job.phase = .over
         runningCount -= 1
+        unlink(job.slot, from: Self.handed)
+        return isBaseReliable ? free(job.slot) : slots[Int(job.slot)].item.take()
     }
 
-    private mutating func remove(_ job: QueuedJob) {
-        unlink(job.slot, from: job.priority)
-        slots[Int(job.slot)] = Slot(next: empty)
-        empty = job.slot
-        pendingCount -= 1
-        // Release the memory of a long queue.
-        if pendingCount == 0, slots.count > 1024 {
-            slots = []
-            empty = Self.none
-        }
+    /// Returns the permit of a job that has ended, and gives it to the next one.
+    mutating func nextOfEnded() -> Int32? {
+        runningCount -= 1
+        return next()
     }
+
+    /// What a request does after a job.
+    enum Step {
+        case run(QueuedItem)
+        /// It ends; a slot needs a request, and the job's subscribers a notification.
+        case end(following: Int32?, mustNotify: Bool)
+    }
+
+    /// A job of a request has run. If the request may continue, it runs the next one.
+    ///
+    /// It does not if subscribers must be notified first: they may wait for the next job.
+    mutating func didRun(_ item: QueuedItem, mayContinue: Bool) -> Step {
+        guard let job = item.job else {
+            runningCount -= 1
+            if mayContinue, let next = nextHere() { return .run(next) }
+            return .end(following: next(), mustNotify: false)
+        }
+        let mustNotify = job.answersAtOnce && job.publishOutcome()
+        guard job.endPart() else { return .end(following: nil, mustNotify: mustNotify) }
+        runningCount -= 1
+        if mayContinue, !mustNotify, let next = nextHere() { return .run(next) }
+        return .end(following: next(), mustNotify: mustNotify)
+    }
+
+    // MARK: Slots
 
     private mutating func takeSlot() -> Int32 {
+        usedSlots += 1
         guard empty != Self.none else {
             slots.append(Slot())
             return Int32(slots.count - 1)
@@ -99,26 +211,39 @@ struct PrioritizedQueueState {
         return slot
     }
 
-    private mutating func link(_ slot: Int32, to priority: WorkPriority) {
-        let (list, last) = (priority.rawValue, lists[priority.rawValue].last)
+    private mutating func free(_ slot: Int32) -> QueuedItem {
+        let item = slots[Int(slot)].item.take()
+        slots[Int(slot)].next = empty
+        empty = slot
+        usedSlots -= 1
+        // Release the memory of a long queue.
+        if usedSlots == 0, slots.count > 1024 {
+            slots = []
+            empty = Self.none
+        }
+        return item
+    }
+
+    private mutating func link(_ slot: Int32, to list: Int) {
+        let last = lists[list].last
         slots[Int(slot)].next = Self.none
         slots[Int(slot)].previous = last
         if last == Self.none { lists[list].first = slot } else { slots[Int(last)].next = slot }
         lists[list].last = slot
+        if list < Self.handed { priorities |= 1 << UInt8(list) }
     }
 
-    private mutating func linkFirst(_ slot: Int32, to priority: WorkPriority) {
-        let (list, first) = (priority.rawValue, lists[priority.rawValue].first)
+    private mutating func linkFirst(_ slot: Int32, to list: Int) {
+        let first = lists[list].first
         slots[Int(slot)].next = first
         slots[Int(slot)].previous = Self.none
         if first == Self.none { lists[list].last = slot } else { slots[Int(first)].previous = slot }
         lists[list].first = slot
+        priorities |= 1 << UInt8(list)
     }
 
-    private mutating func unlink(_ slot: Int32, from priority: WorkPriority) {
-        let (list, next, previous) = (
-            priority.rawValue, slots[Int(slot)].next, slots[Int(slot)].previous
-        )
+    private mutating func unlink(_ slot: Int32, from list: Int) {
+        let (next, previous) = (slots[Int(slot)].next, slots[Int(slot)].previous)
         if previous == Self.none {
             lists[list].first = next
         } else {
@@ -129,5 +254,6 @@ struct PrioritizedQueueState {
         } else {
             slots[Int(next)].previous = previous
         }
+        if list < Self.handed, lists[list].first == Self.none { priorities &= ~(1 << UInt8(list)) }
     }
 }

@@ -12,14 +12,12 @@ public import ExecutionContexts
 /// A copy refers to the same job. The job also runs if no copy is kept. Any thread may use it.
 public struct QueuedWork<Value: Sendable>: Sendable {
     /// The result. Cancelling it cancels the job.
-    public let async: Async<Value>
+    public var async: Async<Value> { job.result(of: Value.self).async }
 
-    private let job: ResultJob<Value>
+    private let job: ResultJob
 
-    init(_ job: ResultJob<Value>) {
-        self.job = job
-        async = job.promise.async
-    }
+    @usableFromInline
+    init(_ job: ResultJob) { self.job = job }
 
     /// The priority, which orders the job while it is queued.
     ///
@@ -46,7 +44,7 @@ public struct QueuedWork<Value: Sendable>: Sendable {
     @discardableResult
     public func cancel() -> Bool {
         if job.core.cancel(job) { return true }
-        job.stop()
+        job.stop(Value.self)
         return false
     }
 

@@ -15,16 +15,16 @@ internal import Synchronization
 /// permit is freed too, and its `Async` ends with an error that says so (law 26). Any thread may
 /// end it, also inside the body.
 public final class OpenWork<Value: Sendable>: Sendable {
-    private let job: ResultJob<Value>
-    private let location: String
+    private let job: ResultJob
     private let isEnded = Atomic<Bool>(false)
 
-    init(_ job: ResultJob<Value>, location: String) {
-        self.job = job
-        self.location = location
-    }
+    init(_ job: ResultJob) { self.job = job }
 
-    deinit { fail(AsyncError.abandoned(promise: location)) }
+    // Relaxed: the last release comes after all calls.
+    deinit {
+        if isEnded.load(ordering: .relaxed) { return }
+        fail(AsyncError.abandoned(promise: job.location.text))
+    }
 
     /// Ends the work with a value; false if it had been ended before, which changes nothing
     /// (law 24).
@@ -42,7 +42,7 @@ public final class OpenWork<Value: Sendable>: Sendable {
     public func complete(_ outcome: Result<Value, any Error>) -> Bool {
         // Acquiring and releasing: a later caller sees what the first caller did before.
         guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return false }
-        job.core.end(job) { job.promise.complete(outcome) }
+        job.end(with: QueuedOutcome(outcome))
         return true
     }
 
@@ -51,38 +51,31 @@ public final class OpenWork<Value: Sendable>: Sendable {
     ///
     /// By then its `Async` has ended. The permit stays in use until what the body started has
     /// stopped and ends the work.
-    public func onCancel(_ body: @escaping Work) { job.promise.onCancel(body) }
+    public func onCancel(_ body: @escaping Work) { job.result(of: Value.self).onCancel(body) }
 }
 
 /// A job that continues after its body has returned.
-final class OpenJob<Value: Sendable>: ResultJob<Value>, @unchecked Sendable {
+final class OpenJob: ResultJob, @unchecked Sendable {
     // Unchecked: as for every job, `body` belongs to the thread that has moved the phase.
-    private var body: (@Sendable (OpenWork<Value>) -> Void)?
-    private let location: String
+    private var body: (@Sendable (ResultJob) -> Void)?
 
+    /// - Parameter body: makes the `OpenWork` of the job, which it passes on.
     init(
-        _ body: @escaping @Sendable (OpenWork<Value>) -> Void, _ location: String,
-        _ promise: Promise<Value>,
+        _ body: @escaping @Sendable (ResultJob) -> Void, at location: SubmissionLocation,
         of core: PrioritizedQueueCore, _ priority: WorkPriority
     ) {
         self.body = body
-        self.location = location
-        super.init(promise, of: core, priority)
+        super.init(at: location, of: core, priority)
         // The body, and the `OpenWork` that it receives.
         parts = 2
     }
 
-    override func perform() {
-        runBody()
-        core.end(self) {}
-    }
-
-    private func runBody() { body.take()!(OpenWork(self, location: location)) }
+    override func perform() { body.take()!(self) }
 
     override func drop(_ error: any Error) {
         body = nil
         super.drop(error)
     }
 
-    override func stop() { promise.async.cancel() }
+    override func stop<Value: Sendable>(_ type: Value.Type) { result(of: type).async.cancel() }
 }

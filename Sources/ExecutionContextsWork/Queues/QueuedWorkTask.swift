@@ -1,19 +1,21 @@
 internal import ExecutionContexts
 
 /// A job whose result a task returns.
-final class TaskJob<Value: Sendable>: ResultJob<Value>, @unchecked Sendable {
+final class TaskJob: ResultJob, @unchecked Sendable {
     // Unchecked: as for every job, `body` belongs to the thread that has moved the phase; `task`
     // and `isStopped` are accessed under the queue's lock only.
-    private var body: (@Sendable () async throws -> Value)?
+    private var body: (@Sendable () async -> QueuedOutcome)?
     private var task: Task<Void, Never>?
     private var isStopped = false
 
     init(
-        _ body: @escaping @Sendable () async throws -> Value, _ promise: Promise<Value>,
+        _ body: @escaping @Sendable () async -> QueuedOutcome, at location: SubmissionLocation,
         of core: PrioritizedQueueCore, _ priority: WorkPriority
     ) {
         self.body = body
-        super.init(promise, of: core, priority)
+        super.init(at: location, of: core, priority)
+        // The hand-over to the task, and the task.
+        parts = 2
     }
 
     override func perform() {
@@ -34,16 +36,10 @@ final class TaskJob<Value: Sendable>: ResultJob<Value>, @unchecked Sendable {
         task.escalatePriority(to: .high)
     }
 
-    private func start(_ body: @escaping @Sendable () async throws -> Value) -> Task<Void, Never> {
+    private func start(_ body: @escaping @Sendable () async -> QueuedOutcome) -> Task<Void, Never> {
         Task(executorPreference: core.base.taskExecutor) {
-            let outcome: Result<Value, any Error>
-            do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
-            self.end(outcome)
+            self.end(with: await body())
         }
-    }
-
-    private func end(_ outcome: Result<Value, any Error>) {
-        core.end(self) { promise.complete(outcome) }
     }
 
     override func drop(_ error: any Error) {
@@ -51,7 +47,7 @@ final class TaskJob<Value: Sendable>: ResultJob<Value>, @unchecked Sendable {
         super.drop(error)
     }
 
-    override func stop() { promise.async.cancel() }
+    override func stop<Value: Sendable>(_ type: Value.Type) { result(of: type).async.cancel() }
 
     override func asyncWasCancelled() {
         if core.cancel(self) { return }

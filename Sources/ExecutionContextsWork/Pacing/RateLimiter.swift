@@ -76,9 +76,8 @@ public final class RateLimiter: Sendable {
             let outcome = Result { try body() }
             promise.complete(outcome)
         }
-        let job = RateLimitedJob(work, dropped: { promise.fail($0) })
-        promise.onCancel { [core] in core.cancel(job) }
-        core.submit(job)
+        let number = core.submit(RateLimitedJob(work, dropped: { promise.fail($0) }))
+        promise.onCancel { [core] in core.cancel(number) }
         return promise.async
     }
 }

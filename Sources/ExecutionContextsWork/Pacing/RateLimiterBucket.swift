@@ -25,11 +25,13 @@ struct RateLimiterBucket {
     /// When the next token is available.
     func next(at now: ContextInstant) -> ContextInstant {
         guard let full else { return now }
-        return max(now, full.advanced(by: .nanoseconds(-allowance)))
+        return max(
+            now, ContextInstant(nanoseconds: full.nanoseconds.addingSaturating(-allowance)))
     }
 
     /// Takes a token, which must be available.
     mutating func take(at now: ContextInstant) {
-        full = max(full ?? now, now).advanced(by: .nanoseconds(interval))
+        let start = max(full ?? now, now).nanoseconds
+        full = ContextInstant(nanoseconds: start.addingSaturating(interval))
     }
 }

@@ -6,61 +6,71 @@ internal import ExecutionContexts
 /// submits one serving job, so a job that need not wait keeps the position in the context's queue
 /// that its submission has. Jobs that had to wait get one further serving job at a time.
 final class RateLimiterCore: @unchecked Sendable {
-    // Unchecked: `queue` is accessed inside `section` only.
+    // Unchecked, also at run time: `queue` is accessed inside `section` only.
     private let base: any SerialContext
     private let location: AlarmLocation
     private let section: CriticalSection
-    private var queue: RateLimiterQueue
+    @exclusivity(unchecked) private var queue: RateLimiterQueue
+    private let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
+    /// The context's time, outside of a simulation.
+    private let time: any TimeSource
 
     init(on base: some SerialContext, _ bucket: RateLimiterBucket, from location: AlarmLocation) {
         self.base = base
         self.location = location
         section = CriticalSection(name: "rate limiter on \(base.name)")
-        queue = RateLimiterQueue(bucket)
+        submissionTransform = base.submissionTransform
+        time = base.time
+        unsafe queue = RateLimiterQueue(bucket)
     }
 
     /// Binds the submitter's context values to the job, since another caller's serving job may run
     /// it.
-    func bound(_ work: @escaping Work) -> Work {
+    func bound(_ work: consuming @escaping Work) -> Work {
         // Not `??`: passing a closure through a generic function wraps it in an allocated thunk.
-        guard let submissionTransform = base.submissionTransform else { return work }
+        guard let submissionTransform else { return work }
         return submissionTransform(work)
     }
 
-    var pendingCount: Int { section.execute { queue.count } }
+    /// A simulation has its own time, whatever the limiter was made with.
+    private var now: ContextInstant { SimulationHooks.isAnywhere ? base.time.now : time.now }
 
-    func submit(_ job: RateLimitedJob) {
-        section.execute { queue.append(job) }
-        let (work, refused) = servingClosures(for: job)
+    @inline(__always)
+    private func withQueue<Result>(_ body: (inout RateLimiterQueue) -> Result) -> Result {
+        section.execute { unsafe body(&queue) }
+    }
+
+    var pendingCount: Int { withQueue { $0.count } }
+
+    /// Moves a job into the queue, and returns its number.
+    @discardableResult
+    func submit(_ job: consuming RateLimitedJob) -> Int {
+        var job = job
+        let isAwaited = job.isAwaited
+        let number = withQueue { $0.append(&job) }
+        let (work, refused) = CompletionGuard.closures(
+            for: ServingJob(core: self, number: number, isAwaited: isAwaited))
         base.execute(consume work, refused: consume refused)
+        return number
     }
 
-    // A function of its own: the closures alone keep the guard (`CompletionGuard.closures`).
-    private func servingClosures(
-        for job: RateLimitedJob
-    ) -> (work: Work, refused: @Sendable (Refusal) -> Void) {
-        let completion = CompletionGuard(ServingJob(core: self, job: job))
-        if job.isAwaited { return ({ completion.run() }, { completion.refuse($0) }) }
-        // The limiter has accepted the job: a full base takes it above its capacity.
-        let base = base
-        return ({ completion.run() }, { _ in base.enqueue { completion.run() } })
-    }
-
-    func cancel(_ job: RateLimitedJob) {
-        let now = base.time.now
-        let (wasQueued, effect) = section.execute {
-            (queue.remove(job), queue.arrange(at: now, in: section))
+    func cancel(_ number: Int) {
+        let now = now
+        var (job, effect) = withQueue {
+            ($0.remove(number), $0.arrange(at: now, in: section))
         }
-        if wasQueued { job.drop(CancellationError()) }
+        job?.drop(CancellationError())
         perform(effect)
     }
 
     /// Runs the first waiting job, if there is a token; on the context.
     private func serve(_ change: (inout RateLimiterQueue) -> Bool) {
-        let now = base.time.now
-        let (job, isArranged) = section.execute { () -> (RateLimitedJob?, Bool) in
-            guard change(&queue) else { return (nil, true) }
-            return (queue.begin(at: now), queue.isArranged)
+        let now = now
+        var job: RateLimitedJob?
+        let isArranged = withQueue { queue in
+            guard change(&queue) else { return true }
+            job = queue.begin(at: now)
+            return queue.isArranged
         }
         job?.run()
         // Checked again, since the job took time and may have submitted others.
@@ -68,17 +78,16 @@ final class RateLimiterCore: @unchecked Sendable {
     }
 
     private func arrange() {
-        let now = base.time.now
-        perform(section.execute { queue.arrange(at: now, in: section) })
+        let now = now
+        perform(withQueue { $0.arrange(at: now, in: section) })
     }
 
     private func perform(_ effect: RateLimiterQueue.Effect) {
         switch effect {
         case .nothing: break
         case .submitServingJob:
-            let completion = CompletionGuard(ServingJob(core: self, job: nil))
             // Never inline: many jobs that may begin would nest.
-            base.enqueue { completion.run() }
+            base.enqueue(CompletionGuard.work(for: ServingJob(core: self)))
         case .set(let alarm, let instant): set(alarm, at: instant, on: base)
         case .cancel(let alarm): alarm.cancel()
         }
@@ -88,14 +97,14 @@ final class RateLimiterCore: @unchecked Sendable {
         alarm.set(
             at: instant, on: base, from: location, fired: { alarm in self.serve { $0.end(alarm) } },
             dropped: { alarm in
-                if self.section.execute({ self.queue.end(alarm) }) { self.abandonAll() }
+                if self.withQueue({ $0.end(alarm) }) { self.abandonAll() }
             })
     }
 
     /// Drops all waiting jobs, since the context dropped what was to begin them.
     private func abandonAll() {
-        let jobs = section.execute { queue.takeAll() }
-        for job in jobs { job.drop(Refusal(.abandoned, by: base.name)) }
+        var jobs = withQueue { $0.takeAll() }
+        for index in jobs.indices { jobs[index].drop(Refusal(.abandoned, by: base.name)) }
         arrange()
     }
 
@@ -103,7 +112,8 @@ final class RateLimiterCore: @unchecked Sendable {
     private struct ServingJob: GuardedJob {
         let core: RateLimiterCore
         /// The job submitted with this serving job; nil if it serves jobs that have waited.
-        let job: RateLimitedJob?
+        var number: Int?
+        var isAwaited = false
 
         func run() {
             core.serve {
@@ -113,18 +123,24 @@ final class RateLimiterCore: @unchecked Sendable {
         }
 
         func refuse(_ refusal: Refusal) {
-            guard let job else {
-                core.section.execute { core.queue.endServingJob() }
-                return core.abandonAll()
-            }
-            let wasQueued = core.section.execute {
-                core.queue.endServingJob()
-                return core.queue.remove(job)
-            }
-            if wasQueued { job.drop(refusal) }
-            core.arrange()
+            if isAwaited { return end(refusal) }
+            // The limiter has accepted the job: a full base takes it above its capacity.
+            core.base.enqueue(CompletionGuard.work(for: self))
         }
 
-        func drop() { refuse(Refusal(.abandoned, by: core.base.name)) }
+        func drop() { end(Refusal(.abandoned, by: core.base.name)) }
+
+        private func end(_ refusal: Refusal) {
+            guard let number else {
+                core.withQueue { $0.endServingJob() }
+                return core.abandonAll()
+            }
+            var job = core.withQueue { queue in
+                queue.endServingJob()
+                return queue.remove(number)
+            }
+            job?.drop(refusal)
+            core.arrange()
+        }
     }
 }

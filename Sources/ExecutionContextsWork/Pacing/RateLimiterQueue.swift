@@ -1,30 +1,39 @@
 internal import ExecutionContexts
 
 /// A job that waits for a token.
-final class RateLimitedJob: @unchecked Sendable {
-    // Unchecked: the links and `isWaiting` are accessed inside the limiter's section. `work` and
-    // `dropped` belong to the thread that removed the job from the queue there.
-    fileprivate(set) var next: RateLimitedJob?
-    fileprivate(set) var previous: RateLimitedJob?
-    fileprivate(set) var isWaiting = false
+struct RateLimitedJob: Sendable {
+    /// Nil once the job has begun or was removed.
     private var work: Work?
+    /// Notifies the submitter if the job never begins; nil if that is not wanted.
     private var dropped: (@Sendable (any Error) -> Void)?
-    /// Whether the submitter is notified if the job never begins.
-    let isAwaited: Bool
+    fileprivate var number = 0
 
-    init(_ work: @escaping Work, dropped: (@Sendable (any Error) -> Void)?) {
-        self.work = work
+    init(_ work: consuming @escaping Work, dropped: (@Sendable (any Error) -> Void)?) {
+        self.work = consume work
         self.dropped = dropped
-        isAwaited = dropped != nil
     }
 
-    func run() {
+    private init(number: Int) { self.number = number }
+
+    /// Whether the submitter is notified if the job never begins.
+    var isAwaited: Bool { dropped != nil }
+
+    fileprivate var isEmpty: Bool { work == nil }
+
+    /// Moves the job out, and leaves an empty one with its number.
+    fileprivate mutating func take() -> RateLimitedJob {
+        var taken = RateLimitedJob(number: number)
+        swap(&self, &taken)
+        return taken
+    }
+
+    mutating func run() {
         dropped = nil
         work.take()?()
     }
 
     /// Called for a job that never begins: frees its captures, then notifies the submitter.
-    func drop(_ error: any Error) {
+    mutating func drop(_ error: any Error) {
         work = nil
         dropped.take()?(error)
     }
@@ -33,10 +42,13 @@ final class RateLimitedJob: @unchecked Sendable {
 /// The waiting jobs in order, the pending serving jobs and the alarm. It is used under the
 /// limiter's lock.
 ///
-/// The jobs are linked, since a cancelled one leaves from any position.
+/// The jobs stand in an array, in the order of their numbers. A cancelled job leaves an empty one
+/// in its place. Empty ones at the front are skipped, and when most are empty, they are removed.
 struct RateLimiterQueue {
-    private var first: RateLimitedJob?
-    private var last: RateLimitedJob?
+    private var jobs: [RateLimitedJob] = []
+    /// The index of the first job that waits, or the end.
+    private var start = 0
+    private var lastNumber = 0
     private(set) var count = 0
     private var bucket: RateLimiterBucket
     /// How many serving jobs the context has been given that have not run.
@@ -55,26 +67,42 @@ struct RateLimiterQueue {
         case cancel(Alarm)
     }
 
-    /// Appends a job. Its submitter submits a serving job.
-    mutating func append(_ job: RateLimitedJob) {
-        job.previous = last
-        if let last { last.next = job } else { first = job }
-        last = job
-        job.isWaiting = true
+    /// Moves a job to the end, and returns its number. Its submitter submits a serving job.
+    mutating func append(_ job: inout RateLimitedJob) -> Int {
+        lastNumber += 1
+        job.number = lastNumber
+        jobs.append(job.take())
         count += 1
         servingJobs += 1
+        return lastNumber
     }
 
-    /// Removes a job at any position; false if it is not in the queue.
-    mutating func remove(_ job: RateLimitedJob) -> Bool {
-        guard job.isWaiting else { return false }
-        if let previous = job.previous { previous.next = job.next } else { first = job.next }
-        if let next = job.next { next.previous = job.previous } else { last = job.previous }
-        job.next = nil
-        job.previous = nil
-        job.isWaiting = false
+    /// Removes the job with a number; nil if it does not wait any more.
+    mutating func remove(_ number: Int) -> RateLimitedJob? {
+        var (low, high) = (start, jobs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if jobs[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        guard low < jobs.count, jobs[low].number == number, !jobs[low].isEmpty else { return nil }
+        return take(low)
+    }
+
+    private mutating func take(_ index: Int) -> RateLimitedJob {
+        let job = jobs[index].take()
         count -= 1
-        return true
+        if count == 0 {
+            jobs.removeAll(keepingCapacity: jobs.count <= 1024)
+            start = 0
+        } else {
+            while jobs[start].isEmpty { start += 1 }
+            // As many as are left, so each job is moved a few times at most.
+            if jobs.count > 64, jobs.count > 2 * count {
+                jobs.removeAll { $0.isEmpty }
+                start = 0
+            }
+        }
+        return job
     }
 
     /// Counts a serving job that has run, or that never will.
@@ -89,19 +117,15 @@ struct RateLimiterQueue {
 
     /// Removes and returns the first job, if there is one and a token for it.
     mutating func begin(at now: ContextInstant) -> RateLimitedJob? {
-        guard let job = first, bucket.next(at: now) <= now else { return nil }
+        guard count > 0, bucket.next(at: now) <= now else { return nil }
         bucket.take(at: now)
-        _ = remove(job)
-        return job
+        return take(start)
     }
 
     /// Removes and returns all jobs.
     mutating func takeAll() -> [RateLimitedJob] {
         var all: [RateLimitedJob] = []
-        while let job = first {
-            _ = remove(job)
-            all.append(job)
-        }
+        while count > 0 { all.append(take(start)) }
         return all
     }
 
@@ -110,11 +134,11 @@ struct RateLimiterQueue {
     ///
     /// An alarm that is pending then is late, since a token was available before it fired, and
     /// finds nothing to do.
-    var isArranged: Bool { servingJobs > 0 || first == nil }
+    var isArranged: Bool { servingJobs > 0 || count == 0 }
 
     /// What the waiting jobs lack to begin in time. Call it after each change.
     mutating func arrange(at now: ContextInstant, in section: CriticalSection) -> Effect {
-        guard first != nil else { return alarm.take().map { .cancel($0) } ?? .nothing }
+        guard count > 0 else { return alarm.take().map { .cancel($0) } ?? .nothing }
         if servingJobs > 0 || alarm != nil { return .nothing }
         let instant = bucket.next(at: now)
         if instant <= now {

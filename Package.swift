@@ -130,7 +130,7 @@ let package = Package(
             name: "ExecutionContextsWorkTests",
             dependencies: [
                 "ExecutionContextsWork", "ExecutionContexts", "ExecutionContextsObservation",
-                "ExecutionContextsTesting", "TestSupport",
+                "ExecutionContextsTesting", "TestSupport", "Measuring",
             ]),
         .testTarget(
             name: "BirdsTests",

@@ -49,15 +49,6 @@ extension Async {
         state.addOnlooker(onlooker)
         return self
     }
-
-    /// Calls a closure of the main actor with the outcome, once, on the main queue, as a side
-    /// effect (law 26).
-    @discardableResult
-    public func tap(
-        on context: MainContext, _ callback: @escaping @MainActor @Sendable (Outcome) -> Void
-    ) -> Self {
-        tap(on: context.general) { outcome in MainActor.assumeIsolated { callback(outcome) } }
-    }
 }
 
 /// A state that stays in the queue of its source when it is cancelled, and so keeps the source

@@ -1,13 +1,13 @@
-// Overloads for the main context, with closures of the main actor. The general overloads are
+// Overloads for contexts on the main actor, with its closures. The general overloads are
 // disfavored; otherwise the compiler would choose them and then reject such a closure.
 extension Async {
-    /// Calls a closure of the main actor with the outcome, once, on the main queue, as long as
+    /// Calls a closure of the main actor with the outcome, once, on `context`, as long as
     /// `token` is valid.
     ///
-    /// Once the token has been invalidated on the main queue, the closure is not called (law 25).
+    /// Once the token has been invalidated on the main actor, the closure is not called (law 25).
     @discardableResult
     public func onComplete(
-        on context: MainContext, while token: InvalidationToken? = nil,
+        on context: some MainActorContext, while token: InvalidationToken? = nil,
         _ callback: @escaping @MainActor @Sendable (Outcome) -> Void
     ) -> Self {
         onComplete(on: context.general, while: token) { outcome in
@@ -15,20 +15,22 @@ extension Async {
         }
     }
 
-    /// Calls a closure of the main actor with the value, once, on the main queue, if it completes
+    /// Calls a closure of the main actor with the value, once, on `context`, if it completes
     /// with one (law 25).
     @discardableResult
     public func onSuccess(
-        on context: MainContext, _ callback: @escaping @MainActor @Sendable (Value) -> Void
+        on context: some MainActorContext,
+        _ callback: @escaping @MainActor @Sendable (Value) -> Void
     ) -> Self {
         onSuccess(on: context.general) { value in MainActor.assumeIsolated { callback(value) } }
     }
 
-    /// Calls a closure of the main actor with the error, once, on the main queue, if it completes
+    /// Calls a closure of the main actor with the error, once, on `context`, if it completes
     /// with one (law 25).
     @discardableResult
     public func onFailure(
-        on context: MainContext, _ callback: @escaping @MainActor @Sendable (any Error) -> Void
+        on context: some MainActorContext,
+        _ callback: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> Self {
         onFailure(on: context.general) { error in MainActor.assumeIsolated { callback(error) } }
     }
@@ -36,7 +38,7 @@ extension Async {
     /// Returns a future of what a closure of the main actor returns for the value; passes on an
     /// error.
     public func map<NewValue: Sendable>(
-        on context: MainContext,
+        on context: some MainActorContext,
         _ transform: @escaping @MainActor @Sendable (Value) throws -> NewValue
     ) -> Async<NewValue> {
         map(on: context.general) { value in try MainActor.assumeIsolated { try transform(value) } }
@@ -45,7 +47,7 @@ extension Async {
     /// Returns a future that completes like the one that a closure of the main actor returns for
     /// this value.
     public func flatMap<NewValue: Sendable>(
-        on context: MainContext,
+        on context: some MainActorContext,
         _ transform: @escaping @MainActor @Sendable (Value) throws -> Async<NewValue>
     ) -> Async<NewValue> {
         flatMap(on: context.general) { value in
@@ -55,11 +57,66 @@ extension Async {
 
     /// Returns a future of the value, or of what a closure of the main actor returns for the error.
     public func recover(
-        on context: MainContext,
+        on context: some MainActorContext,
         _ transform: @escaping @MainActor @Sendable (any Error) throws -> Value
     ) -> Async {
         recover(on: context.general) { error in
             try MainActor.assumeIsolated { try transform(error) }
+        }
+    }
+
+    /// Returns a future of the value, or of the error that a closure of the main actor returns for
+    /// the error.
+    public func mapError(
+        on context: some MainActorContext,
+        _ transform: @escaping @MainActor @Sendable (any Error) -> any Error
+    ) -> Async {
+        mapError(on: context.general) { error in MainActor.assumeIsolated { transform(error) } }
+    }
+
+    /// Returns a future of the value; for an error, one that completes like the one that a closure
+    /// of the main actor returns.
+    public func flatRecover(
+        on context: some MainActorContext,
+        _ transform: @escaping @MainActor @Sendable (any Error) throws -> Async
+    ) -> Async {
+        flatRecover(on: context.general) { error in
+            try MainActor.assumeIsolated { try transform(error) }
+        }
+    }
+
+    /// Calls a closure of the main actor with the outcome, once, on `context`, as a side effect
+    /// (law 26).
+    @discardableResult
+    public func tap(
+        on context: some MainActorContext,
+        _ callback: @escaping @MainActor @Sendable (Outcome) -> Void
+    ) -> Self {
+        tap(on: context.general) { outcome in MainActor.assumeIsolated { callback(outcome) } }
+    }
+
+    /// Returns a future of the first attempt that succeeds, or of the last one; the attempts are
+    /// closures of the main actor.
+    public static func retry(
+        attempts: Int, backoff: Backoff = .none, on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        while isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true },
+        _ body: @escaping @MainActor @Sendable (_ attempt: Int) throws -> Async
+    ) -> Async {
+        retry(
+            attempts: attempts, backoff: backoff, on: context.general, fileID: fileID, line: line,
+            while: isWorthwhile
+        ) { attempt in try MainActor.assumeIsolated { try body(attempt) } }
+    }
+
+    /// Returns a future of the values that a closure of the main actor provides for the elements,
+    /// in order, at most `limit` at a time.
+    public static func traverse<Elements: Sequence & Sendable>(
+        _ elements: Elements, atMost limit: Int, on context: some MainActorContext,
+        _ body: @escaping @MainActor @Sendable (Elements.Element) throws -> Async
+    ) -> Async<[Value]> where Elements.Element: Sendable {
+        traverse(elements, atMost: limit, on: context.general) { element in
+            try MainActor.assumeIsolated { try body(element) }
         }
     }
 }

@@ -11,6 +11,7 @@ extension Async {
     /// Attempts start on `context`, one after the other, and the delays between them are in its
     /// time (law 7), so it has no default. An error for which `isWorthwhile` is false is the
     /// outcome. Cancelling ends the delay, or cancels the current attempt.
+    @_disfavoredOverload
     public static func retry(
         attempts: Int, backoff: Backoff = .none, on context: some ExecutionContext,
         fileID: StaticString = #fileID, line: UInt = #line,

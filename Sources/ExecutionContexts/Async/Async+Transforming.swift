@@ -2,6 +2,7 @@ extension Async {
     /// Returns a future of `transform(value)`, run on `context`; an error is passed on.
     ///
     /// An error that `transform` throws is the outcome as well.
+    @_disfavoredOverload
     @inlinable
     public func map<NewValue: Sendable>(
         on context: some ExecutionContext = .immediate,
@@ -16,6 +17,7 @@ extension Async {
 
     /// Returns a future that completes like the one `transform` returns for this value, on
     /// `context`.
+    @_disfavoredOverload
     @inlinable
     public func flatMap<NewValue: Sendable>(
         on context: some ExecutionContext = .immediate,
@@ -28,6 +30,7 @@ extension Async {
 
     /// Returns a future of the value, or of the error that `transform` returns for the error, on
     /// `context`.
+    @_disfavoredOverload
     @inlinable
     public func mapError(
         on context: some ExecutionContext = .immediate,
@@ -43,6 +46,7 @@ extension Async {
     /// Returns a future of the value, or of what `transform` returns for the error, on `context`.
     ///
     /// If `transform` throws, its error is the outcome.
+    @_disfavoredOverload
     @inlinable
     public func recover(
         on context: some ExecutionContext = .immediate,
@@ -57,6 +61,7 @@ extension Async {
 
     /// Returns a future of the value; for an error, one that completes like the one `transform`
     /// returns, on `context`.
+    @_disfavoredOverload
     @inlinable
     public func flatRecover(
         on context: some ExecutionContext = .immediate,

@@ -10,6 +10,7 @@ extension Async {
     /// the sequence may be long. The first error is the outcome: no further element is started, and
     /// the pending ones are left; each is cancelled if it has no other interested subscriber (law
     /// 26).
+    @_disfavoredOverload
     public static func traverse<Elements: Sequence & Sendable>(
         _ elements: Elements, atMost limit: Int, on context: some ExecutionContext = .immediate,
         _ body: @escaping @Sendable (Elements.Element) throws -> Async

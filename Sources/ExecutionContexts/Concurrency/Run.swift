@@ -9,6 +9,7 @@ extension ExecutionContext {
     /// ```swift
     /// let rows = try await database.run { try store.fetch(query) }
     /// ```
+    @_disfavoredOverload
     public nonisolated(nonsending) func run<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
@@ -117,8 +118,16 @@ extension Async {
     }
 }
 
-extension MainContext {
-    /// Runs a closure of the main actor and returns a future of its value.
+extension MainActorContext {
+    /// Runs a closure of the main actor on this context and returns its value, or throws its error.
+    public nonisolated(nonsending) func run<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @MainActor @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await general.run(fileID: fileID, line: line) { try MainActor.assumeIsolated(body) }
+    }
+
+    /// Runs a closure of the main actor on this context and returns a future of its value.
     @discardableResult
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,

@@ -7,19 +7,11 @@ internal import Dispatch
 /// loop they are the same. After `dispatchMain()`, and after the first suspension of an async
 /// `main`, other threads serve the main queue: `Thread.isMainThread` is false there, and
 /// `isCurrent` is still true.
-public struct MainContext: ActorBackingContext, SynchronousBarrierContext, ForecastingContext {
+public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBarrierContext,
+    ForecastingContext
+{
     /// Makes the context; all are alike.
     public init() {}
-
-    /// Runs a closure of the main actor on the main queue.
-    public func execute(_ work: consuming @escaping @MainActor @Sendable () -> Void) {
-        SimulationHooks.willSubmitOutside(to: name)
-        submit(Self.plain(consume work))
-    }
-
-    private static func plain(_ work: @escaping @MainActor @Sendable () -> Void) -> Work {
-        { MainActor.assumeIsolated(work) }
-    }
 
     /// Waits for `body` to run on the main queue; on the main queue it runs at once.
     public func sync<Value, Failure: Error>(
@@ -96,23 +88,6 @@ public struct MainContext: ActorBackingContext, SynchronousBarrierContext, Forec
     /// There is one main queue, so it has one mark and one holder.
     private static let mark = SimulationHooks.making { QueueMark.of(.main) }
     private static let occupation = Guarded<Occupation?>(nil)
-}
-
-extension MainContext {
-    /// This context without its overloads for closures of the main actor, which call the general
-    /// ones.
-    var general: some ExecutionContext { self }
-
-    /// Runs a closure of the main actor on the main queue after a delay (law 7).
-    @discardableResult
-    public func schedule(
-        after delay: Duration, tolerance: Duration = .zero, fileID: StaticString = #fileID,
-        line: UInt = #line, _ work: @escaping @MainActor @Sendable () -> Void
-    ) -> DelayedWork {
-        let plain: Work = { MainActor.assumeIsolated(work) }
-        return general.schedule(
-            after: delay, tolerance: tolerance, fileID: fileID, line: line, plain)
-    }
 }
 
 extension ExecutionContext where Self == MainContext {

@@ -23,6 +23,7 @@ struct Exclusive<Base: ExecutionContext>: ContextDecorator, ForecastingContext {
 
 extension Exclusive: BarrierContext where Base: BarrierContext {}
 extension Exclusive: SerialContext where Base: SerialContext {}
+extension Exclusive: MainActorContext where Base: MainActorContext {}
 extension Exclusive: ActorBackingContext where Base: ActorBackingContext {}
 extension Exclusive: RefusingContext where Base: RefusingContext {}
 // Not a `SynchronousBarrierContext`: a hold may end on another thread, and a section belongs to
@@ -61,6 +62,21 @@ extension SerialContext {
 extension ActorBackingContext {
     /// This context, with each of its jobs inside `section` (law 16).
     public func exclusive(_ section: CriticalSection) -> some ActorBackingContext {
+        Exclusive(base: self, section: section)
+    }
+}
+
+extension MainActorContext {
+    /// This context, with each of its jobs inside `section` (law 16).
+    public func exclusive(_ section: CriticalSection) -> some MainActorContext {
+        Exclusive(base: self, section: section)
+    }
+}
+
+extension MainActorContext where Self: ActorBackingContext {
+    /// This context, with each of its jobs inside `section` (law 16).
+    public func exclusive(_ section: CriticalSection) -> some MainActorContext & ActorBackingContext
+    {
         Exclusive(base: self, section: section)
     }
 }

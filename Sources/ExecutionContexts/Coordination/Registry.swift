@@ -122,17 +122,17 @@ public final class Registry<Registrant: Sendable>: Sendable {
 
 // Closures of the main actor, which the general methods would not accept.
 extension Registry {
-    /// Calls a closure of the main actor with each registrant, in order, in one job on the main
-    /// queue.
+    /// Calls a closure of the main actor with each registrant, in order, in one job on
+    /// `main`.
     public func forEach(
-        on main: MainContext, _ body: @escaping @MainActor @Sendable (Registrant) -> Void
+        on main: some MainActorContext, _ body: @escaping @MainActor @Sendable (Registrant) -> Void
     ) {
         forEach(on: main.general) { registrant in MainActor.assumeIsolated { body(registrant) } }
     }
 
-    /// Calls each registered closure of the main actor with `event`, in order, in one job on the
-    /// main queue.
-    public func callAsFunction<Event: Sendable>(_ event: Event, on main: MainContext)
+    /// Calls each registered closure of the main actor with `event`, in order, in one job on
+    /// `main`.
+    public func callAsFunction<Event: Sendable>(_ event: Event, on main: some MainActorContext)
     where Registrant == @MainActor @Sendable (Event) -> Void {
         forEach(on: main) { $0(event) }
     }

@@ -42,6 +42,24 @@ extension ActorBackingContext {
     }
 }
 
+extension MainActorContext {
+    /// This context, whose jobs see this value of a thread-local while they run.
+    public func binding<Value: Sendable>(
+        _ local: ThreadLocalValue<Value>, to value: Value?
+    ) -> some MainActorContext {
+        Propagating(base: self, bind: binder(local, value))
+    }
+}
+
+extension MainActorContext where Self: ActorBackingContext {
+    /// This context, whose jobs see this value of a thread-local while they run.
+    public func binding<Value: Sendable>(
+        _ local: ThreadLocalValue<Value>, to value: Value?
+    ) -> some MainActorContext & ActorBackingContext {
+        Propagating(base: self, bind: binder(local, value))
+    }
+}
+
 private func binder<Value: Sendable>(
     _ local: ThreadLocalValue<Value>, _ value: Value?
 ) -> @Sendable (@escaping Work) -> Work {

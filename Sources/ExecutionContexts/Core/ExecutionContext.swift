@@ -30,6 +30,9 @@ public protocol ExecutionContext: Sendable {
     /// The context releases the closure right after it ran, where it ran (law 10). `consuming` says
     /// that the context owns the closure from the call on; a context of your own may leave that
     /// out.
+    // Disfavored, so that on the main actor the overload for its closures wins, also at the end of
+    // a chain of views.
+    @_disfavoredOverload
     func execute(_ work: consuming @escaping Work)
 
     /// Runs `work` like `execute`, but never on the caller before the call returns.
@@ -118,6 +121,7 @@ extension ExecutionContext {
     public var name: String { "\(Self.self)" }
 
     /// Runs `work` on this context: `context { ... }` is `context.execute { ... }`.
+    @_disfavoredOverload
     public func callAsFunction(_ work: consuming @escaping Work) { execute(consume work) }
 }
 

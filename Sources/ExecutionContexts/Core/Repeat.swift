@@ -17,6 +17,7 @@ extension ExecutionContext {
     /// `period` is not positive (law 7).
     ///
     /// - Returns: the repetition. Keep it to be able to cancel; released, it continues.
+    @_disfavoredOverload
     public func schedule(
         every period: Duration, policy: DriftPolicy = .skip, tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work

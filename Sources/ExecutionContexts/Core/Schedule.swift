@@ -21,6 +21,7 @@ extension ExecutionContext {
 
     /// Runs `work` on this context when its time has reached `deadline` (law 7).
     @discardableResult
+    @_disfavoredOverload
     @inlinable
     public func schedule(
         at deadline: ContextInstant, tolerance: Duration = .zero, fileID: StaticString = #fileID,

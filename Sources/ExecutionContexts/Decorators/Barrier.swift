@@ -22,3 +22,17 @@ extension ActorBackingContext {
         Named(base: self, name: name ?? self.name)
     }
 }
+
+extension MainActorContext {
+    /// Returns this context: a serial context runs each job as a barrier already (law 3).
+    public func barrier(named name: String? = nil) -> some MainActorContext {
+        Named(base: self, name: name ?? self.name)
+    }
+}
+
+extension MainActorContext where Self: ActorBackingContext {
+    /// Returns this context: a serial context runs each job as a barrier already (law 3).
+    public func barrier(named name: String? = nil) -> some MainActorContext & ActorBackingContext {
+        Named(base: self, name: name ?? self.name)
+    }
+}

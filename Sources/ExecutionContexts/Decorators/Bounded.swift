@@ -50,6 +50,18 @@ extension SerialContext {
     }
 }
 
+extension MainActorContext {
+    /// Returns a view of this context with at most `capacity` waiting jobs; `overflow` decides
+    /// beyond.
+    ///
+    /// Accepted jobs run one at a time and in order, as on this context.
+    public func bounded(
+        to capacity: Int, overflow: SerialOverflow
+    ) -> some MainActorContext & RefusingContext {
+        Bounded(self, capacity, overflow.policy)
+    }
+}
+
 /// One of the two kinds of bounded view, behind one type.
 enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     case counted(CountedView<Base>)
@@ -130,3 +142,4 @@ extension Bounded: BarrierContext where Base: BarrierContext {
 }
 
 extension Bounded: SerialContext where Base: SerialContext {}
+extension Bounded: MainActorContext where Base: MainActorContext {}

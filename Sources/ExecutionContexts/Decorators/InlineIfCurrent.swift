@@ -129,6 +129,7 @@ extension Bounded: PlainView {}
 
 extension InlineIfCurrent: BarrierContext where Base: BarrierContext {}
 extension InlineIfCurrent: SerialContext where Base: SerialContext {}
+extension InlineIfCurrent: MainActorContext where Base: MainActorContext {}
 extension InlineIfCurrent: ActorBackingContext where Base: ActorBackingContext {}
 extension InlineIfCurrent: SynchronousContext where Base: SynchronousContext {}
 extension InlineIfCurrent: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
@@ -164,4 +165,16 @@ extension SerialContext {
 extension ActorBackingContext {
     /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
     public func inlineIfCurrent() -> some ActorBackingContext { InlineIfCurrent(base: self) }
+}
+
+extension MainActorContext {
+    /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
+    public func inlineIfCurrent() -> some MainActorContext { InlineIfCurrent(base: self) }
+}
+
+extension MainActorContext where Self: ActorBackingContext {
+    /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
+    public func inlineIfCurrent() -> some MainActorContext & ActorBackingContext {
+        InlineIfCurrent(base: self)
+    }
 }

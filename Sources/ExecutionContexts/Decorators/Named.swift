@@ -8,6 +8,7 @@ struct Named<Base: ExecutionContext>: ContextDecorator {
 
 extension Named: BarrierContext where Base: BarrierContext {}
 extension Named: SerialContext where Base: SerialContext {}
+extension Named: MainActorContext where Base: MainActorContext {}
 extension Named: ActorBackingContext where Base: ActorBackingContext {}
 // Written by hand: the default binds what `decorate` adds, and this decorator adds nothing.
 extension Named: SynchronousContext where Base: SynchronousContext {
@@ -40,4 +41,16 @@ extension SerialContext {
 extension ActorBackingContext {
     /// Returns this context under another name, for messages and tools.
     public func named(_ name: String) -> some ActorBackingContext { Named(base: self, name: name) }
+}
+
+extension MainActorContext {
+    /// Returns this context under another name, for messages and tools.
+    public func named(_ name: String) -> some MainActorContext { Named(base: self, name: name) }
+}
+
+extension MainActorContext where Self: ActorBackingContext {
+    /// Returns this context under another name, for messages and tools.
+    public func named(_ name: String) -> some MainActorContext & ActorBackingContext {
+        Named(base: self, name: name)
+    }
 }

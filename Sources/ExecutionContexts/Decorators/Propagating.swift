@@ -20,6 +20,7 @@ struct Propagating<Base: ExecutionContext>: ContextDecorator {
 
 extension Propagating: BarrierContext where Base: BarrierContext {}
 extension Propagating: SerialContext where Base: SerialContext {}
+extension Propagating: MainActorContext where Base: MainActorContext {}
 extension Propagating: ActorBackingContext where Base: ActorBackingContext {}
 extension Propagating: RefusingContext where Base: RefusingContext {}
 extension Propagating: SynchronousContext where Base: SynchronousContext {
@@ -91,6 +92,24 @@ extension ActorBackingContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some ActorBackingContext {
+        Propagating(base: self, bind: binder(repeat each locals), bindsCallerValues: true)
+    }
+}
+
+extension MainActorContext {
+    /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
+    public func propagating<each Value: Sendable>(
+        _ locals: repeat TaskLocal<each Value>
+    ) -> some MainActorContext {
+        Propagating(base: self, bind: binder(repeat each locals), bindsCallerValues: true)
+    }
+}
+
+extension MainActorContext where Self: ActorBackingContext {
+    /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
+    public func propagating<each Value: Sendable>(
+        _ locals: repeat TaskLocal<each Value>
+    ) -> some MainActorContext & ActorBackingContext {
         Propagating(base: self, bind: binder(repeat each locals), bindsCallerValues: true)
     }
 }

@@ -53,6 +53,7 @@ extension ValidWhile: RefusingContext {
 
 extension ValidWhile: BarrierContext where Base: BarrierContext {}
 extension ValidWhile: SerialContext where Base: SerialContext {}
+extension ValidWhile: MainActorContext where Base: MainActorContext {}
 
 extension ExecutionContext {
     /// Returns a view of this context that runs jobs only while `token` is valid.
@@ -80,6 +81,15 @@ extension SerialContext {
     ///
     /// A job of an invalid token is skipped. The order of the other jobs is kept.
     public func valid(while token: InvalidationToken) -> some SerialContext & RefusingContext {
+        ValidWhile(base: self, token: token)
+    }
+}
+
+extension MainActorContext {
+    /// Returns a view of this context that runs jobs only while `token` is valid.
+    ///
+    /// A job of an invalid token is skipped. The order of the other jobs is kept.
+    public func valid(while token: InvalidationToken) -> some MainActorContext & RefusingContext {
         ValidWhile(base: self, token: token)
     }
 }

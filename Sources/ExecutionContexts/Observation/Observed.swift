@@ -25,6 +25,7 @@ extension Observed: PlainView {}
 
 extension Observed: BarrierContext where Base: BarrierContext {}
 extension Observed: SerialContext where Base: SerialContext {}
+extension Observed: MainActorContext where Base: MainActorContext {}
 extension Observed: ActorBackingContext where Base: ActorBackingContext {}
 extension Observed: RefusingContext where Base: RefusingContext {}
 extension Observed: SynchronousContext where Base: SynchronousContext {
@@ -82,6 +83,24 @@ extension ActorBackingContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
     public func observed(by observer: some ContextObserver) -> some ActorBackingContext {
+        Observed(self, by: observer)
+    }
+}
+
+extension MainActorContext {
+    /// Returns a view of this context that reports submission, start and end of each job to
+    /// `observer`.
+    public func observed(by observer: some ContextObserver) -> some MainActorContext {
+        Observed(self, by: observer)
+    }
+}
+
+extension MainActorContext where Self: ActorBackingContext {
+    /// Returns a view of this context that reports submission, start and end of each job to
+    /// `observer`.
+    public func observed(by observer: some ContextObserver) -> some MainActorContext
+        & ActorBackingContext
+    {
         Observed(self, by: observer)
     }
 }

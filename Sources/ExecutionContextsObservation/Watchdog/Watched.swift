@@ -22,6 +22,7 @@ struct Watched<Base: ExecutionContext>: PlainView {
 
 extension Watched: BarrierContext where Base: BarrierContext {}
 extension Watched: SerialContext where Base: SerialContext {}
+extension Watched: MainActorContext where Base: MainActorContext {}
 extension Watched: ActorBackingContext where Base: ActorBackingContext {}
 extension Watched: RefusingContext where Base: RefusingContext {}
 extension Watched: SynchronousContext where Base: SynchronousContext {
@@ -126,6 +127,42 @@ extension ActorBackingContext {
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (StalledJob) -> Void
     ) -> some ActorBackingContext {
+        Watched(
+            base: self,
+            monitor: StallMonitor(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+    }
+}
+
+extension MainActorContext {
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
+    ///
+    /// If one job occupies the context for long, it is reported as running, and those behind as
+    /// waiting.
+    public func watched(
+        limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
+        report: @escaping @Sendable (StalledJob) -> Void
+    ) -> some MainActorContext {
+        Watched(
+            base: self,
+            monitor: StallMonitor(
+                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+    }
+}
+
+extension MainActorContext where Self: ActorBackingContext {
+    /// Returns a view of this context that reports each job that waits or runs for more than
+    /// `limit`.
+    ///
+    /// If one job occupies the context for long, it is reported as running, and those behind as
+    /// waiting.
+    public func watched(
+        limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
+        fileID: StaticString = #fileID, line: UInt = #line,
+        report: @escaping @Sendable (StalledJob) -> Void
+    ) -> some MainActorContext & ActorBackingContext {
         Watched(
             base: self,
             monitor: StallMonitor(

@@ -40,10 +40,10 @@ public struct SharedWork<Value: Sendable>: Sendable {
         subscribe(priority, on: nil, handler)
     }
 
-    /// Calls a closure of the main actor with the events of the work, on the main queue.
+    /// Calls a closure of the main actor with the events of the work, on `main`.
     @discardableResult
     public func subscribe(
-        priority: WorkPriority = .medium, on main: MainContext,
+        priority: WorkPriority = .medium, on main: some MainActorContext,
         _ handler: @escaping @MainActor @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
         subscribe(priority, on: main.inlineIfCurrent()) { event in

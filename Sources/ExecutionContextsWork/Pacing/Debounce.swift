@@ -18,6 +18,7 @@ extension ExecutionContext {
     ///
     /// It is not for values that all count: it drops all but the last. To slow down jobs without
     /// dropping any, use `RateLimiter`.
+    @_disfavoredOverload
     public func debounced<Value: Sendable>(
         by interval: Duration, fileID: StaticString = #fileID, line: UInt = #line,
         _ action: @escaping @Sendable (Value) -> Void

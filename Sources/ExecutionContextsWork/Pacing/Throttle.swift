@@ -27,6 +27,7 @@ extension ExecutionContext {
     /// With a zero or negative interval each call counts, with `latest` in a later job of the
     /// context. If the context drops the delay, the value is dropped with it, like any job that a
     /// context drops. To wait until calls cease altogether, use `debounced(by:)`.
+    @_disfavoredOverload
     public func throttled<Value: Sendable>(
         to interval: Duration, _ choice: Throttling, fileID: StaticString = #fileID,
         line: UInt = #line,

@@ -1,7 +1,7 @@
-// A `@MainActor` closure does not convert to a plain `@Sendable` closure, so the main context has
-// overloads that take it with its isolation.
+// A `@MainActor` closure does not convert to a plain `@Sendable` closure, so contexts on the
+// main actor have overloads that take it with its isolation.
 
-extension MainContext {
+extension MainActorContext {
     /// Wraps a completion handler of the main actor without arguments, to run there once.
     public func callback(
         fileID: StaticString = #fileID, line: UInt = #line,

@@ -95,7 +95,7 @@ extension PrioritizedQueue {
     ) -> QueuedWork<Value> {
         QueuedWork(
             submitBody(priority, fileID, line) {
-                do { return .success(try body()) } catch { return .failure(error) }
+                do { return .success(QueuedValue(try body())) } catch { return .failure(error) }
             })
     }
 
@@ -115,7 +115,11 @@ extension PrioritizedQueue {
         QueuedWork(
             queued(
                 TaskJob(
-                    { do { return .success(try await body()) } catch { return .failure(error) } },
+                    {
+                        do { return .success(QueuedValue(try await body())) } catch {
+                            return .failure(error)
+                        }
+                    },
                     at: .init(fileID: fileID, line: line), of: core, priority)))
     }
 

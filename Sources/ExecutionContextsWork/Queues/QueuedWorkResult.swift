@@ -13,23 +13,33 @@ struct SubmissionLocation: Sendable {
 /// Not a `Result`: the jobs would be generic, and the type of each would be looked up at run time.
 @usableFromInline
 enum QueuedOutcome: Sendable {
+    /// A ``QueuedValue`` of the submission's type.
     case success(any Sendable)
     case failure(any Error)
 
-    init(_ result: Result<some Sendable, any Error>) {
+    init<Value: Sendable>(_ result: Result<Value, any Error>) {
         switch result {
-        case .success(let value): self = .success(value)
+        case .success(let value): self = .success(QueuedValue(value))
         case .failure(let error): self = .failure(error)
         }
     }
 
     func result<Value: Sendable>(of type: Value.Type) -> Result<Value, any Error> {
         switch self {
-        case .success(let value as Value): .success(value)
+        case .success(let carried as QueuedValue<Value>): .success(carried.value)
         case .success: preconditionFailure("A job has the type of its submission.")
         case .failure(let error): .failure(error)
         }
     }
+}
+
+/// The value of a job. A cast of the bare value would change an optional of an optional.
+@usableFromInline
+struct QueuedValue<Value: Sendable>: Sendable {
+    let value: Value
+
+    @usableFromInline
+    init(_ value: Value) { self.value = value }
 }
 
 /// A job with a result.

@@ -84,6 +84,26 @@ struct PrioritizedQueueRequestTests {
         #expect(!good.cancel())
     }
 
+    @Test(arguments: [false, true])
+    func `A value comes through as it is, whatever its type`(_ asksEarly: Bool) {
+        let queue = PrioritizedQueue(on: .immediate, limit: 1)
+        func outcome<Value: Sendable>(_ value: Value) -> Value? {
+            queue.suspend()
+            let work = queue.submit { value }
+            let early = asksEarly ? work.async : nil
+            queue.resume()
+            return try? (early ?? work.async).outcome?.get()
+        }
+        #expect(outcome(Int??.some(nil)) == .some(.some(nil)))
+        #expect(outcome(Int??.none) == .some(.none))
+        #expect(outcome([1, nil] as [Int?]) == [1, nil])
+        #expect(outcome(()) != nil)
+        let large = (1, 2, 3, 4, "five")
+        #expect(outcome(large).map { $0 == large } == true)
+        #expect(outcome(CancellationError() as any Error) is CancellationError)
+        #expect(outcome({ 7 } as @Sendable () -> Int)?() == 7)
+    }
+
     @Test func `Law 10: the value of a job whose Async nobody asks for is freed with the job`() {
         let queue = PrioritizedQueue(on: .immediate, limit: 1)
         let freed = Box(false)

@@ -73,14 +73,16 @@ enum ThreadSlots {
                     return true
                 }
             }
-            var block = unsafe firstBlock(thread).pointee.load(ordering: .acquiring)
+            // Sequentially consistent, too: in portable mode these loads must not pass the caller's
+            // own write either, or they would miss a block that has an announcement.
+            var block = unsafe firstBlock(thread).pointee.load(ordering: .sequentiallyConsistent)
             while let slots = unsafe Slot(bitPattern: block) {
                 for index in 1..<Int(blockCount) {
                     if unsafe slots[index].load(ordering: .sequentiallyConsistent) == word {
                         return true
                     }
                 }
-                block = unsafe slots[0].load(ordering: .acquiring)
+                block = unsafe slots[0].load(ordering: .sequentiallyConsistent)
             }
             return false
         }
@@ -111,14 +113,18 @@ enum ThreadSlots {
         var link = unsafe firstBlock(thread)
         var index = index
         while true {
-            var block = unsafe Slot(bitPattern: link.pointee.load(ordering: .acquiring))
+            // Relaxed: the thread's own word.
+            var block = unsafe Slot(bitPattern: link.pointee.load(ordering: .relaxed))
             if unsafe block == nil {
                 let fresh = Slot.allocate(capacity: Int(blockCount))
                 for index in 0..<Int(blockCount) {
                     unsafe (fresh + index).initialize(to: Atomic(0))
                 }
-                // Only the thread itself adds a block. Releasing, for threads that search.
-                unsafe link.pointee.store(UInt(bitPattern: fresh), ordering: .releasing)
+                // Only the thread itself adds a block. Releasing, for threads that search, and
+                // sequentially consistent: a search that comes after an announcement in the block
+                // must find the block.
+                unsafe link.pointee.store(
+                    UInt(bitPattern: fresh), ordering: .sequentiallyConsistent)
                 unsafe block = fresh
             }
             let slots = unsafe block.unsafelyUnwrapped

@@ -1,5 +1,7 @@
 #include "Doors.h"
 
+#include <stdlib.h>
+
 #include <stddef.h>
 
 // The runtime's hooks, as its headers declare them.
@@ -83,6 +85,53 @@ void ecs_did_create(const void *task, const void *frame) {
         at = *(const uintptr_t *)at & ~((uintptr_t)1 << 60);
     }
     simulator.did_create(current, task, callers, count);
+}
+
+// Whether semaphores and groups of Dispatch are simulated. Off, unless the environment says so.
+static bool has_counters;
+__attribute__((constructor)) static void read_environment(void) {
+    const char *value = getenv("EXECUTION_CONTEXTS_SEMAPHORES");
+    has_counters = value && value[0] == '1' && !value[1];
+}
+
+// Whether a schedule has made a semaphore or a group, which a thread outside might use.
+static bool watches_counters;
+// Relaxed: a thread that has an object of a schedule has got it by some order.
+void ecs_watch_counters(bool watches) { __atomic_store_n(&watches_counters, watches, __ATOMIC_RELAXED); }
+static bool is_watched(void) { return __atomic_load_n(&watches_counters, __ATOMIC_RELAXED); }
+
+void ecs_did_make(ecs_counter counter, intptr_t value, bool for_system) {
+    if (!has_counters) return;
+    if (current) simulator.did_make(current, counter, value, for_system);
+    else if (is_watched()) simulator.did_make_outside(counter);
+}
+
+bool ecs_will_use(ecs_counter counter, ecs_use use) {
+    if (!has_counters) return false;
+    if (current) return simulator.will_use(current, counter);
+    if (is_watched()) simulator.will_use_outside(counter, use);
+    return false;
+}
+
+bool ecs_did_use(ecs_counter counter, ecs_use use) { return simulator.did_use(current, counter, use); }
+
+ecs_end ecs_wait_for(ecs_counter counter, uint64_t limit) {
+    return current && has_counters ? simulator.wait_for(current, counter, limit) : ecs_not_waited;
+}
+
+void ecs_did_wait_outside(ecs_counter counter, uint64_t limit, bool was_taken) {
+    simulator.did_wait_outside(current, counter, limit, was_taken);
+}
+
+void ecs_will_give_away(const char *queue) {
+    if (current && has_counters) simulator.will_give_away(current, queue);
+}
+
+void ecs_did_read(uint64_t time) {
+    if (has_counters) simulator.did_read(current, time);
+}
+void ecs_did_add(uint64_t base, int64_t delta, uint64_t time) {
+    if (has_counters) simulator.did_add(current, base, delta, time);
 }
 
 void ecs_will_lock(void) { simulator.will_lock(current); }

@@ -70,6 +70,20 @@ void ecs_did_signal(ecs_lock condition, bool to_all);
 void ecs_will_lock(void);
 /// Whether a caller is code of a library whose locks the program cannot tell the order of.
 bool ecs_has_own_locks(const void *caller);
+/// Whether a caller is Dispatch itself, or C code of Foundation.
+bool ecs_is_system(const void *caller);
+
+/// The calling thread makes, uses or waits for a semaphore or a group of Dispatch.
+void ecs_did_make(ecs_counter counter, intptr_t value, bool for_system);
+bool ecs_will_use(ecs_counter counter, ecs_use use);
+bool ecs_did_use(ecs_counter counter, ecs_use use);
+ecs_end ecs_wait_for(ecs_counter counter, uint64_t limit);
+void ecs_did_wait_outside(ecs_counter counter, uint64_t limit, bool was_taken);
+void ecs_will_give_away(const char *queue);
+
+/// The calling thread of a simulation has read a clock of Dispatch, or made a time from another.
+void ecs_did_read(uint64_t time);
+void ecs_did_add(uint64_t base, int64_t delta, uint64_t time);
 
 /// The second that a simulation begins at: of those since 1970, on 1 January 2026, and of those
 /// that the machine has run, a day.

@@ -114,9 +114,10 @@ bool ecs_read(const void *from, void *to, size_t size) {
     return process_vm_readv(getpid(), &target, 1, &source, 1, 0) == (ssize_t)size;
 }
 
-// Where the code of these libraries is in memory: Dispatch, the runtime, and the test libraries.
-static const char *const names[] = {"libdispatch", "libswiftCore", "libTesting", "libXCTest"};
-enum { library_count = sizeof names / sizeof *names };
+// Where the code of these libraries is in memory: Dispatch, the runtime, the test libraries, and
+// Foundation.
+static const char *const names[] = {"libdispatch", "libswiftCore", "libTesting", "libXCTest", "libFoundation.so"};
+enum { library_count = sizeof names / sizeof *names, at_foundation = library_count - 1 };
 static struct {
     uintptr_t start, end;
 } libraries[library_count];
@@ -141,7 +142,7 @@ static bool contains(int library, const void *caller) {
 // The runtime locks what it creates once for each type, and a test library what it notes of each
 // error. The program cannot tell the order of these locks.
 bool ecs_has_own_locks(const void *caller) {
-    for (int library = 1; library < library_count; library++)
+    for (int library = 1; library < at_foundation; library++)
         if (contains(library, caller)) return true;
     return false;
 }
@@ -158,6 +159,10 @@ __attribute__((constructor)) static void find_images(void) { dl_iterate_phdr(fin
 
 // Dispatch serves all threads of the process, by the real clock.
 static bool is_dispatch(const void *caller) { return contains(0, caller); }
+
+// Foundation's Swift code calls Dispatch through its Swift library, as the program does. Its C code
+// does not, and makes what it needs once in a process.
+bool ecs_is_system(const void *caller) { return is_dispatch(caller) || contains(at_foundation, caller); }
 
 int ecs_system_clock(clockid_t clock, struct timespec *time) {
     static void *known;

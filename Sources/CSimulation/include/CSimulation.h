@@ -22,8 +22,26 @@ typedef struct {
 } ecs_lock;
 
 /// How a wait in the simulation ends: it is not the simulation's affair, or the lock is free or the
-/// condition signalled, or the time limit has passed.
-typedef enum { ecs_not_waited, ecs_free, ecs_late } ecs_end;
+/// condition signalled, or the time limit has passed, or only a thread outside can end it.
+typedef enum { ecs_not_waited, ecs_free, ecs_late, ecs_outside } ecs_end;
+
+/// A semaphore or a group of Dispatch.
+typedef struct {
+    const void *_Nonnull address;
+    bool is_group;
+} ecs_counter;
+
+/// What a thread does to a semaphore or a group.
+typedef enum { ecs_signal, ecs_enter, ecs_leave } ecs_use;
+
+/// A time of Dispatch: an instant on one of its clocks, in nanoseconds, or now or never.
+typedef enum { ecs_uptime, ecs_continuous, ecs_date } ecs_clock;
+typedef enum { ecs_instant, ecs_now_itself, ecs_never } ecs_time_kind;
+typedef struct {
+    ecs_time_kind kind;
+    ecs_clock clock;
+    int64_t value;
+} ecs_time;
 
 /// What a simulation does for its threads.
 typedef struct {
@@ -51,6 +69,28 @@ typedef struct {
     void (*_Nonnull did_signal)(void *_Nonnull simulation, ecs_lock condition, bool to_all);
     /// The calling thread takes a lock of the system.
     void (*_Nonnull will_lock)(void *_Nonnull simulation);
+    /// The calling thread has made a semaphore with a value, or a group. The system's own code
+    /// makes some for itself.
+    void (*_Nonnull did_make)(void *_Nonnull simulation, ecs_counter counter, intptr_t value, bool for_system);
+    /// The calling thread is about to signal a semaphore, or to enter or leave a group; false if
+    /// that is not the simulation's affair.
+    bool (*_Nonnull will_use)(void *_Nonnull simulation, ecs_counter counter);
+    /// It has done so; returns whether another thread waited for what it signalled.
+    bool (*_Nonnull did_use)(void *_Nonnull simulation, ecs_counter counter, ecs_use use);
+    /// Waits for a semaphore or a group, until a time of Dispatch.
+    ecs_end (*_Nonnull wait_for)(void *_Nonnull simulation, ecs_counter counter, uint64_t limit);
+    /// The calling thread has waited outside of the simulation, and got what it waited for or not.
+    void (*_Nonnull did_wait_outside)(
+        void *_Nonnull simulation, ecs_counter counter, uint64_t limit, bool was_taken);
+    /// The calling thread gives a job to the queue with this label, which runs it outside.
+    void (*_Nonnull will_give_away)(void *_Nonnull simulation, const char *_Nonnull queue);
+    /// The calling thread has read a clock of Dispatch.
+    void (*_Nonnull did_read)(void *_Nonnull simulation, uint64_t time);
+    /// It has made a time of Dispatch from another one.
+    void (*_Nonnull did_add)(void *_Nonnull simulation, uint64_t base, int64_t delta, uint64_t time);
+    /// A thread outside of simulations has made a semaphore or a group, or is about to use one.
+    void (*_Nonnull did_make_outside)(ecs_counter counter);
+    void (*_Nonnull will_use_outside)(ecs_counter counter, ecs_use use);
     /// A task begins on the calling thread: its name, if it has one.
     void (*_Nonnull did_start)(void *_Nonnull simulation, const char *_Nullable name);
     /// A thread outside of simulations resumes a task of the search with this number.
@@ -157,6 +197,18 @@ bool ecs_is_taken(ecs_lock lock);
 
 /// The thread that holds a lock.
 uint32_t ecs_holder(ecs_lock lock);
+
+/// Takes a permit of a semaphore if there is one; of a group, whether no thread is in it.
+bool ecs_try(ecs_counter counter);
+
+/// Says whether threads outside tell of the semaphores and groups that they make and use.
+void ecs_watch_counters(bool watches);
+
+/// What a number means by which Dispatch writes a time.
+ecs_time ecs_time_of(uint64_t time);
+/// What a clock shows simulated threads when simulated time begins, and what it really shows.
+int64_t ecs_clock_start(ecs_clock clock);
+int64_t ecs_real_time(ecs_clock clock);
 
 void ecs_retain(void *_Nonnull object);
 void ecs_release(void *_Nonnull object);

@@ -63,7 +63,8 @@ extension ExecutionContext where Self == RunLoopThreadContext {
     private(set) var record: ThreadRecord!
 
     init(name: String, qos: QualityOfService) {
-        let isRunning = DispatchSemaphore(value: 0)
+        // The thread is outside of simulations, and so is what it signals.
+        let isRunning = SimulationHooks.outside { DispatchSemaphore(value: 0) }
         let thread = Thread {
             // From inside: on Linux a name that is set before the start has no effect.
             Thread.current.name = name
@@ -78,7 +79,7 @@ extension ExecutionContext where Self == RunLoopThreadContext {
         }
         thread.qualityOfService = qos
         thread.start()
-        isRunning.wait()
+        SimulationHooks.outside { isRunning.wait() }
     }
 
     func perform(_ work: consuming @escaping Work) {

@@ -62,6 +62,9 @@ package protocol Simulation: AnyObject {
     /// Runs `body` without a scheduling point in it, except where it has to wait.
     func undivided(_ body: () -> Void)
 
+    /// Runs `body` as on a thread outside of simulations.
+    func outside(_ body: () -> Void)
+
     /// The simulated monotonic clock, in nanoseconds.
     var now: Int64 { get }
 }
@@ -125,6 +128,15 @@ package enum SimulationHooks {
     package static func undivided(_ body: () -> Void) {
         guard let simulation = current else { return body() }
         simulation.undivided(body)
+    }
+
+    /// Runs what concerns a thread that no simulation controls: what it shares with the calling
+    /// thread is the system's.
+    package static func outside<Result>(_ body: () -> Result) -> Result {
+        guard let simulation = current else { return body() }
+        var result: Result?
+        simulation.outside { result = body() }
+        return result!
     }
 
     /// Makes what is made once in a process, without a scheduling point in it (law 33).

@@ -120,23 +120,6 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
     Thread { body() }.start()
 }
 
-/// An event that may happen many times and that threads can wait for.
-final class Signal: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    func happen() { semaphore.signal() }
-
-    /// Waits for `count` more events; returns false if they do not come within the limit.
-    func wait(count: Int, atMost limit: Duration) -> Bool {
-        let deadline = DispatchTime.now() + .nanoseconds(limit.inNanoseconds)
-        for _ in 0..<count where semaphore.wait(timeout: deadline) == .timedOut { return false }
-        return true
-    }
-
-    /// Waits for one more event, without a limit.
-    func wait() { semaphore.wait() }
-}
-
 /// A job that runs until it is released.
 final class Hold: Sendable {
     let started = Signal()
@@ -152,11 +135,6 @@ final class Hold: Sendable {
     }
 
     func release() { mayEnd.happen() }
-}
-
-extension Duration {
-    /// The whole nanoseconds, at most a day of them.
-    fileprivate var inNanoseconds: Int { Int(min(self, .seconds(86_400)) / .nanoseconds(1)) }
 }
 
 /// Calls a closure repeatedly, on a separate thread, while a check waits.

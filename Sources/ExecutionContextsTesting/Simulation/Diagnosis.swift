@@ -10,6 +10,9 @@ struct Diagnosis {
         let stuck = scheduler.threads.filter { !$0.isDone }
         guard stuck.isEmpty else {
             let waits = stuck.map(wait).joined(separator: "; ")
+            let counters: [SystemCounter] = stuck.compactMap { thread in
+                if case .counter(let counter) = thread.wait { counter } else { nil }
+            }
             if let queue = scheduler.queues.first(where: \.isFull) {
                 return Finding(
                     kind: .misuse,
@@ -27,6 +30,9 @@ struct Diagnosis {
                 kind: .lostWakeUp,
                 message:
                     "\(waits); and no thread is left that could wake \(stuck.count == 1 ? "it" : "them")."
+                    + (counters.isEmpty
+                        ? ""
+                        : " What a queue, a timer or a thread of the system would signal later is not waited for (law 33).")
             )
         }
         if let queue = scheduler.queues.first(where: \.hasJobs) {
@@ -76,10 +82,35 @@ struct Diagnosis {
         case .systemLock(let lock):
             let holder = scheduler.holder(of: lock).map { ", which '\($0.name)' holds" } ?? ""
             return "'\(thread.name)' waits for a lock of the system\(holder)"
+        case .counter(let counter):
+            let name = scheduler.name(of: counter)
+            return "'\(thread.name)' waits for '\(name)', \(users(of: counter))"
         case .coordinator(let word, let writer, let writeContext):
             return
                 "'\(thread.name)' waits for '\(scheduler.names.name(of: word) ?? "a coordinator")', "
                 + inside(word, writer, writeContext)
+        }
+    }
+
+    /// The threads that keep a semaphore or a group, and the one that used it last.
+    private func users(of counter: SystemCounter) -> String {
+        let state = scheduler.counters[counter]
+        let holders = holders(of: state).map { "'\($0.name)'" }
+        let last = state.last.map { "'\($0.text)'" }
+        if counter.isGroup {
+            let entries = state.taken == 1 ? "once" : "\(state.taken) times"
+            return "which was entered \(entries) more than left"
+                + (last.map { ", last by \($0)" } ?? ", and which no thread has left")
+        }
+        if state.isLock, !holders.isEmpty { return "which \(holders.joined(separator: ", ")) has" }
+        return last.map { "which \($0) has signalled last" } ?? "which no thread has signalled"
+    }
+
+    /// The threads that have a permit of a semaphore which is used as a lock.
+    private func holders(of state: Counters.State) -> [SimulatedThread] {
+        guard state.isLock else { return [] }
+        return scheduler.threads.filter { thread in
+            !thread.isDone && state.holders.contains(Counters.Holder(thread))
         }
     }
 
@@ -116,6 +147,8 @@ struct Diagnosis {
             return scheduler.threads.filter { $0.number == holder && holder != 0 }
         case .systemLock(let lock):
             return [scheduler.holder(of: lock)].compactMap(\.self)
+        case .counter(let counter):
+            return holders(of: scheduler.counters[counter])
         case .coordinator(let word, let writer, let writeContext):
             if let holder = self.writer(writer) { return [holder] }
             let readers = readers(of: word)

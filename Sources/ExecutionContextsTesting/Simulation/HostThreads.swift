@@ -74,6 +74,7 @@ final class HostThreads: @unchecked Sendable {
     }
 
     func unregister() {
+        SharedCounters.forget(all: self)
         RunningSearches.remove(number)
         turn.giveUp()
     }

@@ -14,6 +14,12 @@ struct Names {
         all[word] = unique(name)
     }
 
+    /// Adds a name that `unique` has returned.
+    mutating func add(_ word: Word, unique name: String) { all[word] = name }
+
+    /// The object at an address is gone, and another one is there.
+    mutating func forget(_ word: Word) { all[word] = nil }
+
     /// The name, with a number if it was used before.
     mutating func unique(_ name: String) -> String {
         let count = uses[name, default: 0] + 1

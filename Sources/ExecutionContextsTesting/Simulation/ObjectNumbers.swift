@@ -14,6 +14,9 @@ struct ObjectNumbers {
         next += 1
     }
 
+    /// The object at an address is gone.
+    mutating func forget(_ word: Word) { numbers[word] = nil }
+
     mutating func number(of word: Word) -> Int {
         if let known = numbers[word] { return known }
         make(word)

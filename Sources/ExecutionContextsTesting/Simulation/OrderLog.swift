@@ -113,12 +113,23 @@ final class OrderLog {
     }
 
     /// A thread that is about to take a lock finds it taken: it could have come first.
-    func refuse(_ thread: Int, _ lock: Word) {
-        let lock = object(lock)
+    func refuse(_ thread: Int, _ lock: Word) { refuse(thread, object(lock), since: -1) }
+
+    /// The same for a permit of a semaphore. Others may take one again and again, and each time it
+    /// could have come first.
+    func refusePermit(_ thread: Int, of semaphore: Word) {
+        let object = object(semaphore)
+        let taking = Access(object: object, kind: .acquires)
+        refuse(thread, object, since: steps.lastIndex { $0.accesses.contains(taking) } ?? -1)
+    }
+
+    private func refuse(_ thread: Int, _ lock: SharedObject, since taking: Int) {
         // Once for each attempt: the thread makes no step meanwhile.
         let own = steps.lastIndex { $0.thread == thread } ?? -1
         guard isOpen,
-            !refusals.contains(where: { $0.thread == thread && $0.lock == lock && $0.place > own })
+            !refusals.contains(where: {
+                $0.thread == thread && $0.lock == lock && $0.place > max(own, taking)
+            })
         else { return }
         refusals.append(Refusal(thread: thread, lock: lock, place: steps.count))
     }
@@ -203,6 +214,9 @@ final class OrderLog {
         made[word] = object
         names[object] = name
     }
+
+    /// The object at an address is gone, and another one is there that was not seen made.
+    func forget(_ word: Word) { made[word] = nil }
 
     /// The name of an object that the schedule has seen made.
     func name(of object: SharedObject) -> String? { names[object] }

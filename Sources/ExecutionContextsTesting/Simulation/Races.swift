@@ -15,7 +15,9 @@ struct Races {
     fileprivate struct Uses {
         var write: Int?
         var acquisition: Int?
-        var release: Int?
+        /// Since that acquisition, or before it if there were none since.
+        var releases: [Int] = []
+        var isTaken = false
         /// Since the last write, by thread.
         var reads: [Int: Int] = [:]
     }
@@ -179,14 +181,15 @@ extension Races.Uses {
             reads[thread] = step
             return ([write].compactMap(\.self), [])
         case .writes:
-            let earlier = [write, acquisition, release].compactMap(\.self) + reads.values
+            let earlier = [write, acquisition].compactMap(\.self) + releases + reads.values
             (write, reads) = (step, [:])
             return (earlier, [])
         case .acquires:
-            defer { acquisition = step }
-            return ([write, acquisition].compactMap(\.self), [release].compactMap(\.self))
+            defer { (acquisition, isTaken) = (step, true) }
+            return ([write, acquisition].compactMap(\.self), releases)
         case .releases:
-            release = step
+            if isTaken { (releases, isTaken) = ([], false) }
+            releases.append(step)
             return ([write].compactMap(\.self), [])
         }
     }

@@ -45,7 +45,7 @@ extension Search {
         if kind == .misuse || kind == .foreign { return failure(outcome, number, schedule: nil) }
         // A foreign thread may still be about to wake the thread, so wait a moment before reporting
         // a lost wake-up.
-        if kind == .lostWakeUp, let foreign = hosts.awaitForeignUse() {
+        if kind == .lostWakeUp || outcome.waitsForCounter, let foreign = hosts.awaitForeignUse() {
             var outcome = outcome
             outcome.finding = Finding(kind: .foreign, message: foreign)
             return failure(outcome, number, schedule: nil)

@@ -60,6 +60,7 @@ extension SimulationScheduler {
             }
         }
         for (thread, lock) in refused { log?.refuse(thread, lock) }
+        refusePermits()
         let target = orders.choose(
             candidates, blocked: othersQueue ? 0 : blocked, isChecked: !conditions.isEmpty,
             usual: usual)

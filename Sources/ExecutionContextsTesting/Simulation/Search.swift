@@ -46,6 +46,8 @@ final class Search: Sendable {
         var isCut = false
         /// Whether a thread waits for a condition of the system at the end.
         var waitsForCondition = false
+        /// Whether one waits for a semaphore or a group.
+        var waitsForCounter = false
 
         /// The events of each step, and a number for each.
         var events: [(step: Int, text: String)] { trace?.texts ?? [] }

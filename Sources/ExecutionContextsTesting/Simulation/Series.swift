@@ -115,7 +115,8 @@ extension Search {
             trace: scheduler.trace,
             stepsToFailure: scheduler.stepsToFailure ?? scheduler.decisions.count,
             operations: scheduler.threads.map(\.operations), isCut: scheduler.isFair,
-            waitsForCondition: scheduler.threads.contains(where: \.waitsForCondition))
+            waitsForCondition: scheduler.threads.contains(where: \.waitsForCondition),
+            waitsForCounter: scheduler.threads.contains(where: \.waitsForCounter))
     }
 
     /// Says that no thread met another one, so that a search shows little.

@@ -16,6 +16,7 @@ final class SimulatedThread: @unchecked Sendable {
         case lock(Word)
         case context(SimulatedJobQueue)
         case systemLock(SystemLock)
+        case counter(SystemCounter)
         /// A coordinator, with the word of its writer and the name of its write context.
         case coordinator(Word, writer: Word, writeContext: String)
     }
@@ -73,7 +74,8 @@ final class SimulatedThread: @unchecked Sendable {
     var hasToken = false
     var wasWoken = false
     var wait = Wait.nothing
-    /// Whether the condition of the system that it waits for was signalled to it.
+    /// Whether the condition of the system that it waits for was signalled to it, or the group that
+    /// it waits for was empty since.
     var isSignalled = false
     /// The step at which it began to wait for a condition or lock of the system.
     var waitNumber = 0
@@ -140,6 +142,12 @@ final class SimulatedThread: @unchecked Sendable {
 
     /// Whether it has ended, or has no job to run.
     var isDone: Bool { state == .ended || state == .idle }
+
+    /// Whether it waits for a semaphore or a group of Dispatch, which a thread outside may signal.
+    var waitsForCounter: Bool {
+        guard !isDone, case .counter = wait else { return false }
+        return true
+    }
 
     /// Whether it waits for a condition of the system, which a thread outside may signal.
     var waitsForCondition: Bool {

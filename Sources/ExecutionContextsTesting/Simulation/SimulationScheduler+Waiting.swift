@@ -141,11 +141,13 @@ extension SimulationScheduler {
         while rest != 0 {
             let thread = threads[rest.trailingZeroBitCount]
             rest &= rest - 1
-            if case .systemLock(let lock) = thread.wait, !isOver(lock, thread),
-                now < thread.deadline
-            {
-                allowed &= ~(1 << UInt64(thread.id))
-            }
+            let canGoOn =
+                switch thread.wait {
+                case .systemLock(let lock): isOver(lock, thread)
+                case .counter(let counter): canTake(counter, thread)
+                default: true
+                }
+            if !canGoOn, now < thread.deadline { allowed &= ~(1 << UInt64(thread.id)) }
         }
         return allowed
     }

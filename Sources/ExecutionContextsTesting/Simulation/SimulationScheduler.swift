@@ -38,7 +38,7 @@ final class SimulationScheduler: @unchecked Sendable {
     /// numbers.
     var ready: UInt64 = 0
     var timed: UInt64 = 0
-    /// The threads that wait for a lock of the system.
+    /// The threads that wait for a lock, a condition, a semaphore or a group of the system.
     var lockWaiters: UInt64 = 0
     var now: Int64 = 0
     /// How often the present step has read a clock of the system, and the time when it began.
@@ -62,6 +62,9 @@ final class SimulationScheduler: @unchecked Sendable {
     var names = Names()
     var objects = ObjectNumbers()
     var order = LockOrder()
+    /// The semaphores and groups of Dispatch that the schedule has made or used.
+    var counters = Counters()
+    var dispatchTimes = DispatchTimes()
     var conditions: [Condition] = []
     var lastConditions: [Condition] = []
     /// The tracked values that a condition has read; nil if nobody asks for them.

@@ -3,7 +3,7 @@ final class SimulationTrace {
     enum TraceEvent: Equatable {
         case ended, sleeps, time
         case enters(String), isRefused(String), leaves(String), touches(String), waits(String),
-            begins(String)
+            begins(String), signals(String), takes(String), givesUp(String)
         /// A part of a task: the actor that it has, and addresses of its code.
         case runs(isFirst: Bool, actor: String?, locations: [UInt])
         /// The thread creates a task.
@@ -85,6 +85,9 @@ final class SimulationTrace {
         case .leaves(let name): "leaves '\(name)'"
         case .touches(let name): "uses '\(name)'"
         case .waits(let name): "waits for '\(name)'"
+        case .signals(let name): "signals '\(name)'"
+        case .takes(let name): "has waited for '\(name)'"
+        case .givesUp(let name): "waits no longer for '\(name)'"
         case .begins(let name): "begins a job of '\(name)'"
         case .runs(let isFirst, let actor, let locations):
             running(isFirst, actor, CodeLocations.function(at: locations))

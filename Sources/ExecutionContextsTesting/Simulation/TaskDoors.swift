@@ -25,6 +25,24 @@ enum TaskDoors {
                 wait: { unsafe HostThread.of($0).wait(for: SystemLock($1), until: $2) },
                 did_signal: { unsafe HostThread.of($0).didSignal(SystemLock($1), toAll: $2) },
                 will_lock: { unsafe HostThread.of($0).willLock() },
+                did_make: { simulation, counter, value, isForSystem in
+                    unsafe HostThread.of(simulation).didMake(
+                        SystemCounter(counter), value, isForSystem: isForSystem)
+                },
+                will_use: { unsafe HostThread.of($0).willUse(SystemCounter($1)) },
+                did_use: { unsafe HostThread.of($0).didUse(SystemCounter($1), $2) },
+                wait_for: { unsafe HostThread.of($0).wait(for: SystemCounter($1), until: $2) },
+                did_wait_outside: {
+                    unsafe HostThread.of($0).didWaitOutside(
+                        for: SystemCounter($1), until: $2, wasTaken: $3)
+                },
+                will_give_away: {
+                    unsafe HostThread.of($0).willGiveAway(to: String(cString: $1))
+                },
+                did_read: { unsafe HostThread.of($0).didReadDispatch($1) },
+                did_add: { unsafe HostThread.of($0).didAdd($2, to: $1, giving: $3) },
+                did_make_outside: { unsafe SharedCounters.forget(SystemCounter($0).word) },
+                will_use_outside: { unsafe SharedCounters.willUse(SystemCounter($0).word, $1) },
                 did_start: { simulation, name in
                     unsafe HostThread.of(simulation).didStart(
                         name.map { unsafe String(cString: $0) })

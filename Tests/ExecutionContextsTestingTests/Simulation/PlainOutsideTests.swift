@@ -138,9 +138,10 @@ struct PlainOutsideTests {
     @Test func `Law 33: a thread that a simulated one creates may use all processors`() async throws
     {
         let widths = Box<[Int]>([])
+        // Made outside of the schedule, it is waited for outside.
+        let done = DispatchSemaphore(value: 0)
         _ = await search("creating", schedules: 1) { sim in
             sim.spawn("alice") {
-                let done = DispatchSemaphore(value: 0)
                 Thread {
                     widths.withValue { $0.append(processorCount()) }
                     done.signal()
@@ -168,11 +169,12 @@ struct PlainOutsideTests {
     }
 
     @Test func `Law 33: a delay that a thread outside cancels is reported`() async {
+        // Made outside of the schedule, it is waited for outside.
+        let ended = DispatchSemaphore(value: 0)
         let report = await search("cancelling", schedules: 3) { sim in
             let context = sim.serial(named: "timer")
             sim.spawn("alice") {
                 let delay = context.schedule(after: .seconds(1)) {}
-                let ended = DispatchSemaphore(value: 0)
                 DispatchQueue.global().async {
                     delay.cancel()
                     ended.signal()

@@ -196,9 +196,10 @@ struct SimulationFindsTests {
     }
 
     @Test func `Law 33: a foreign thread that uses a simulated context is reported`() throws {
+        // Made outside of the schedule, it is waited for outside.
+        let isDone = DispatchSemaphore(value: 0)
         let report = search("stranger") { sim in
             let database = sim.serial(named: "database")
-            let isDone = DispatchSemaphore(value: 0)
             sim.spawn("alice") {
                 DispatchQueue(label: "stranger").async {
                     database.execute {}
@@ -260,9 +261,9 @@ struct SimulationFindsTests {
 
     @Test func `Law 33: a wake-up by a foreign thread is reported as foreign, not as lost`() throws
     {
+        let isDone = DispatchSemaphore(value: 0)
         let report = search("woken from outside") { sim in
             let promise = Promise<Int>()
-            let isDone = DispatchSemaphore(value: 0)
             sim.spawn("waiter") { _ = try promise.async.wait() }
             sim.spawn("helper") {
                 DispatchQueue(label: "stranger").async {

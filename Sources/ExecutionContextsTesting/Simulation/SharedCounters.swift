@@ -1,0 +1,54 @@
+internal import CSimulation
+internal import ExecutionContexts
+
+/// The semaphores and groups that simulated programs have made, for the threads outside of
+/// simulations that use them.
+enum SharedCounters {
+    private struct Made {
+        let name: String
+        let hosts: HostThreads
+    }
+
+    private static let all = Locked<[Word: Made]>([:])
+    /// A program that makes them without end has no end of addresses.
+    private static let most = 100_000
+
+    static func add(_ word: Word, _ name: String, _ hosts: HostThreads) {
+        all.withLock { all in
+            if all.count < most || all[word] != nil { all[word] = Made(name: name, hosts: hosts) }
+            ecs_watch_counters(true)
+        }
+    }
+
+    /// Another object is at this address.
+    static func forget(_ word: Word) {
+        all.withLock { all in
+            all[word] = nil
+            ecs_watch_counters(!all.isEmpty)
+        }
+    }
+
+    /// Forgets what a search has made, which is over.
+    static func forget(all hosts: HostThreads) {
+        all.withLock { all in
+            all = all.filter { $0.value.hosts !== hosts }
+            ecs_watch_counters(!all.isEmpty)
+        }
+    }
+
+    /// Reports that a thread outside of its simulation uses a semaphore or a group.
+    static func willUse(_ word: Word, _ use: ecs_use, besides own: HostThreads? = nil) {
+        guard let made = all.withLock({ $0[word] }), made.hosts !== own else { return }
+        let verb =
+            switch use {
+            case ecs_signal: "signalled"
+            case ecs_enter: "entered"
+            default: "left"
+            }
+        made.hosts.report(
+            foreign:
+                "'\(made.name)' was \(verb) by a thread that the simulation does not control. Start threads with spawn, and take "
+                + "contexts of the simulation: queues, timers and threads of the system run outside (law 33)."
+        )
+    }
+}

@@ -1,0 +1,86 @@
+internal import CSimulation
+
+/// A semaphore or a group of Dispatch: a count that threads wait for.
+///
+/// The object itself keeps the count. It lives as long as a thread waits for it, and only then it
+/// is asked.
+@safe struct SystemCounter {
+    private let counter: ecs_counter
+
+    init(_ counter: ecs_counter) { unsafe self.counter = counter }
+
+    var word: Word { unsafe Word(counter.address) }
+    var isGroup: Bool { unsafe counter.is_group }
+
+    /// Takes a permit of the semaphore if there is one; of a group, whether no thread is in it.
+    func take() -> Bool { unsafe ecs_try(counter) }
+
+    func isSame(as other: SystemCounter) -> Bool { word == other.word }
+}
+
+/// The semaphores and groups of one schedule, by their addresses.
+struct Counters {
+    /// What the schedule knows of one of them.
+    struct State {
+        let isGroup: Bool
+        /// Nil for one that the schedule has not seen made: it was there before, or it is a static
+        /// variable, which only the first schedule makes.
+        let name: String?
+        /// The permits of a semaphore, if they are known.
+        var permits: Int?
+        /// How many more permits the threads have taken than given back; of a group, how often they
+        /// are in it.
+        var taken = 0
+        /// The threads that have a permit, or are in the group, once for each time.
+        var holders: [Holder] = []
+        /// Whether each permit was given back by a thread that had one, as those of a lock are.
+        var isLock: Bool
+        /// The thread that has signalled the semaphore last, or has left the group.
+        var last: SimulatedThread.Title?
+    }
+
+    /// A thread that has taken a permit. The number may be another task's later.
+    struct Holder: Equatable {
+        let thread: Int
+        let title: SimulatedThread.Title
+
+        init(_ thread: SimulatedThread) { (self.thread, title) = (thread.id, thread.title) }
+    }
+
+    private var all: [Word: State] = [:]
+
+    mutating func make(_ counter: SystemCounter, _ name: String, value: Int) {
+        all[counter.word] = State(
+            isGroup: counter.isGroup, name: name, permits: counter.isGroup ? nil : value,
+            isLock: value > 0)
+    }
+
+    mutating func forget(_ word: Word) { all[word] = nil }
+
+    subscript(_ counter: SystemCounter) -> State {
+        get {
+            all[counter.word] ?? State(isGroup: counter.isGroup, name: nil, isLock: false)
+        }
+        set { all[counter.word] = newValue }
+    }
+}
+
+extension Counters.State {
+    mutating func enter(_ thread: SimulatedThread) {
+        taken += 1
+        holders.append(.init(thread))
+    }
+
+    mutating func leave(_ thread: SimulatedThread) {
+        taken -= 1
+        last = thread.title
+        let holder = Counters.Holder(thread)
+        if let index = holders.lastIndex(of: holder) {
+            holders.remove(at: index)
+        } else {
+            // The thread gives what another one has taken, or what is new.
+            isLock = false
+            if isGroup && !holders.isEmpty { holders.removeFirst() }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Semaphores and groups that threads outside of the simulation use.
+@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+struct PlainSemaphoreOutsideTests {
+    private struct Early: Error {}
+
+    /// Runs `body` on a thread of its own, and returns at its end.
+    private static func onThread(_ body: @escaping @Sendable () -> Void) {
+        done.withValue { _ in
+            Thread {
+                body()
+                ended.signal()
+            }.start()
+            ended.wait()
+        }
+    }
+    // Made outside of each schedule, so that a simulated thread really waits for a real one.
+    private static let ended = DispatchSemaphore(value: 0)
+    private static let done = Box(0)
+
+    @Test func `Law 33: a signal from a thread outside is reported as foreign`() throws {
+        _ = Self.ended
+        let report = search("from outside", schedules: 20) { sim in
+            let semaphore = DispatchSemaphore(value: 0)
+            sim.spawn("waiter") {
+                Self.onThread { semaphore.signal() }
+                semaphore.wait()
+            }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .foreign, "\(report)")
+        #expect(failure.happened.contains("'a semaphore' was signalled by a thread"), "\(report)")
+    }
+
+    @Test func `Law 33: a leave from a thread outside is reported as foreign`() throws {
+        _ = Self.ended
+        let report = search("left from outside", schedules: 20) { sim in
+            let group = DispatchGroup()
+            sim.spawn("waiter") {
+                group.enter()
+                Self.onThread { group.leave() }
+                group.wait()
+            }
+        }
+        let failure = try #require(report.failure)
+        #expect(failure.kind == .foreign, "\(report)")
+        #expect(failure.happened.contains("'a group' was left by a thread"), "\(report)")
+    }
+
+    @Test func `Law 33: a queue that signals after the wait is foreign, within bounded time`() {
+        let report = search("queue") { sim in
+            let (semaphore, queue) = (DispatchSemaphore(value: 0), DispatchQueue(label: "worker"))
+            sim.spawn("client") {
+                queue.async { semaphore.signal() }
+                semaphore.wait()
+            }
+        }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+        #expect(report.failure?.happened.contains("law 33") == true, "\(report)")
+    }
+
+    @Test func `Law 33: a queue that leaves a group late is foreign, or said not to be waited for`()
+    {
+        let mayLeave = DispatchSemaphore(value: 0)
+        let report = search("late") { sim in
+            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "worker"))
+            sim.spawn("client") {
+                group.enter()
+                queue.async {
+                    mayLeave.wait()
+                    group.leave()
+                }
+                group.wait()
+            }
+        }
+        mayLeave.signal()
+        #expect(report.failure?.kind == .lostWakeUp, "\(report)")
+        #expect(
+            report.failure?.happened.contains("queue, a timer or a thread of the system") == true,
+            "\(report)")
+        // What was reported as lost came later.
+        mayLeave.signal()
+    }
+
+    @Test func `Law 33: a job that a queue runs for a group is reported as foreign`() {
+        // In both runs of the first schedule the job waits until the report is there.
+        let mayEnd = DispatchSemaphore(value: 0)
+        let report = search("async", schedules: 20) { sim in
+            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "worker"))
+            sim.spawn("client") {
+                queue.async(group: group) { mayEnd.wait() }
+                group.wait()
+            }
+        }
+        for _ in 0..<4 { mayEnd.signal() }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+        #expect(report.failure?.happened.contains("outside of the simulation") == true, "\(report)")
+    }
+
+    @Test func `Law 33: a job that a queue runs for a group is waited for if that is permitted`() {
+        let report = search("async", schedules: 200, ignoring: [.foreign]) { sim in
+            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "worker"))
+            let done = Box(0)
+            sim.spawn("client") {
+                for _ in 0..<3 { queue.async(group: group) { done.withValue { $0 += 1 } } }
+                group.wait()
+                if done.value != 3 { throw Early() }
+            }
+            sim.spawn("other") { for _ in 0..<3 { sim.step() } }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test func `Law 33: what a group notifies is reported as foreign, and runs`() async throws {
+        for isIgnored in [false, true] {
+            let notified = Box(0)
+            let report = await search(
+                "notify", schedules: 5, ignoring: isIgnored ? [.foreign] : []
+            ) { sim in
+                let group = DispatchGroup()
+                group.enter()
+                sim.spawn("worker") { group.leave() }
+                sim.spawn("client") {
+                    group.notify(queue: DispatchQueue(label: "listener")) {
+                        notified.withValue { $0 += 1 }
+                    }
+                }
+            }
+            #expect(report.failure?.kind == (isIgnored ? nil : .foreign), "\(report)")
+            #expect(isIgnored || report.failure!.happened.contains("'listener'"), "\(report)")
+            let expected = isIgnored ? 5 : 1
+            while notified.value < expected { await Task.yield() }
+        }
+    }
+
+    @Test func `Law 33: a thread with a run loop can be made in a simulation`() {
+        let report = search("run loop", schedules: 20, ignoring: [.foreign]) { sim in
+            sim.spawn("maker") { _ = RunLoopThreadContext.thread(named: "loop") }
+            sim.spawn("other") { for _ in 0..<3 { sim.step() } }
+        }
+        #expect(report.failure == nil, "\(report)")
+        let strict = search("run loop", schedules: 5) { sim in
+            sim.spawn("maker") { _ = RunLoopThreadContext.thread(named: "loop") }
+        }
+        #expect(strict.failure == nil, "\(strict)")
+    }
+
+    @Test func `Law 33: a semaphore from outside is waited for as elsewhere`() {
+        let gate = DispatchSemaphore(value: 0)
+        let begun = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "opener").async {
+            for _ in 0..<3 {
+                begun.wait()
+                gate.signal()
+            }
+        }
+        let report = search("outside", schedules: 2) { sim in
+            sim.spawn("waiter") {
+                begun.signal()
+                if gate.wait(timeout: .now() + 60) == .timedOut { throw Early() }
+            }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test func `Law 33: a semaphore of one simulation that another one uses is foreign there`() {
+        let kept = Box<DispatchSemaphore?>(nil)
+        let report = search("outer", schedules: 1) { sim in
+            let semaphore = DispatchSemaphore(value: 0)
+            kept.withValue { $0 = semaphore }
+            sim.spawn("waiter") {
+                Self.onThread {
+                    _ = search("inner", schedules: 1) { sim in
+                        sim.spawn("signaller") { kept.value?.signal() }
+                    }
+                }
+                semaphore.wait()
+            }
+        }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+    }
+
+    @Test func `Law 33: what happens to semaphores outside is no affair of a simulation`() async {
+        // Many are made and freed outside, at addresses that a schedule has had.
+        let isOver = Box(false)
+        let outside = Task.detached {
+            while !isOver.value {
+                let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
+                group.enter()
+                semaphore.signal()
+                group.leave()
+                semaphore.wait()
+                await Task.yield()
+            }
+        }
+        let report = await search("beside", schedules: 2_000) { sim in
+            for name in ["a", "b"] {
+                sim.spawn(name) {
+                    let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
+                    group.enter()
+                    semaphore.signal()
+                    semaphore.wait()
+                    group.leave()
+                }
+            }
+        }
+        isOver.withValue { $0 = true }
+        await outside.value
+        #expect(report.failure == nil, "\(report)")
+    }
+}

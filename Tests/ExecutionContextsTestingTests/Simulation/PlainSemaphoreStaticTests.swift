@@ -1,0 +1,91 @@
+import Dispatch
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Semaphores and groups that outlive a schedule, as static variables do.
+@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+struct PlainSemaphoreStaticTests {
+    private enum Statics {
+        static let lock = DispatchSemaphore(value: 1)
+        static let other = DispatchSemaphore(value: 1)
+        static let group = DispatchGroup()
+        static let signal: DispatchSemaphore = {
+            // A static variable that uses a semaphore while it is made.
+            let semaphore = DispatchSemaphore(value: 0)
+            semaphore.signal()
+            semaphore.wait()
+            return semaphore
+        }()
+    }
+
+    @Test func `Law 33: a static semaphore is the same in each schedule`() {
+        let report = search("static", schedules: 500) { sim in
+            let count = Tracked(0, name: "count")
+            for name in ["alice", "bob", "carol"] {
+                sim.spawn(name) {
+                    Statics.lock.wait()
+                    count.value += 1
+                    Statics.lock.signal()
+                }
+            }
+            sim.finally("all") { count.value == 3 }
+        }
+        #expect(report.failure == nil, "\(report)")
+        #expect(report.schedules == 500)
+    }
+
+    @Test func `Law 33: a static semaphore that a deadlock has left taken ends the search`() throws
+    {
+        let report = search("static deadlock", patience: .milliseconds(500)) { sim in
+            let own = DispatchSemaphore(value: 1)
+            sim.spawn("alice") {
+                Statics.other.wait()
+                own.wait()
+                own.signal()
+                Statics.other.signal()
+            }
+            sim.spawn("bob") {
+                own.wait()
+                Statics.other.wait()
+                Statics.other.signal()
+                own.signal()
+            }
+        }
+        // It stays taken, as a static lock does, and the next schedule blocks.
+        let kind = try #require(report.failure?.kind)
+        #expect([.lostWakeUp, .deadlock, .nondeterminism, .blocked].contains(kind), "\(report)")
+    }
+
+    @Test func `Law 33: a static group is the same in each schedule`() {
+        let report = search("static group", schedules: 200) { sim in
+            let parts = (0..<2).map { Tracked(0, name: "part \($0)") }
+            for (number, part) in parts.enumerated() {
+                Statics.group.enter()
+                sim.spawn("worker \(number)") {
+                    part.value = 1
+                    Statics.group.leave()
+                }
+            }
+            sim.spawn("joiner") {
+                Statics.group.wait()
+                if parts.contains(where: { $0.value == 0 }) { throw Early() }
+            }
+        }
+        #expect(report.failure == nil, "\(report)")
+        #expect(report.schedules == 200)
+    }
+    private struct Early: Error {}
+
+    @Test func `Law 33: a static variable may use a semaphore while it is made`() {
+        let report = search("made by use", schedules: 100) { sim in
+            for name in ["alice", "bob"] {
+                sim.spawn(name) {
+                    Statics.signal.signal()
+                    Statics.signal.wait()
+                }
+            }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+}

@@ -1,0 +1,60 @@
+import Dispatch
+import Foundation
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// Semaphores and groups of Dispatch in a simulation: no line of the program is changed.
+@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+struct PlainSemaphoreTests {
+    @Test(arguments: SemaphoreProgram.all)
+    func `Law 33: a fault over a semaphore or a group is found, and replayed`(
+        program: SemaphoreProgram
+    ) throws {
+        let report = search(program.description) { program.body($0, true) }
+        let failure = try #require(report.failure, "\(report)")
+        #expect(failure.kind == program.kind, "\(report)")
+        let again = search(program.description, replay: failure.token) {
+            program.body($0, true)
+        }
+        #expect(again.failure?.kind == failure.kind, "\(again)")
+    }
+
+    @Test(arguments: SemaphoreProgram.all)
+    func `Law 33: a sound program over semaphores and groups passes`(program: SemaphoreProgram) {
+        for strategy in [SimulationStrategy.portfolio, .random] {
+            let report = search(program.description, schedules: 2_000, strategy: strategy) {
+                program.body($0, false)
+            }
+            #expect(report.failure == nil, "\(report)")
+            #expect(report.schedules == 2_000)
+        }
+    }
+
+    @Test(arguments: SemaphoreProgram.all)
+    func `Law 33: the search of all orders finds the fault, and proves its absence`(
+        program: SemaphoreProgram
+    ) {
+        func run(_ isWrong: Bool) -> SimulationReport {
+            search(program.description, schedules: 200_000, strategy: .exhaustive) {
+                program.body($0, isWrong)
+            }
+        }
+        #expect(run(true).failure?.kind == program.kind)
+        let sound = run(false)
+        #expect(sound.failure == nil, "\(sound)")
+        #expect(sound.isComplete, "\(sound)")
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// On Linux only, where the environment asks for it; not under the thread sanitizer, which has
+    /// its own functions for semaphores.
+    static var semaphoresAreSimulated: Self {
+        .enabled("where the runtime's functions can be replaced") {
+            guard ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_SEMAPHORES"] == "1"
+            else { return false }
+            return await search("probe", schedules: 1) { _ in }.missedChanges != nil
+        }
+    }
+}

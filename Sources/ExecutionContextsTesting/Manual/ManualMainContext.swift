@@ -3,13 +3,13 @@ public import ExecutionContexts
 /// A manual context whose jobs run on the main actor: the double for `.main` in a test.
 ///
 /// ```swift
-/// @MainActor @Test func showsBirds() {
-///     let ui = ManualMainContext()
-///     let list = BirdList(on: ui)
-///     list.load(Async(.success(["wren"])))
-///     #expect(list.birds.isEmpty)
+/// @MainActor final class Wall { var birds: [String] = [] }
+/// @MainActor func showsBirds() {
+///     let (ui, wall) = (ManualMainContext(), Wall())
+///     Async(.success(["wren"])).onSuccess(on: ui) { wall.birds = $0 }
+///     #expect(wall.birds.isEmpty)
 ///     ui.runReady()
-///     #expect(list.birds == ["wren"])
+///     #expect(wall.birds == ["wren"])
 /// }
 /// ```
 ///

@@ -8,7 +8,8 @@ internal import Synchronization
     // Unchecked because its superclass is; it adds constants and an atomic.
     private let base: any ExecutionContext
     private let reports: JobReports
-    /// `reports`, which this object keeps, without a retain for each use.
+    /// `reports`, without a retain for each use. This object keeps it, and each job keeps this
+    /// object.
     let unretained: Unmanaged<JobReports>
     private let last = Atomic<UInt64>(0)
 
@@ -28,7 +29,7 @@ internal import Synchronization
     /// Begins a job that the caller runs itself.
     func begin() -> ObservedJob { ObservedJob(of: self, in: base.time) }
 
-    /// Returns `work` with reports around it; itself where nobody wants them.
+    /// Returns `work` with reports around it; `work` itself if the observer is not enabled.
     @inline(__always)
     func decorate(_ work: consuming @escaping Work) -> Work {
         guard isEnabled else { return work }

@@ -9,8 +9,8 @@ class WatchedJob: @unchecked Sendable {
 
     enum Phase { case waiting, running, over }
 
-    /// Where the job is. A listed job is kept by the closure that its context holds, which takes it
-    /// out at the latest when the context releases it.
+    /// Where the job is. A listed job exists: its own `deinit` takes it out before its memory is
+    /// freed, and a job that is never released stays allocated.
     @safe fileprivate struct Place {
         var phase = Phase.waiting
         /// Since when it is listed.

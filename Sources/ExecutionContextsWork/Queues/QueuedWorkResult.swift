@@ -45,7 +45,7 @@ struct QueuedValue<Value: Sendable>: Sendable {
 /// A job with a result.
 ///
 /// A promise is made when its `Async` is first asked for. The outcome of a job without one is
-/// stored here, so a job whose `Async` nobody wants costs none.
+/// stored here, so a job whose `Async` is not asked for has none.
 @usableFromInline
 class ResultJob: QueuedJob, @unchecked Sendable {
     // Unchecked: `promise` and `complete` are accessed inside the section, and never change once

@@ -8,6 +8,22 @@ public enum DriftPolicy: Sendable {
     case catchUp
     /// Waits the whole period after the end of each run.
     case fixedDelay
+
+    /// The run that follows the one that was due at `due` and has ended at `now`.
+    package func due(
+        after due: ContextInstant, every period: Duration, at now: ContextInstant
+    ) -> ContextInstant {
+        switch self {
+        case .fixedDelay: return now.advanced(by: period)
+        case .catchUp: return due.advanced(by: period)
+        case .skip:
+            let next = due.advanced(by: period)
+            if next > now { return next }
+            let late = due.duration(to: now).saturatedNanoseconds
+            let step = max(period.saturatedNanoseconds, 1)
+            return due.advanced(by: .nanoseconds((late / step + 1).multipliedSaturating(by: step)))
+        }
+    }
 }
 
 extension ExecutionContext {
@@ -92,7 +108,8 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
         work()
         // Outside the lock as well, since it calls the context's clock; only one run at a time
         // changes `due`.
-        let next = nextDue(after: state.withLock { $0.due })
+        let next = policy.due(
+            after: state.withLock { $0.due }, every: period, at: context.time.now)
         let goesOn = state.withLock { state in
             state.due = next
             return state.work != nil
@@ -110,19 +127,5 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
             return state.work == nil
         }
         if isOver { delay.cancel() }
-    }
-
-    private func nextDue(after due: ContextInstant) -> ContextInstant {
-        let now = context.time.now
-        switch policy {
-        case .fixedDelay: return now.advanced(by: period)
-        case .catchUp: return due.advanced(by: period)
-        case .skip:
-            let next = due.advanced(by: period)
-            if next > now { return next }
-            let late = due.duration(to: now).saturatedNanoseconds
-            let step = max(period.saturatedNanoseconds, 1)
-            return due.advanced(by: .nanoseconds((late / step + 1).multipliedSaturating(by: step)))
-        }
     }
 }

@@ -41,7 +41,7 @@ internal import Dispatch
     var isHere: Bool { unsafe Threads.own == own }
 
     /// The address of the task for which the calling thread acts, or nil outside of tasks.
-    static var task: UnsafeRawPointer? {
+    package static var task: UnsafeRawPointer? {
         let own = unsafe ownTask
         guard let current = unsafe ec_caller_task_current(), unsafe current.pointee.own_task == own
         else {

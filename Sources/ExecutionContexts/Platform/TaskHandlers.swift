@@ -21,7 +21,7 @@ package func withCancellationHandler<Value>(
 ///
 /// The runtime does the same for a task that another task awaits. Older systems escalate once, at
 /// the beginning.
-nonisolated(nonsending) func withEscalationHandler<Value>(
+package nonisolated(nonsending) func withEscalationHandler<Value>(
     _ escalate: @escaping @Sendable (TaskPriority) -> Void,
     of operation: nonisolated(nonsending) () async throws -> Value
 ) async throws -> Value {

@@ -13,6 +13,9 @@ struct EventQueue<Value: Sendable> {
 
     var isEmpty: Bool { progress == nil && partial == nil && outcome == nil }
 
+    /// Whether the end waits.
+    var hasEnd: Bool { outcome != nil }
+
     /// Adds an event, and returns the one that it replaces, for the caller to free outside its lock
     /// (law 9).
     mutating func put(_ event: WorkEvent<Value>) -> WorkEvent<Value>? {

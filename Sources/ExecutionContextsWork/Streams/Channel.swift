@@ -1,0 +1,121 @@
+public import ExecutionContexts
+
+/// Passes elements from any number of senders to any number of receivers, in order, each element to
+/// one receiver.
+///
+/// ```swift
+/// let pages = Channel<Int>(capacity: 2)
+/// let writer = Task {
+///     for page in 1...10 { try await pages.send(page) }
+///     pages.close()
+/// }
+/// for await page in pages { print(page) }
+/// try await writer.value
+/// ```
+///
+/// At most `capacity` elements wait in the channel; a sender waits while it is full, and blocks no
+/// thread. With capacity 0 a sender waits until a receiver takes its element. Senders and receivers
+/// are served in the order in which they came (law 36).
+///
+/// | the channel | `send` | `trySend` | `receive`, iteration | `tryReceive` |
+/// |---|---|---|---|---|
+/// | open, with room | returns | returns | returns an element, or waits | an element, or nil |
+/// | open, full | waits | throws a refusal: full | returns an element | an element |
+/// | closed | throws a refusal: shut down | the same | the elements left, then nil | the same |
+///
+/// A sender that is cancelled while it waits throws `CancellationError`, and its element is not
+/// delivered. A receiver that is cancelled while it waits takes no element.
+///
+/// ``close()`` is for the sending side: what was sent is delivered, that of waiting senders too.
+/// ``cancel()`` is for the receiving side: what was not received is dropped.
+public final class Channel<Element: Sendable>: Sendable, CustomStringConvertible {
+    private let core: ChannelCore<Element>
+
+    /// Makes a channel in which at most `capacity` elements wait; traps if that is negative.
+    public init(capacity: Int = 0, name: String? = nil) {
+        require(
+            capacity >= 0,
+            "A channel was given a capacity of \(capacity) (law 36). Pass 0 or more.")
+        core = ChannelCore(capacity, overflow: .wait, name)
+    }
+
+    /// Makes a channel in which at most `count` elements wait; a further one replaces the oldest.
+    ///
+    /// No sender ever waits: for values of which the latest count, such as a text that is typed.
+    /// Traps if `count` is below 1.
+    public init(keepingLatest count: Int, name: String? = nil) {
+        require(
+            count >= 1,
+            "A channel was to keep the latest \(count) elements, so it would keep none (law 36). "
+                + "Pass 1 or more.")
+        core = ChannelCore(count, overflow: .dropOldest, name)
+    }
+
+    // MARK: - Sending
+
+    /// Sends an element, as soon as there is room.
+    ///
+    /// Throws a `Refusal` if the channel is closed, and `CancellationError` if the task is cancelled
+    /// before there is room; then the element is not delivered.
+    public nonisolated(nonsending) func send(_ element: Element) async throws {
+        try Task.checkCancellation()
+        try await core.send(element)
+    }
+
+    /// Sends an element if there is room, else throws a `Refusal`; never waits.
+    public func trySend(_ element: Element) throws(Refusal) { try core.trySend(element) }
+
+    // MARK: - Receiving
+
+    /// Returns the next element, as soon as there is one; nil when the channel is closed and empty.
+    ///
+    /// Throws `CancellationError` if the task is cancelled before that, and takes no element then.
+    public nonisolated(nonsending) func receive() async throws -> Element? {
+        try Task.checkCancellation()
+        return try await core.receive()
+    }
+
+    /// Returns the next element, or nil if there is none now.
+    public func tryReceive() -> Element? { core.tryReceive() }
+
+    // MARK: - Ending
+
+    /// Ends the channel: no further element is sent. What was sent before is still delivered.
+    ///
+    /// Receivers that wait get nil. Closing twice does nothing.
+    public func close() { core.close() }
+
+    /// Ends the channel and drops what was not received; senders that wait throw a `Refusal`.
+    public func cancel() { core.cancel() }
+
+    /// Whether the channel was closed or cancelled; elements may be left.
+    public var isClosed: Bool { core.withState { $0.isClosed } }
+
+    /// How many elements wait in the channel; those of waiting senders are not among them.
+    public var count: Int { core.withState { $0.count } }
+
+    /// The name, and how many elements, senders and receivers wait.
+    public var description: String { core.description }
+}
+
+extension Channel: AsyncSequence {
+    public typealias Failure = Never
+
+    /// Makes an iterator. Iterators compete: each element goes to one of them.
+    public func makeAsyncIterator() -> Iterator { Iterator(core: core) }
+
+    /// Receives the elements of a channel.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let core: ChannelCore<Element>
+
+        /// Returns the next element; nil when the channel is closed and empty, or if the task is
+        /// cancelled.
+        ///
+        /// Leaving a loop does not end the channel: other receivers may be there. The last one
+        /// calls ``Channel/cancel()``, or its senders wait.
+        public mutating func next(isolation: isolated (any Actor)? = #isolation) async -> Element? {
+            if Task.isCancelled { return nil }
+            return (try? await core.receive()) ?? nil
+        }
+    }
+}

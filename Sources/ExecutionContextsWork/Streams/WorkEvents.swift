@@ -1,0 +1,152 @@
+public import ExecutionContexts
+
+/// The events of shared work, as an async sequence; made by `SharedWork.events(priority:)`.
+///
+/// Each iteration is a subscription of its own, which begins with the iterator. It ends with the
+/// work, or leaves: when its task is cancelled while it waits, or when its iterator is released.
+public struct WorkEvents<Value: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = WorkEvent<Value>
+    public typealias Failure = Never
+
+    let work: SharedWork<Value>
+    let priority: WorkPriority
+
+    public func makeAsyncIterator() -> Iterator {
+        let core = WorkEventsCore<Value>()
+        let feed = WorkEventsCore<Value>.Feed(core, name: work.target.name)
+        let subscription = work.subscribe(priority: priority) { feed.put($0) }
+        // Weak, so that the iteration does not keep what would end it: a context that drops the
+        // subscribing job frees the feed (law 1).
+        return Iterator(
+            place: .init(core) { [weak subscription] in subscription?.cancel() })
+    }
+
+    /// One subscriber of the work.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let place: Place
+
+        /// Leaves the work when the iterator is released before the end.
+        fileprivate final class Place: Sendable {
+            let core: WorkEventsCore<Value>
+            private let unsubscribe: @Sendable () -> Void
+
+            init(
+                _ core: WorkEventsCore<Value>, unsubscribe: @escaping @Sendable () -> Void
+            ) {
+                self.core = core
+                self.unsubscribe = unsubscribe
+            }
+
+            deinit { unsubscribe() }
+
+            func leave() {
+                core.leave()
+                unsubscribe()
+            }
+        }
+
+        /// Returns the next event; nil after the end, or if the task is cancelled.
+        public mutating func next(
+            isolation: isolated (any Actor)? = #isolation
+        ) async -> WorkEvent<Value>? {
+            let event = Task.isCancelled ? nil : await place.core.next()
+            if event == nil { place.leave() }
+            return event
+        }
+    }
+}
+
+extension SharedWork {
+    /// Returns the events of the work as an async sequence; each iteration subscribes.
+    ///
+    /// ```swift
+    /// for await event in images["wren"].events() { print(event) }
+    /// ```
+    ///
+    /// While the consumer is busy, at most one progress and one partial value wait for it: a newer
+    /// one replaces the waiting one. The end is never dropped, and comes last (law 31).
+    public func events(priority: WorkPriority = .medium) -> WorkEvents<Value> {
+        WorkEvents(work: self, priority: priority)
+    }
+}
+
+/// The events that wait for an iteration, or the task that waits for an event.
+private final class WorkEventsCore<Value: Sendable>: @unchecked Sendable {
+    // Unchecked: mutable state is accessed inside `section` only.
+    private typealias Waiter = TaskWaiter<WorkEvent<Value>?>
+
+    private let section = CriticalSection(name: "events")
+    private var events = EventQueue<Value>()
+    private var waiter: Waiter?
+    /// Whether the end was taken, or the consumer has left: no event follows.
+    private var isOver = false
+
+    /// What the subscription holds. A context that drops the subscription frees it unused.
+    final class Feed: Sendable {
+        private let core: WorkEventsCore
+        private let name: String
+
+        init(_ core: WorkEventsCore, name: String) {
+            self.core = core
+            self.name = name
+        }
+
+        func put(_ event: WorkEvent<Value>) { core.put(event) }
+
+        deinit { core.end(Refusal(.abandoned, by: name)) }
+    }
+
+    fileprivate func put(_ event: WorkEvent<Value>) {
+        let (replaced, resumption) = section.execute {
+            () -> (WorkEvent<Value>?, Waiter.Resumption?) in
+            if isOver { return (event, nil) }
+            let replaced = events.put(event)
+            return (replaced, waiter == nil ? nil : answer())
+        }
+        withExtendedLifetime(replaced) {}
+        resumption?.perform()
+    }
+
+    /// Ends the iteration, unless the end of the work has come.
+    fileprivate func end(_ refusal: Refusal) {
+        let isMissing = section.execute { !isOver && !events.hasEnd }
+        if isMissing { put(.finished(.failure(refusal))) }
+    }
+
+    /// Drops what waits, since the consumer has left.
+    fileprivate func leave() {
+        let dropped = section.execute {
+            isOver = true
+            return events.takeAll()
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Gives the oldest event to the task that waits.
+    private func answer() -> Waiter.Resumption? { waiter.take()?.answer(.success(take())) }
+
+    private func take() -> WorkEvent<Value>? {
+        let event = events.next()
+        if event?.outcome != nil { isOver = true }
+        return event
+    }
+
+    nonisolated(nonsending) func next() async -> WorkEvent<Value>? {
+        let (event, waiter) = section.execute { () -> (WorkEvent<Value>?, Waiter?) in
+            if isOver { return (nil, nil) }
+            if let event = take() { return (event, nil) }
+            let waiter = Waiter()
+            self.waiter = waiter
+            return (nil, waiter)
+        }
+        guard let waiter else { return event }
+        let answer = try? await waiter.answer(inside: section) {
+            self.section.execute { () -> Waiter.Resumption? in
+                if waiter.isAnswered { return nil }
+                self.waiter = nil
+                return waiter.answer(.success(nil))
+            }?.perform()
+        }
+        return answer ?? nil
+    }
+}

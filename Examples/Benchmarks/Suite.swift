@@ -5,7 +5,7 @@ enum Suite: String, CaseIterable {
     case fairness
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual,
         bytes
-    case simulation, faults, pool, grounds, work, queues, recording
+    case simulation, faults, pool, grounds, work, queues, tasks, recording
 
     static let names = allCases.map(\.rawValue)
 
@@ -27,6 +27,7 @@ enum Suite: String, CaseIterable {
         case .fairness: "Beside jobs that submit themselves again: the pool and the global queue"
         case .grounds: "Over the pool (ours) beside over the global context (theirs)"
         case .work: "Shared work by key beside an actor with tasks"
+        case .tasks: "Semaphores of tasks and channels beside an actor and AsyncStream"
         case .queues: "Queues with priorities beside OperationQueue, and limiters"
         case .section: "The critical section beside NSRecursiveLock"
         case .coordinator: "The coordinator beside a concurrent queue and pthread_rwlock"
@@ -50,6 +51,7 @@ enum Suite: String, CaseIterable {
             PoolBenchmarks.run(bench)
             PoolsAtWork.run(bench)
         case .fairness: PoolFairness.run(bench)
+        case .tasks: TaskLimitBenchmarks.run(bench)
         case .grounds: GroundBenchmarks.run(bench)
         case .work: FlightBenchmarks.run(bench)
         case .queues: WorkQueueBenchmarks.run(bench)

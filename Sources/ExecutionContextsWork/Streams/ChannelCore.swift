@@ -26,69 +26,69 @@ final class ChannelCore<Element: Sendable>: @unchecked Sendable {
         return "'\(name)', \(count) elements, \(senders) senders and \(receivers) receivers wait"
     }
 
-    func trySend(_ element: Element) throws(Refusal) {
-        let sent = withState { ($0.send(element), $0.capacity) }
-        switch sent.0 {
-        case .received(let receiver): receiver?.perform()
-        case .queued: break
-        case .full: throw Refusal(.full(capacity: sent.1), by: name)
+    func trySend(_ element: consuming Element) throws(Refusal) {
+        var element = Optional(element)
+        switch withState({ $0.send(&element) }) {
+        case .done(let receiver): receiver?.perform()
+        case .mustWait: throw Refusal(.full(capacity: withState { $0.capacity }), by: name)
         case .closed: throw Refusal(.shutDown, by: name)
         }
     }
 
-    nonisolated(nonsending) func send(_ element: Element) async throws {
-        let (sent, sender) = withState { state -> (ChannelState<Element>.Sent, _) in
-            let sent = state.send(element)
-            guard case .full = sent else { return (sent, ChannelSender<Element>?.none) }
-            let sender = ChannelSender(element)
-            state.append(sender)
-            return (sent, sender)
+    nonisolated(nonsending) func send(_ element: consuming Element) async throws {
+        var element = Optional(element)
+        var sender: ChannelWaiter<Element>?
+        let sent = withState { state in
+            let sent = state.send(&element)
+            if case .mustWait = sent {
+                let waiter = ChannelWaiter(element.take())
+                state.append(sender: waiter)
+                sender = waiter
+            }
+            return sent
         }
         switch sent {
-        case .received(let receiver): receiver?.perform()
-        case .queued: break
+        case .done(let receiver): receiver?.perform()
+        case .mustWait: if let sender { try await wait(sender: sender) }
         case .closed: throw Refusal(.shutDown, by: name)
-        case .full: try await wait(as: sender!)
         }
     }
 
-    private nonisolated(nonsending) func wait(as sender: ChannelSender<Element>) async throws {
-        try await sender.waiter.answer(inside: section) {
-            let (element, resumption) = self.withState { $0.cancel(sender) }
-            withExtendedLifetime(element) {}
+    private nonisolated(nonsending) func wait(
+        sender: ChannelWaiter<Element>
+    ) async throws {
+        try await sender.wait(inside: section) {
+            var element: Element?
+            let resumption = withState { $0.cancel(sender: sender, &element) }
+            element = nil
             resumption?.perform()
         }
     }
 
     func tryReceive() -> Element? {
-        guard case .element(let element, let sender) = withState({ $0.receive() }) else {
-            return nil
-        }
-        sender?.perform()
+        var element: Element?
+        if case .done(let sender) = withState({ $0.receive(&element) }) { sender?.perform() }
         return element
     }
 
     nonisolated(nonsending) func receive() async throws -> Element? {
-        let (received, waiter) = withState { state -> (ChannelState<Element>.Received, _) in
-            let received = state.receive()
-            guard case .nothing = received else {
-                return (received, ChannelState<Element>.Receiver?.none)
+        var element: Element?
+        var receiver: ChannelWaiter<Element>?
+        let received = withState { state in
+            let received = state.receive(&element)
+            if case .mustWait = received {
+                let waiter = ChannelWaiter<Element>(nil)
+                state.append(receiver: waiter)
+                receiver = waiter
             }
-            let waiter = ChannelState<Element>.Receiver()
-            state.append(waiter)
-            return (received, waiter)
+            return received
         }
-        switch received {
-        case .element(let element, let sender):
-            sender?.perform()
-            return element
-        case .closed: return nil
-        case .nothing:
-            let waiter = waiter!
-            return try await waiter.answer(inside: section) {
-                self.withState { $0.cancel(waiter) }?.perform()
-            }
+        if case .done(let sender) = received { sender?.perform() }
+        guard let receiver else { return element }
+        try await receiver.wait(inside: section) {
+            withState { $0.cancel(receiver: receiver) }?.perform()
         }
+        return receiver.element.take()
     }
 
     func close() { for receiver in withState({ $0.close() }) { receiver.perform() } }

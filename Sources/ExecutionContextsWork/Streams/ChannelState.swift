@@ -8,14 +8,12 @@ internal import ExecutionContexts
 struct ChannelState<Element: Sendable>: ~Copyable {
     enum Overflow { case wait, dropOldest }
 
-    typealias Receiver = TaskWaiter<Element?>
-
     let capacity: Int
     let overflow: Overflow
     private(set) var isClosed = false
     private var elements = FIFO<Element>()
-    private var senders = TaskWaitQueue<ChannelSender<Element>> { $0.waiter.isAnswered }
-    private var receivers = TaskWaitQueue<Receiver> { $0.isAnswered }
+    private var senders = TaskWaitQueue<ChannelWaiter<Element>> { $0.isAnswered }
+    private var receivers = TaskWaitQueue<ChannelWaiter<Element>> { $0.isAnswered }
 
     init(capacity: Int, overflow: Overflow) {
         self.capacity = capacity
@@ -28,102 +26,97 @@ struct ChannelState<Element: Sendable>: ~Copyable {
 
     // MARK: Sending
 
-    /// What became of an element, and what the caller does outside the section.
-    enum Sent {
-        /// A receiver got it.
-        case received(Receiver.Resumption?)
-        /// It waits in the channel; it may have replaced an element, which the caller frees.
-        case queued(replaced: Element?)
-        case full
+    /// What became of an element, or of a request for one; and whom the caller resumes outside the
+    /// section.
+    enum Outcome {
+        case done(TaskWaiter.Resumption?)
+        /// The channel is full, or empty.
+        case mustWait
         case closed
     }
 
-    mutating func send(_ element: Element) -> Sent {
+    /// Takes the element, unless the channel is full or closed. Afterwards it is the one that was
+    /// dropped for it, if any, for the caller to free.
+    mutating func send(_ element: inout Element?) -> Outcome {
         if isClosed { return .closed }
         if let receiver = receivers.popFirst() {
-            return .received(receiver.answer(.success(element)))
+            receiver.element = element.take()
+            return .done(receiver.answer(.success(())))
         }
-        if elements.count < capacity {
+        if elements.count == capacity {
+            guard overflow == .dropOldest else { return .mustWait }
+            let oldest = elements.popFirst()
+            if let newest = element.take() { elements.append(newest) }
+            element = oldest
+        } else if let element = element.take() {
             elements.append(element)
-            return .queued(replaced: nil)
         }
-        guard overflow == .dropOldest else { return .full }
-        let oldest = elements.popFirst()
-        elements.append(element)
-        return .queued(replaced: oldest)
+        return .done(nil)
     }
 
     /// Adds a sender that waits; after `send` has found the channel full.
-    mutating func append(_ sender: ChannelSender<Element>) { senders.append(sender) }
+    mutating func append(sender: ChannelWaiter<Element>) { senders.append(sender) }
 
     /// Removes a sender whose task was cancelled, unless its element was taken; returns the element
     /// for the caller to free.
     mutating func cancel(
-        _ sender: ChannelSender<Element>
-    ) -> (Element?, TaskWaiter<Void>.Resumption?) {
-        if sender.waiter.isAnswered { return (nil, nil) }
-        let resumption = sender.waiter.answer(.failure(CancellationError()))
+        sender: ChannelWaiter<Element>, _ element: inout Element?
+    ) -> TaskWaiter.Resumption? {
+        if sender.isAnswered { return nil }
+        element = sender.element.take()
+        let resumption = sender.answer(.failure(CancellationError()))
         senders.noteLeft()
-        return (sender.element.take(), resumption)
+        return resumption
     }
 
     // MARK: Receiving
 
-    /// What a receiver gets, and which sender goes on because of it.
-    enum Received {
-        case element(Element, TaskWaiter<Void>.Resumption?)
-        case nothing
-        case closed
-    }
-
-    mutating func receive() -> Received {
-        if let element = elements.popFirst() {
-            guard let sender = senders.popFirst() else { return .element(element, nil) }
-            if let next = sender.element.take() { elements.append(next) }
-            return .element(element, sender.waiter.answer(.success(())))
+    /// Returns the next element in `element`.
+    mutating func receive(_ element: inout Element?) -> Outcome {
+        element = elements.popFirst()
+        guard let sender = senders.popFirst() else {
+            return element != nil ? .done(nil) : isClosed ? .closed : .mustWait
         }
-        if let sender = senders.popFirst(), let element = sender.element.take() {
-            return .element(element, sender.waiter.answer(.success(())))
-        }
-        return isClosed ? .closed : .nothing
+        let next = sender.element.take()
+        if element == nil { element = next } else if let next { elements.append(next) }
+        return .done(sender.answer(.success(())))
     }
 
     /// Adds a receiver that waits; after `receive` has found nothing.
-    mutating func append(_ receiver: Receiver) { receivers.append(receiver) }
+    mutating func append(receiver: ChannelWaiter<Element>) { receivers.append(receiver) }
 
     /// Removes a receiver whose task was cancelled, unless it has an element.
-    mutating func cancel(_ receiver: Receiver) -> Receiver.Resumption? {
+    mutating func cancel(receiver: ChannelWaiter<Element>) -> TaskWaiter.Resumption? {
         if receiver.isAnswered { return nil }
-        defer { receivers.noteLeft() }
-        return receiver.answer(.failure(CancellationError()))
+        let resumption = receiver.answer(.failure(CancellationError()))
+        receivers.noteLeft()
+        return resumption
     }
 
     // MARK: Ending
 
-    /// Ends the channel; returns the receivers to resume.
-    mutating func close() -> [Receiver.Resumption] {
+    /// Ends the channel; returns the receivers to resume. They have got no element.
+    mutating func close() -> [TaskWaiter.Resumption] {
         isClosed = true
-        return receivers.takeAll().compactMap { $0.answer(.success(nil)) }
+        return receivers.takeAll().compactMap { $0.answer(.success(())) }
     }
 
     /// Removes the elements, and those of waiting senders, for the caller to free; returns the
     /// senders to resume, too.
-    mutating func dropAll(
-        _ error: any Error
-    ) -> ([Element], [TaskWaiter<Void>.Resumption]) {
+    mutating func dropAll(_ error: any Error) -> ([Element], [TaskWaiter.Resumption]) {
         var dropped = elements.all
         elements = FIFO()
         let waiting = senders.takeAll()
         dropped += waiting.compactMap { $0.element.take() }
-        return (dropped, waiting.compactMap { $0.waiter.answer(.failure(error)) })
+        return (dropped, waiting.compactMap { $0.answer(.failure(error)) })
     }
 }
 
-/// A task that waits with its element until there is room.
-final class ChannelSender<Element: Sendable>: @unchecked Sendable {
-    // Unchecked: the element is accessed inside the channel's section only.
-    let waiter = TaskWaiter<Void>()
+/// A task that waits: with its element until there is room, or until it has one.
+final class ChannelWaiter<Element: Sendable>: TaskWaiter, @unchecked Sendable {
+    // Unchecked like the base: the element is accessed inside the channel's section, or by the task
+    // after the answer.
     var element: Element?
 
-    init(_ element: Element) { self.element = element }
+    init(_ element: consuming Element?) { self.element = element }
 }

@@ -73,11 +73,9 @@ extension SharedWork {
 /// The events that wait for an iteration, or the task that waits for an event.
 private final class WorkEventsCore<Value: Sendable>: @unchecked Sendable {
     // Unchecked: mutable state is accessed inside `section` only.
-    private typealias Waiter = TaskWaiter<WorkEvent<Value>?>
-
     private let section = CriticalSection(name: "events")
     private var events = EventQueue<Value>()
-    private var waiter: Waiter?
+    private var waiter: TaskWaiter?
     /// Whether the end was taken, or the consumer has left: no event follows.
     private var isOver = false
 
@@ -96,25 +94,24 @@ private final class WorkEventsCore<Value: Sendable>: @unchecked Sendable {
         deinit { core.end(Refusal(.abandoned, by: name)) }
     }
 
-    fileprivate func put(_ event: WorkEvent<Value>) {
+    private func put(_ event: WorkEvent<Value>) {
         let (replaced, resumption) = section.execute {
-            () -> (WorkEvent<Value>?, Waiter.Resumption?) in
+            () -> (WorkEvent<Value>?, TaskWaiter.Resumption?) in
             if isOver { return (event, nil) }
-            let replaced = events.put(event)
-            return (replaced, waiter == nil ? nil : answer())
+            return (events.put(event), waiter.take()?.answer(.success(())))
         }
         withExtendedLifetime(replaced) {}
         resumption?.perform()
     }
 
     /// Ends the iteration, unless the end of the work has come.
-    fileprivate func end(_ refusal: Refusal) {
+    private func end(_ refusal: Refusal) {
         let isMissing = section.execute { !isOver && !events.hasEnd }
         if isMissing { put(.finished(.failure(refusal))) }
     }
 
     /// Drops what waits, since the consumer has left.
-    fileprivate func leave() {
+    func leave() {
         let dropped = section.execute {
             isOver = true
             return events.takeAll()
@@ -122,31 +119,27 @@ private final class WorkEventsCore<Value: Sendable>: @unchecked Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Gives the oldest event to the task that waits.
-    private func answer() -> Waiter.Resumption? { waiter.take()?.answer(.success(take())) }
-
-    private func take() -> WorkEvent<Value>? {
-        let event = events.next()
-        if event?.outcome != nil { isOver = true }
-        return event
+    nonisolated(nonsending) func next() async -> WorkEvent<Value>? {
+        while true {
+            var waiter: TaskWaiter?
+            let event = section.execute { () -> WorkEvent<Value>? in
+                if isOver { return nil }
+                let event = events.next()
+                if event?.outcome != nil { isOver = true }
+                if event == nil {
+                    self.waiter = TaskWaiter()
+                    waiter = self.waiter
+                }
+                return event
+            }
+            guard let waiter else { return event }
+            do { try await wait(waiter) } catch { return nil }
+        }
     }
 
-    nonisolated(nonsending) func next() async -> WorkEvent<Value>? {
-        let (event, waiter) = section.execute { () -> (WorkEvent<Value>?, Waiter?) in
-            if isOver { return (nil, nil) }
-            if let event = take() { return (event, nil) }
-            let waiter = Waiter()
-            self.waiter = waiter
-            return (nil, waiter)
+    private nonisolated(nonsending) func wait(_ waiter: TaskWaiter) async throws {
+        try await waiter.wait(inside: section) {
+            section.execute { waiter.answer(.failure(CancellationError())) }?.perform()
         }
-        guard let waiter else { return event }
-        let answer = try? await waiter.answer(inside: section) {
-            self.section.execute { () -> Waiter.Resumption? in
-                if waiter.isAnswered { return nil }
-                self.waiter = nil
-                return waiter.answer(.success(nil))
-            }?.perform()
-        }
-        return answer ?? nil
     }
 }

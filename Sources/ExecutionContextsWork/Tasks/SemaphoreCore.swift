@@ -41,6 +41,7 @@ final class SemaphoreCore: @unchecked Sendable {
     nonisolated(nonsending) func enter() async throws {
         try Task.checkCancellation()
         let task = task
+        if withState({ $0.take(as: task) }) { return }
         if task != nil, withState({ $0.owner == task }) { trapNested() }
         try await join().enter()
     }
@@ -78,7 +79,7 @@ final class SemaphoreCore: @unchecked Sendable {
                     core.withState { $0.raise(waiter, to: WorkPriority(priority)) }
                 }
             } of: {
-                try await waiter.answer(inside: core.section) {
+                try await waiter.wait(inside: core.section) {
                     core.withState { $0.cancel(waiter) }?.perform()
                 }
             }

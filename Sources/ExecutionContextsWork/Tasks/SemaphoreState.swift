@@ -6,7 +6,7 @@ internal import ExecutionContexts
 /// - A returned permit goes to a waiter: to the first of the highest priority. Every
 ///   `fairness`th goes to the task that has waited longest, so that none waits for ever.
 struct SemaphoreState: ~Copyable {
-    typealias Waiter = TaskWaiter<Void>
+    typealias Waiter = SemaphoreWaiter
 
     private(set) var free: Int
     /// The task that holds the only permit; nil with more permits, and outside of tasks.
@@ -44,7 +44,7 @@ struct SemaphoreState: ~Copyable {
     /// Adds a task that waits.
     mutating func append(_ priority: WorkPriority) -> Waiter {
         arrivals += 1
-        let waiter = Waiter(priority: priority, number: arrivals)
+        let waiter = Waiter(priority, number: arrivals)
         with(priority) { $0.append(waiter) }
         return waiter
     }
@@ -107,5 +107,19 @@ struct SemaphoreState: ~Copyable {
         case .high: body(&high)
         case .highest: body(&highest)
         }
+    }
+}
+
+/// A task that waits for a permit.
+final class SemaphoreWaiter: TaskWaiter, @unchecked Sendable {
+    // Unchecked like the base: `priority` is accessed inside the semaphore's section only.
+    /// The priority of its queue.
+    var priority: WorkPriority
+    /// The position in the order of arrival.
+    let number: UInt64
+
+    init(_ priority: WorkPriority, number: UInt64) {
+        self.priority = priority
+        self.number = number
     }
 }

@@ -5,7 +5,7 @@ internal import ExecutionContexts
 /// A waiter that was answered out of turn, by a cancellation, stays until it is the first or until
 /// half of the queue is such waiters. So each step takes constant time on average, and the queue
 /// has at most twice as many elements as tasks that wait.
-struct TaskWaitQueue<Waiter: AnyObject>: ~Copyable {
+struct TaskWaitQueue<Waiter: TaskWaiter>: ~Copyable {
     private var waiters = FIFO<Waiter>()
     private let hasLeft: (Waiter) -> Bool
     /// How many waiters have not left.

@@ -1,34 +1,26 @@
 internal import ExecutionContexts
 
-/// A task that waits for an answer; the owner of its queue gives the answer.
+/// A task that waits in a queue for an answer: it may go on, or it ends with an error.
 ///
-/// The answer may come before the task has suspended, because a task joins the queue first:
+/// A task joins the queue first, and suspends then. So the answer may come in between:
 ///
-/// | step | pending | suspended | answered |
+/// | step | joined | suspended | answered |
 /// |---|---|---|---|
 /// | `suspend` | becomes suspended | - | the task resumes at once |
-/// | `answer` | becomes answered | becomes answered, and the task must be resumed | nothing: false |
+/// | `answer` | becomes answered | becomes answered, and the task must be resumed | nothing |
 ///
-/// Each step is taken inside the owner's section.
-@safe final class TaskWaiter<Answer: Sendable>: @unchecked Sendable {
+/// Each step is taken inside the owner's section. What the task receives, a subclass has: the class
+/// itself knows no type parameter, for which a task would look up metadata at each wait.
+@safe class TaskWaiter: @unchecked Sendable {
     // Unchecked: every property is accessed inside the owner's section only.
-    private var continuation: UnsafeContinuation<Answer, any Error>?
-    private var outcome: Result<Answer, any Error>?
-    /// The priority that the owner's queue has for the task.
-    var priority: WorkPriority
-    /// The position in the order of arrival.
-    let number: UInt64
+    private var continuation: UnsafeContinuation<Void, any Error>?
+    private var outcome: Result<Void, any Error>?
 
-    init(priority: WorkPriority = .medium, number: UInt64 = 0) {
-        self.priority = priority
-        self.number = number
-    }
-
-    var isAnswered: Bool { outcome != nil }
+    final var isAnswered: Bool { outcome != nil }
 
     /// Answers the task. The owner performs the resumption outside its section: to resume a task
     /// runs code of the task's executor (law 9).
-    func answer(_ outcome: Result<Answer, any Error>) -> Resumption? {
+    final func answer(_ outcome: Result<Void, any Error>) -> Resumption? {
         if isAnswered { return nil }
         self.outcome = outcome
         // Unsafe only if resumed twice or never: it is taken once, with the first answer.
@@ -36,9 +28,9 @@ internal import ExecutionContexts
     }
 
     /// Keeps the continuation of the suspended task, or returns the answer that has come.
-    fileprivate func suspend(
-        _ continuation: UnsafeContinuation<Answer, any Error>
-    ) -> Result<Answer, any Error>? {
+    private func suspend(
+        _ continuation: UnsafeContinuation<Void, any Error>
+    ) -> Result<Void, any Error>? {
         if let outcome { return outcome }
         unsafe self.continuation = continuation
         return nil
@@ -47,9 +39,9 @@ internal import ExecutionContexts
     /// Suspends the calling task until the answer; `cancel` must answer it.
     ///
     /// Called once, by the task that has joined the owner's queue.
-    nonisolated(nonsending) func answer(
-        inside section: CriticalSection, onCancel cancel: @escaping @Sendable () -> Void
-    ) async throws -> Answer {
+    final nonisolated(nonsending) func wait(
+        inside section: CriticalSection, onCancel cancel: @Sendable () -> Void
+    ) async throws {
         try await withCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { continuation in
                 if let outcome = section.execute({ unsafe suspend(continuation) }) {
@@ -63,12 +55,12 @@ internal import ExecutionContexts
 
     /// What is left to do for a task that was answered while it was suspended.
     @safe struct Resumption {
-        private let continuation: UnsafeContinuation<Answer, any Error>
-        private let outcome: Result<Answer, any Error>
+        private let continuation: UnsafeContinuation<Void, any Error>
+        private let outcome: Result<Void, any Error>
 
-        init(
-            _ continuation: UnsafeContinuation<Answer, any Error>,
-            _ outcome: Result<Answer, any Error>
+        fileprivate init(
+            _ continuation: UnsafeContinuation<Void, any Error>,
+            _ outcome: Result<Void, any Error>
         ) {
             unsafe self.continuation = continuation
             self.outcome = outcome

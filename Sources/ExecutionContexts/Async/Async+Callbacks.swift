@@ -42,28 +42,30 @@ extension Async {
         return self
     }
 
-    /// Calls `callback` with the value, once, on `context`, if it completes with one (law 25).
+    /// Calls `callback` with the value, once, on `context`, if it completes with one, as long as
+    /// `token` is valid (law 25).
     @inlinable
     @discardableResult
     @_disfavoredOverload
     public func onSuccess(
-        on context: some ExecutionContext = .immediate,
+        on context: some ExecutionContext = .immediate, while token: InvalidationToken? = nil,
         _ callback: @escaping @Sendable (Value) -> Void
     ) -> Self {
-        onComplete(on: context) { outcome in
+        onComplete(on: context, while: token) { outcome in
             if case .success(let value) = outcome { callback(value) }
         }
     }
 
-    /// Calls `callback` with the error, once, on `context`, if it completes with one (law 25).
+    /// Calls `callback` with the error, once, on `context`, if it completes with one, as long as
+    /// `token` is valid (law 25).
     @inlinable
     @discardableResult
     @_disfavoredOverload
     public func onFailure(
-        on context: some ExecutionContext = .immediate,
+        on context: some ExecutionContext = .immediate, while token: InvalidationToken? = nil,
         _ callback: @escaping @Sendable (any Error) -> Void
     ) -> Self {
-        onComplete(on: context) { outcome in
+        onComplete(on: context, while: token) { outcome in
             if case .failure(let error) = outcome { callback(error) }
         }
     }

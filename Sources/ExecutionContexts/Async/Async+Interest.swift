@@ -67,3 +67,28 @@ private final class Shared: FutureState, @unchecked Sendable {
 
     override var label: String { "a shared value" }
 }
+
+extension Async: CancellationHandle {
+    public var isFinished: Bool { isCompleted }
+
+    /// Lets a scope cancel this, at the latest when the scope is released; returns this.
+    ///
+    /// The scope keeps neither the future nor its value: whatever is to complete it does.
+    @discardableResult
+    public func stored(in scope: CancellationScope) -> Self {
+        scope.store(WeakHandle(state: state))
+        return self
+    }
+}
+
+/// A future that its owner does not keep.
+private final class WeakHandle: CancellationHandle, @unchecked Sendable {
+    // Unchecked: a weak reference may be read by any thread, and is never assigned again.
+    private weak var state: FutureState?
+
+    init(state: FutureState) { self.state = state }
+
+    func cancel() -> Bool { state?.cancel() ?? false }
+
+    var isFinished: Bool { state?.isPending != true }
+}

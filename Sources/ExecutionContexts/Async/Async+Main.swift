@@ -16,23 +16,23 @@ extension Async {
     }
 
     /// Calls a closure of the main actor with the value, once, on `context`, if it completes
-    /// with one (law 25).
+    /// with one, as long as `token` is valid (law 25).
     @discardableResult
     public func onSuccess(
-        on context: some MainActorContext,
+        on context: some MainActorContext, while token: InvalidationToken? = nil,
         _ callback: @escaping @MainActor @Sendable (Value) -> Void
     ) -> Self {
-        onSuccess(on: context.general) { value in MainActor.assumeIsolated { callback(value) } }
+        onSuccess(on: context.general, while: token) { value in MainActor.assumeIsolated { callback(value) } }
     }
 
     /// Calls a closure of the main actor with the error, once, on `context`, if it completes
-    /// with one (law 25).
+    /// with one, as long as `token` is valid (law 25).
     @discardableResult
     public func onFailure(
-        on context: some MainActorContext,
+        on context: some MainActorContext, while token: InvalidationToken? = nil,
         _ callback: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> Self {
-        onFailure(on: context.general) { error in MainActor.assumeIsolated { callback(error) } }
+        onFailure(on: context.general, while: token) { error in MainActor.assumeIsolated { callback(error) } }
     }
 
     /// Returns a future of what a closure of the main actor returns for the value; passes on an

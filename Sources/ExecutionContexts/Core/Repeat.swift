@@ -59,10 +59,14 @@ public final class Repetition: Sendable {
     /// freed at once, or at the end of the run under way.
     @discardableResult
     public func cancel() -> Bool { repeater.cancel() }
+
+    /// Whether it was cancelled.
+    public var isFinished: Bool { repeater.isFinished }
 }
 
 protocol Repeating: Sendable {
     func cancel() -> Bool
+    var isFinished: Bool { get }
 }
 
 /// Schedules one run after the other.
@@ -101,6 +105,8 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
         delay?.cancel()
         return work != nil
     }
+
+    var isFinished: Bool { state.withLock { $0.work == nil } }
 
     private func run() {
         // Outside the lock, so that the job may cancel its own repetition (law 9).

@@ -150,3 +150,7 @@ public class Subscription: @unchecked Sendable {
         return node
     }
 }
+
+extension Subscription: CancellationHandle {
+    public var isFinished: Bool { !isActive }
+}

@@ -1,3 +1,5 @@
+public import ExecutionContexts
+
 /// A function that runs its action for some of its calls, depending on when they are made.
 ///
 /// Made by `debounced(by:)` and `throttled(to:_:_:)`. It may be called from any thread, and from
@@ -32,4 +34,9 @@ public final class PacedCall<Value: Sendable>: Sendable {
 
     /// Whether a value is kept for later.
     public var isPending: Bool { core.isPending }
+}
+
+extension PacedCall: CancellationHandle {
+    /// False: a later call may keep a value again.
+    public var isFinished: Bool { false }
 }

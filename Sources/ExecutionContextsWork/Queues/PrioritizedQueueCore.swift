@@ -151,4 +151,6 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     }
 
     func isPending(_ job: QueuedJob) -> Bool { locked { job.phase == .pending } }
+
+    func isOver(_ job: QueuedJob) -> Bool { locked { job.phase == .over } }
 }

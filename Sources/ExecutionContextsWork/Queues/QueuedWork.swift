@@ -51,3 +51,8 @@ public struct QueuedWork<Value: Sendable>: Sendable {
     /// Whether the job still waits for a permit.
     public var isPending: Bool { job.core.isPending(job) }
 }
+
+extension QueuedWork: CancellationHandle {
+    /// Whether the job has ended, or was cancelled before it started.
+    public var isFinished: Bool { job.core.isOver(job) }
+}

@@ -55,8 +55,8 @@ public final class Channel<Element: Sendable>: Sendable, CustomStringConvertible
 
     /// Sends an element, as soon as there is room.
     ///
-    /// Throws a `Refusal` if the channel is closed, and `CancellationError` if the task is cancelled
-    /// before there is room; then the element is not delivered.
+    /// Throws a `Refusal` if the channel is closed, and `CancellationError` if the task is
+    /// cancelled before there is room; then the element is not delivered.
     public nonisolated(nonsending) func send(_ element: Element) async throws {
         try Task.checkCancellation()
         try await core.send(element)

@@ -8,8 +8,8 @@ public import ExecutionContexts
 /// let page = downloads.submitTask { try await client.page(1) }
 /// ```
 ///
-/// A view by `limited(to:)` limits the jobs that run: a task leaves it at each `await`, and the next
-/// one enters. This counts a body from its beginning to its end (law 35). Bodies begin by priority,
+/// A view by `limited(to:)` limits the jobs that run: a task leaves it at each `await`, and the
+/// next one enters. This counts a body from its beginning to its end (law 35). Bodies begin by priority,
 /// and among equals in the order in which they were submitted.
 public struct TaskLimiter<Base: ExecutionContext>: Sendable {
     /// The context of the bodies.

@@ -170,3 +170,35 @@ struct QueuedWorkTests {
         #expect(inside.value.most <= 3)
     }
 }
+
+/// Handles of this library in a cancellation scope.
+@Suite(.timeLimit(.minutes(30)))
+struct WorkScopeTests {
+    @Test func `Law 37: a scope cancels queued jobs, subscriptions and kept calls`() {
+        let context = ManualContext()
+        let queue = PrioritizedQueue(on: context, limit: 0)
+        let flights = SingleFlight<Int, Int>(on: context) { _, _ in }
+        let ran = Box(0)
+        let scope = CancellationScope()
+        let work = queue.submit { ran.withValue { $0 += 1 } }.stored(in: scope)
+        let subscription = flights[1].subscribe { _ in ran.withValue { $0 += 1 } }
+            .stored(in: scope)
+        let call = context.debounced(by: .seconds(1)) { (_: Int) in ran.withValue { $0 += 1 } }
+            .stored(in: scope)
+        call(7)
+        #expect(!work.isFinished && !subscription.isFinished && !call.isFinished)
+        scope.cancel()
+        #expect(work.isFinished && subscription.isFinished && !call.isPending)
+        queue.limit = 5
+        context.advance(by: .seconds(5))
+        #expect(ran.value == 0)
+    }
+
+    @Test func `Law 37: a job that ran is finished`() {
+        let context = ManualContext()
+        let work = PrioritizedQueue(on: context, limit: 1).submit {}
+        #expect(!work.isFinished)
+        context.runReady()
+        #expect(work.isFinished)
+    }
+}

@@ -25,12 +25,14 @@ extension Async {
     /// source, which is cancelled if it has no other interested subscriber (law 26). A zero or
     /// negative limit accepts only what has completed already. The result is an `Async` of its own
     /// in every case: cancelling it cancels no other subscriber of the source. The context has no
-    /// default, for the reason given at `delay(_:on:)`.
+    /// default, for the reason given at `delay(_:on:)`. A deadline of the caller's that is earlier
+    /// shortens the limit (law 38).
     public func timeout(
         after limit: Duration, on context: some ExecutionContext, fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> Async {
         if let outcome { return Async(outcome) }
+        let limit = Deadline.shortened(limit)
         guard limit > .zero else {
             state.cancelIfUnwanted()
             return Async(error: AsyncError.timedOut(after: limit))

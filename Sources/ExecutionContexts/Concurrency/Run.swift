@@ -14,7 +14,9 @@ extension ExecutionContext {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let submission = Submission(location: (fileID, line), body)
+        let submission = Submission(
+            location: (fileID, line),
+            Deadline.admitting(body, by: name, from: "\(fileID):\(line)"))
         // Only a task can be escalated; a closure in the queue of a context stays where it is.
         guard let escalating = self as? any EscalatingContext else {
             return try await submission.run(on: self)
@@ -40,6 +42,7 @@ extension ExecutionContext {
         try await admitTask(fileID, line)
         return try await withTaskExecutorPreference(taskExecutor) {
             try Task.checkCancellation()
+            try Deadline.ofCaller?.admit(by: name, from: "\(fileID):\(line)")
             return try await body()
         }
     }
@@ -55,7 +58,10 @@ extension ExecutionContext {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
-        let state = SubmittedState(Submission(location: (fileID, line), body), on: self)
+        let submission = Submission(
+            location: (fileID, line),
+            Deadline.admitting(body, by: name, from: "\(fileID):\(line)"))
+        let state = SubmittedState(submission, on: self)
         state.submission.send(to: self) { state.complete(with: $0) }
         return Async(state: state)
     }
@@ -73,6 +79,7 @@ extension ExecutionContext {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Async<Value> {
+        let body = Deadline.admitting(body, by: name, from: "\(fileID):\(line)")
         guard self is any RefusingContext else {
             return Async(executor: taskExecutor, fileID: fileID, line: line, body)
         }

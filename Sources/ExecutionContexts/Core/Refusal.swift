@@ -12,6 +12,8 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         case abandoned
         /// Its context had been shut down.
         case shutDown
+        /// The deadline of its submitter had passed before it began.
+        case deadlinePassed
     }
 
     /// What became of the job.
@@ -41,6 +43,8 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         case .shutDown:
             "\(work) was refused by '\(context)', which has been shut down (law 1). "
                 + "Submit before the shutdown, or to a context that lives as long as its users."
+        case .deadlinePassed:
+            "\(work) was refused by '\(context)', since its deadline passed before it began (law 38)."
         case .abandoned:
             "\(work) was abandoned: '\(context)' discarded it without running it (law 1). "
                 + "A context must run what execute gives it; a manual context discards what is pending when its test "

@@ -50,6 +50,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
     }
 
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
+        try Deadline.ofCaller?.admit(by: name, from: nil)
         if room.withLock({ $0.enter() }) {
             send(Submitted(work: consume work))
         } else if overflow == .callerRuns {

@@ -72,6 +72,7 @@ public final class RateLimiter: Sendable {
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
+        let body = Deadline.admitting(body, by: core.name, from: "\(fileID):\(line)")
         let work = core.bound {
             let outcome = Result { try body() }
             promise.complete(outcome)

@@ -42,6 +42,8 @@ final class RateLimiterCore: @unchecked Sendable {
 
     var pendingCount: Int { withQueue { $0.count } }
 
+    var name: String { "rate limiter on \(base.name)" }
+
     /// Moves a job into the queue, and returns its number.
     @discardableResult
     func submit(_ job: consuming RateLimitedJob) -> Int {

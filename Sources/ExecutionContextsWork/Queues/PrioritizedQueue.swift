@@ -112,7 +112,8 @@ extension PrioritizedQueue {
         priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> QueuedWork<Value> {
-        QueuedWork(
+        let body = Deadline.admitting(body, by: core.name, from: "\(fileID):\(line)")
+        return QueuedWork(
             queued(
                 TaskJob(
                     {
@@ -141,11 +142,20 @@ extension PrioritizedQueue {
         fileID: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (OpenWork<Value>) -> Void
     ) -> QueuedWork<Value> {
-        QueuedWork(
+        let (deadline, name) = (Deadline.ofCaller, core.name)
+        let begin: @Sendable (ResultJob) -> Void = { job in
+            let work = OpenWork<Value>(job)
+            guard let deadline else { return body(work) }
+            do { try deadline.admit(by: name, from: "\(fileID):\(line)") } catch {
+                work.fail(error)
+                return
+            }
+            Deadline.$current.withValue(deadline) { body(work) }
+        }
+        return QueuedWork(
             queued(
                 OpenJob(
-                    { body(OpenWork($0)) }, at: .init(fileID: fileID, line: line), of: core,
-                    priority)))
+                    begin, at: .init(fileID: fileID, line: line), of: core, priority)))
     }
 
     /// Not generic: only what the caller's type needs is in the caller.
@@ -154,7 +164,22 @@ extension PrioritizedQueue {
         _ priority: WorkPriority, _ fileID: StaticString, _ line: UInt,
         _ body: @escaping @Sendable () -> QueuedOutcome
     ) -> ResultJob {
-        queued(BodyJob(body, at: .init(fileID: fileID, line: line), of: core, priority))
+        queued(
+            BodyJob(
+                admitting(body, "\(fileID):\(line)"), at: .init(fileID: fileID, line: line),
+                of: core, priority))
+    }
+
+    /// What runs `body` with the caller's deadline, or fails if that has passed (law 38).
+    private func admitting(
+        _ body: @escaping @Sendable () -> QueuedOutcome, _ location: @autoclosure () -> String
+    ) -> @Sendable () -> QueuedOutcome {
+        guard let deadline = Deadline.ofCaller else { return body }
+        let (name, location) = (core.name, location())
+        return {
+            do { try deadline.admit(by: name, from: location) } catch { return .failure(error) }
+            return Deadline.$current.withValue(deadline, operation: body)
+        }
     }
 
     private func queued(_ job: ResultJob) -> ResultJob {

@@ -9,8 +9,8 @@ public import ExecutionContexts
 /// ```
 ///
 /// A view by `limited(to:)` limits the jobs that run: a task leaves it at each `await`, and the
-/// next one enters. This counts a body from its beginning to its end (law 35). Bodies begin by priority,
-/// and among equals in the order in which they were submitted.
+/// next one enters. This counts a body from its beginning to its end (law 35). Bodies begin by
+/// priority, and among equals in the order in which they were submitted.
 public struct TaskLimiter<Base: ExecutionContext>: Sendable {
     /// The context of the bodies.
     public let base: Base

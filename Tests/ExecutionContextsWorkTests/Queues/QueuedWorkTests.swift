@@ -202,3 +202,53 @@ struct WorkScopeTests {
         #expect(work.isFinished)
     }
 }
+
+/// Deadlines of jobs in queues and limiters.
+@Suite(.timeLimit(.minutes(30)))
+struct WorkDeadlineTests {
+    @Test func `Law 38: queues and limiters begin no job after its deadline`() {
+        let context = ManualContext(name: "screen")
+        let queue = PrioritizedQueue(on: context, limit: 0, name: "decoding")
+        let limiter = RateLimiter(on: context, rate: 1, per: .seconds(10))
+        let ran = Box<[String]>([])
+        limiter.submit { ran.withValue { $0.append("first") } }
+        let (plain, task, open, limited) = withDeadline(in: .seconds(2), on: context) {
+            (
+                queue.submit { ran.withValue { $0.append("plain") } }.async,
+                queue.submitTask { ran.withValue { $0.append("task") } }.async,
+                queue.submitOpen(of: Void.self) { _ in ran.withValue { $0.append("open") } }.async,
+                limiter.submit { ran.withValue { $0.append("limited") } }
+            )
+        }
+        context.advance(by: .seconds(2))
+        queue.limit = 4
+        context.advance(by: .seconds(20))
+        for end in [plain, open, limited] {
+            #expect(throws: Refusal.self) { try end.outcome?.get() }
+            if case .failure(let error as Refusal)? = end.outcome {
+                #expect(error.reason == .deadlinePassed)
+            } else {
+                Issue.record("not refused")
+            }
+        }
+        #expect(ran.value == ["first"])
+        withExtendedLifetime(task) {}
+    }
+
+    @Test func `Law 38: queues and limiters begin a job in time, with its deadline`() {
+        let context = ManualContext(name: "screen")
+        let queue = PrioritizedQueue(on: context, limit: 4)
+        let limiter = RateLimiter(on: context, rate: 1)
+        let seen = Box<[Duration?]>([])
+        withDeadline(in: .seconds(2), on: context) {
+            queue.submit { seen.withValue { $0.append(Deadline.current?.remaining) } }
+            queue.submitOpen(of: Void.self) { work in
+                seen.withValue { $0.append(Deadline.current?.remaining) }
+                work.succeed(())
+            }
+            _ = limiter.submit { seen.withValue { $0.append(Deadline.current?.remaining) } }
+        }
+        context.runReady()
+        #expect(seen.value == [.seconds(2), .seconds(2), .seconds(2)])
+    }
+}

@@ -1,0 +1,172 @@
+import ExecutionContexts
+import ExecutionContextsTesting
+import Testing
+
+/// What a deadline does to the jobs, time limits and retries inside of it.
+@Suite(.timeLimit(.minutes(30)))
+struct DeadlineTests {
+    private let context = ManualContext(name: "screen")
+
+    private func isRefused(_ async: Async<some Sendable>, by name: String) -> Bool {
+        guard case .failure(let error as Refusal)? = async.outcome else { return false }
+        return error.reason == .deadlinePassed && error.context == name
+            && error.sourceLocation?.contains("DeadlineTests.swift") == true
+    }
+
+    @Test(arguments: [0, 1, 2, 3])
+    func `Law 38: a job that would begin after its deadline is refused, and never runs`(
+        _ seconds: Int
+    ) {
+        let ran = Box(false)
+        let job = withDeadline(in: .seconds(2), on: context) {
+            context.submit { ran.value = true }
+        }
+        let other = context.submit {}
+        // The manual context runs nothing while only its time goes on.
+        context.schedule(after: .seconds(seconds)) {}
+        context.stall(for: .seconds(seconds))
+        context.runReady()
+        #expect(ran.value == (seconds < 2))
+        #expect(isRefused(job, by: "screen") == (seconds >= 2))
+        #expect(other.isCompleted)
+        #expect((try? other.outcome?.get()) != nil)
+    }
+
+    @Test func `Law 38: the refusal says what happened`() throws {
+        let job = withDeadline(in: .zero, on: context) { context.submit {} }
+        context.runReady()
+        #expect(throws: Refusal.self) { try job.outcome?.get() }
+        #expect("\(try #require(job.outcome))".contains("its deadline passed before it began"))
+    }
+
+    @Test func `Law 38: a job sees the deadline of its submitter, and passes it on`() {
+        let seen = Box<[Duration?]>([])
+        let inner = Box<Async<Void>?>(nil)
+        withDeadline(in: .seconds(2), on: context) {
+            _ = context.submit { [context] in
+                seen.withValue { $0.append(Deadline.current?.remaining) }
+                inner.value = context.submit {}
+                context.stall(for: .seconds(5))
+            }
+        }
+        #expect(Deadline.current == nil)
+        context.runReady()
+        #expect(seen.value == [.seconds(2)])
+        #expect(inner.value.map { isRefused($0, by: "screen") } == true)
+    }
+
+    @Test func `Law 38: the earlier of two deadlines counts`() {
+        withDeadline(in: .seconds(2), on: context) {
+            let outer = Deadline.current
+            withDeadline(in: .seconds(5), on: context) { #expect(Deadline.current === outer) }
+            withDeadline(in: .seconds(1), on: context) {
+                #expect(Deadline.current?.remaining == .seconds(1))
+            }
+            #expect(Deadline.current === outer)
+        }
+    }
+
+    @Test func `Law 38: a time limit is shortened to the deadline`() {
+        let promise = Promise<Int>()
+        let limited = withDeadline(in: .seconds(2), on: context) {
+            promise.async.timeout(after: .seconds(10), on: context)
+        }
+        context.advance(by: .seconds(2))
+        #expect(throws: AsyncError.timedOut(after: .seconds(2))) { try limited.outcome?.get() }
+    }
+
+    @Test func `Law 38: a full or refusing view refuses a late job at once`() throws {
+        let view = context.bounded(to: 5, overflow: .refuse)
+        let ran = Box(0)
+        try withDeadline(in: .seconds(1), on: context) {
+            try view.tryExecute { ran.withValue { $0 += 1 } }
+            context.advance(by: .seconds(1))
+            #expect(throws: Refusal.self) { try view.tryExecute { ran.withValue { $0 += 1 } } }
+        }
+        try view.tryExecute { ran.withValue { $0 += 1 } }
+        context.runReady()
+        #expect(ran.value == 2)
+    }
+
+    @Test func `Law 38: a job without a result sees it through a view that carries it`() {
+        let seen = Box<Duration?>(nil)
+        withDeadline(in: .seconds(2), on: context) {
+            context.propagating(Deadline.$current).execute {
+                seen.value = Deadline.current?.remaining
+            }
+        }
+        context.runReady()
+        #expect(seen.value == .seconds(2))
+    }
+
+    // MARK: - Async code
+
+    @Test func `Law 38: a body that takes too long is cancelled, and the caller told`() async {
+        let (context, isCancelled) = (context, Box(false))
+        let task = startedTask {
+            try await withDeadline(in: .seconds(2), on: context) {
+                do { try await context.clock.sleep(for: .seconds(600)) } catch {
+                    isCancelled.value = true
+                    throw error
+                }
+            }
+        }
+        while context.delayedCount < 2 { await Task.yield() }
+        context.advance(by: .seconds(2))
+        await #expect(throws: AsyncError.timedOut(after: .seconds(2))) { try await task.value }
+        while !isCancelled.value { await Task.yield() }
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 38: a body that ends in time returns its value, and leaves no delay`()
+        async throws
+    {
+        let value = try await withDeadline(in: .seconds(2), on: context) { [context] in
+            #expect(Deadline.current?.remaining == .seconds(2))
+            async let child = Deadline.current?.remaining
+            #expect(await child == .seconds(2))
+            _ = context
+            return 7
+        }
+        #expect(value == 7)
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 38: a deadline that has passed begins nothing`() async {
+        let ran = Box(false)
+        await #expect(throws: AsyncError.timedOut(after: .zero)) {
+            try await withDeadline(in: .zero, on: context) {
+                await Task.yield()
+                ran.value = true
+            }
+        }
+        #expect(!ran.value)
+    }
+
+    @Test func `Law 38: cancelling the caller cancels the body`() async {
+        let context = context
+        let task = startedTask {
+            try await withDeadline(in: .seconds(2), on: context) {
+                try await context.clock.sleep(for: .seconds(600))
+            }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(context.delayedCount == 0)
+    }
+
+    @Test func `Law 38: run and runTask are refused after the deadline`() async throws {
+        let context = SerialQueueContext(name: "database")
+        let manual = ManualContext()
+        let task = withDeadline(in: .seconds(1), on: manual) {
+            manual.advance(by: .seconds(1))
+            return Task {
+                await #expect(throws: Refusal.self) { try await context.run {} }
+                await #expect(throws: Refusal.self) { try await context.runTask {} }
+                await #expect(throws: Refusal.self) { try await context.submitTask {}.get() }
+            }
+        }
+        try await task.value
+        try await context.run {}
+    }
+}

@@ -72,6 +72,13 @@ func keptInside(_ context: some ExecutionContext, _ drawer: Drawer) async throws
     }
 }
 
+@MainActor final class Screen { let shared = Shared() }
+
+func keptByTheMainActor(_ context: some MainActorContext, _ screen: Screen) async throws {
+    _ = try await context.run { screen.shared }
+    // expected-mode6-error@-1 {{returning main actor-isolated 'screen.shared' as a 'sending' result risks causing data races}}
+}
+
 func madeInside(_ context: some ExecutionContext) async throws {
     let shared = try await context.run { Shared() }
     shared.count += 1

@@ -16,8 +16,13 @@ extension FutureState {
     }
 
     /// Whether a lazy state must begin, which is so once; under the lock.
+    ///
+    /// The tag changes while it is pending only: the thread that completed it reads the tag without
+    /// the lock.
     private final func mustBegin() -> Bool {
-        guard unsafe tag & Self.beginsWithInterest != 0 else { return false }
+        guard unsafe tag & Self.beginsWithInterest != 0, unsafe machine.phase == .pending else {
+            return false
+        }
         unsafe tag &= ~Self.beginsWithInterest
         return true
     }

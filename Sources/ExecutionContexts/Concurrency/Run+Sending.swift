@@ -2,7 +2,8 @@
 // compiler chooses the overload for `Sendable` values where both fit. That one also takes function
 // values, which say nothing about where their result comes from.
 extension ExecutionContext {
-    /// Runs `body` on this context and returns the value that it made, which need not be `Sendable`.
+    /// Runs `body` on this context and returns the value that it made, which need not be
+    /// `Sendable`.
     ///
     /// ```swift
     /// let formatter = try await context.run { DateFormatter() }

@@ -126,7 +126,8 @@ struct AsyncOutcomeScheduleTests {
     {
         let failure = await search("completions against cancel", schedules: 300) { sim in
             let onlooker = Onlooker(sim)
-            let promises = (0..<3).map { _ in Promise<Int>() }
+            // Nobody completes the last one, so the iteration ends by being cancelled.
+            let promises = (0..<4).map { _ in Promise<Int>() }
             for (index, promise) in promises.enumerated() {
                 promise.onCancel { onlooker.note("cancelled \(index)") }
             }
@@ -136,7 +137,7 @@ struct AsyncOutcomeScheduleTests {
                 }
                 onlooker.note("ended")
             }
-            for (index, promise) in promises.enumerated() {
+            for (index, promise) in promises.dropLast().enumerated() {
                 sim.spawn("part \(index)") {
                     if promise.succeed(index) { onlooker.note("done \(index)") }
                 }
@@ -151,7 +152,11 @@ struct AsyncOutcomeScheduleTests {
                     return has <= done && done + onlooker.count("cancelled \(index)") == 1
                 }
             }
-            sim.finally("the iteration ended") { onlooker.count("ended") == 1 }
+            sim.finally("the iteration ended, and left the last one") {
+                withExtendedLifetime(promises) {
+                    onlooker.count("ended") == 1 && onlooker.count("cancelled 3") == 1
+                }
+            }
         }.failure
         #expect(failure == nil)
     }

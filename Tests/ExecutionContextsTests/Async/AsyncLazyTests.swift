@@ -214,7 +214,7 @@ struct AsyncLazyTests {
         await onSmallStack {
             for fails in [false, true] {
                 let head = Promise<Int>()
-                let end = Self.chain(AsyncDepthTests.million / 10, from: head.async)
+                let end = Self.chain(AsyncJoiningTests.many, from: head.async)
                 let calls = Box(0)
                 end.onComplete { _ in calls.withValue { $0 += 1 } }
                 if fails { head.fail(Oops()) } else { head.succeed(1) }
@@ -229,7 +229,7 @@ struct AsyncLazyTests {
         async
     {
         await onSmallStack {
-            let count = AsyncDepthTests.million / 10
+            let count = AsyncJoiningTests.many
             #expect((try? Self.chain(count, from: Async(.success(1))).wait()) == 1)
             let head = Promise<Int>()
             Self.chain(count, from: head.async).map { $0 }.cancel()

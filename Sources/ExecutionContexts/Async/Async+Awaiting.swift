@@ -32,6 +32,8 @@ extension FutureState {
     /// Suspends the task until completion; throws if the task is cancelled before that.
     @usableFromInline
     nonisolated(nonsending) final func waitInTask(cancelsIfLast: Bool) async throws {
+        // Before the escalation, which raises the tasks behind this.
+        if !Task.isCancelled { beginIfLazy() }
         let waiting = WaitingTask(cancelsIfLast: cancelsIfLast)
         try await withEscalationHandler { priority in
             self.escalateTasks(to: priority)
@@ -85,6 +87,12 @@ private enum State: UInt8, AtomicRepresentable { case idle, waiting, cancelled }
     }
 
     func wait(for source: FutureState, _ continuation: UnsafeContinuation<Void, any Error>) {
+        // Acquiring is not needed: the cancelling thread has written nothing else. A task that
+        // arrives cancelled is no subscriber, so a lazy source does not begin.
+        if state.load(ordering: .relaxed) == .cancelled {
+            if cancelsIfLast { source.cancelIfUnwanted() }
+            return unsafe continuation.resume(throwing: CancellationError())
+        }
         unsafe self.continuation = continuation
         source.addSubscriber(self)
         // Cancelled before it was queued: the cancelling thread could not remove it.

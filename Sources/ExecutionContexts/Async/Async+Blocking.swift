@@ -32,10 +32,12 @@ extension FutureState {
     /// Blocks the calling thread until this has completed; throws when the time limit passes.
     @usableFromInline
     final func block(_ timeout: Duration?, file: StaticString, line: UInt) throws {
+        let deadline = TimeLimit.after(timeout)
+        // Before the search for obstacles: what it follows may have some.
+        if deadline != .min { beginIfLazy() }
         // What this thread has deferred may be what would complete this.
         DeferredCalls.run()
         guard isPending else { return }
-        let deadline = TimeLimit.after(timeout)
         if deadline != .min {
             var isOver = false
             while !isOver, let obstacle = firstObstacle() {

@@ -39,30 +39,32 @@ extension Async {
         return Async(state: Combinator(goal, of: states, FutureState.copy(Value.self)))
     }
 
-    /// Returns a future of both values, or of the first error, without waiting for the other
-    /// source.
+    /// Returns a future of all the values, in the order of the arguments, or of the first error.
+    ///
+    /// ```swift
+    /// let page = dataSource.getBirds().zip(database.submit { 7 }, Async { "title" })
+    /// page.onSuccess(on: .main) { birds, count, title in print(birds, count, title) }
+    /// ```
+    ///
+    /// The types of the values may differ. On an error it leaves the other sources, like
+    /// ``all(_:)``.
     @inlinable
-    public func zip<Other: Sendable>(_ other: Async<Other>) -> Async<(Value, Other)> {
-        Async<(Value, Other)>(
-            state: Combinator(.all, of: [state, other.state]) { _, combinator in
+    public func zip<Second: Sendable, each Other: Sendable>(
+        _ second: Async<Second>, _ others: repeat Async<each Other>
+    ) -> Async<(Value, Second, repeat each Other)> {
+        var states = [state, second.state]
+        repeat states.append((each others).state)
+        return Async<(Value, Second, repeat each Other)>(
+            state: Combinator(.all, of: states) { _, combinator in
                 guard let states = Combinator.sources(of: combinator) else { return }
-                combinator.complete(with: (states[0].load() as Value, states[1].load() as Other))
-            })
-    }
-
-    /// Returns a future of all three values, or of the first error, without waiting for the other
-    /// sources.
-    @inlinable
-    public func zip<Second: Sendable, Third: Sendable>(
-        _ second: Async<Second>, _ third: Async<Third>
-    ) -> Async<(Value, Second, Third)> {
-        Async<(Value, Second, Third)>(
-            state: Combinator(.all, of: [state, second.state, third.state]) { _, combinator in
-                guard let states = Combinator.sources(of: combinator) else { return }
+                var next = 0
+                func load<Element>(_ type: Element.Type) -> Element {
+                    defer { next += 1 }
+                    return states[next].load()
+                }
                 combinator.complete(
                     with: (
-                        states[0].load() as Value, states[1].load() as Second,
-                        states[2].load() as Third
+                        load(Value.self), load(Second.self), repeat load((each Other).self)
                     ))
             })
     }

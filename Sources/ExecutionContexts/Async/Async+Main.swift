@@ -95,17 +95,35 @@ extension Async {
         tap(on: context.general) { outcome in MainActor.assumeIsolated { callback(outcome) } }
     }
 
+    /// Returns an `Async` with the same outcome that completes after a closure of the main actor,
+    /// which gets the outcome.
+    public func andThen(
+        on context: some MainActorContext,
+        _ body: @escaping @MainActor @Sendable (Outcome) -> Void
+    ) -> Async {
+        andThen(on: context.general) { outcome in MainActor.assumeIsolated { body(outcome) } }
+    }
+
+    /// Returns a future that begins with its first interested subscriber, by a closure of the main
+    /// actor (law 26).
+    public static func lazy(
+        on context: some MainActorContext, _ body: @escaping @MainActor @Sendable () throws -> Async
+    ) -> Async {
+        lazy(on: context.general) { try MainActor.assumeIsolated { try body() } }
+    }
+
     /// Returns a future of the first attempt that succeeds, or of the last one; the attempts are
     /// closures of the main actor.
     public static func retry(
-        attempts: Int, backoff: Backoff = .none, on context: some MainActorContext,
+        attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
+        on context: some MainActorContext,
         fileID: StaticString = #fileID, line: UInt = #line,
         while isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true },
         _ body: @escaping @MainActor @Sendable (_ attempt: Int) throws -> Async
     ) -> Async {
         retry(
-            attempts: attempts, backoff: backoff, on: context.general, fileID: fileID, line: line,
-            while: isWorthwhile
+            attempts: attempts, backoff: backoff, within: budget, on: context.general,
+            fileID: fileID, line: line, while: isWorthwhile
         ) { attempt in try MainActor.assumeIsolated { try body(attempt) } }
     }
 

@@ -9,11 +9,17 @@ extension Async {
     /// ```
     ///
     /// Attempts start on `context`, one after the other, and the delays between them are in its
-    /// time (law 7), so it has no default. An error for which `isWorthwhile` is false is the
-    /// outcome. Cancelling ends the delay, or cancels the current attempt.
+    /// time (law 7), so it has no default. An error for which `isWorthwhile` is false, or for which
+    /// the back-off gives up, is the outcome. Cancelling ends the delay, or cancels the current
+    /// attempt.
+    ///
+    /// `budget` limits all attempts and delays together. An error whose delay would not end within
+    /// the budget is the outcome at once. When the budget passes during an attempt, the result
+    /// fails with ``AsyncError/timedOut(after:)`` and leaves the attempt (law 26).
     @_disfavoredOverload
     public static func retry(
-        attempts: Int, backoff: Backoff = .none, on context: some ExecutionContext,
+        attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
+        on context: some ExecutionContext,
         fileID: StaticString = #fileID, line: UInt = #line,
         while isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true },
         _ body: @escaping @Sendable (_ attempt: Int) throws -> Async
@@ -22,12 +28,21 @@ extension Async {
             attempts > 0,
             "A retry allows \(attempts) attempts, so it can never succeed. Allow at least 1."
         )
+        if let budget, budget <= .zero {
+            return Async(error: AsyncError.timedOut(after: budget))
+        }
         let attempts = Attempts(
-            limit: attempts, backoff: backoff, context: context, location: (fileID, line),
-            isWorthwhile: isWorthwhile, body: body)
+            limit: attempts, backoff: backoff,
+            deadline: budget.map { context.time.now.advanced(by: $0) }, context: context,
+            location: (fileID, line), isWorthwhile: isWorthwhile, body: body)
         let state = Retry("retry", on: ContextHop.to(context))
+        let retry = Async(state: state)
+        // Before the first attempt, which an inline context makes during this call.
+        let limited = budget.map {
+            retry.timeout(after: $0, on: context, fileID: fileID, line: line)
+        }
         attempts.start(1, for: state)
-        return Async(state: state)
+        return limited ?? retry
     }
 }
 
@@ -44,6 +59,8 @@ private final class Retry: Timed, @unchecked Sendable {
 private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
     let limit: Int
     let backoff: Backoff
+    /// The end of the budget, if there is one.
+    let deadline: ContextInstant?
     let context: Context
     let location: (fileID: StaticString, line: UInt)
     let isWorthwhile: @Sendable (any Error) -> Bool
@@ -68,11 +85,16 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
     }
 
     private func fail(_ number: Int, _ error: any Error, for state: Timed) {
-        guard number < limit, isWorthwhile(error) else {
-            return _ = state.complete(throwing: error)
-        }
-        let delay = backoff.delay(number)
+        guard number < limit, isWorthwhile(error), let delay = backoff.delay(number, error),
+            mayWait(delay)
+        else { return _ = state.complete(throwing: error) }
         guard delay > .zero else { return start(number + 1, for: state) }
         state.wake(after: delay, on: context, from: location) { make(number + 1, for: state) }
+    }
+
+    /// Whether the delay ends within the budget.
+    private func mayWait(_ delay: Duration) -> Bool {
+        guard let deadline, deadline < .never else { return true }
+        return context.time.now.advanced(by: max(delay, .zero)) < deadline
     }
 }

@@ -3,12 +3,32 @@
 /// ```swift
 /// let backoff = Backoff.exponential(from: .milliseconds(100), limit: .seconds(10)).jittered(by: 0.2)
 /// ```
+///
+/// One that depends on the error obeys a server that says when to come back, and gives up with nil:
+///
+/// ```swift
+/// struct Busy: Error { let retryAfter: Duration }
+///
+/// let usual = Backoff.exponential(from: .seconds(1))
+/// let polite = Backoff { attempt, error in
+///     if error is CancellationError { return nil }
+///     return (error as? Busy)?.retryAfter ?? usual.delay(attempt, error)
+/// }
+/// ```
 public struct Backoff: Sendable {
-    /// The delay after the failed attempt of this number; the first attempt is number 1.
-    public let delay: @Sendable (_ attempt: Int) -> Duration
+    /// The delay after an attempt that failed with an error, or nil to give up; the first attempt
+    /// is number 1.
+    public let delay: @Sendable (_ attempt: Int, _ error: any Error) -> Duration?
+
+    /// Makes a back-off from a function of the failed attempt's number and error; nil gives up.
+    public init(
+        _ delay: @escaping @Sendable (_ attempt: Int, _ error: any Error) -> Duration?
+    ) { self.delay = delay }
 
     /// Makes a back-off from a function of the failed attempt's number, which begins at 1.
-    public init(_ delay: @escaping @Sendable (_ attempt: Int) -> Duration) { self.delay = delay }
+    public init(_ delay: @escaping @Sendable (_ attempt: Int) -> Duration) {
+        self.delay = { attempt, _ in delay(attempt) }
+    }
 
     /// No delay.
     public static let none = Backoff { _ in .zero }
@@ -42,16 +62,38 @@ public struct Backoff: Sendable {
     /// This delay, lengthened or shortened at random by up to `part` of it; traps if `part` is not
     /// 0 to 1.
     ///
-    /// Callers that failed at the same time then retry at different times.
-    public func jittered(by part: Double) -> Backoff {
+    /// Callers that failed at the same time then retry at different times. With a seed, each
+    /// attempt has the same delay in each run, which tests and replays need. Give each caller a
+    /// seed of its own.
+    public func jittered(by part: Double, seed: UInt64? = nil) -> Backoff {
         require(
             part >= 0 && part <= 1, "A back-off has a jitter of \(part). Pass a part from 0 to 1."
         )
-        return Backoff { [delay] attempt in
-            let nanoseconds = delay(attempt).saturatedNanoseconds
-            let factor = Double.random(in: (1 - part)...(1 + part))
+        return Backoff { [delay] attempt, error in
+            guard let nanoseconds = delay(attempt, error)?.saturatedNanoseconds else { return nil }
+            let range = (1 - part)...(1 + part)
+            var chance = SeededChance(seed: seed ?? 0, at: attempt)
+            let factor =
+                seed == nil ? Double.random(in: range) : .random(in: range, using: &chance)
             return .nanoseconds(Int64(clamping: nanoseconds, times: factor))
         }
+    }
+}
+
+/// The numbers of SplitMix64 for a seed, from the one at an index: no state lasts between attempts.
+private struct SeededChance: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64, at index: Int) {
+        state = seed &+ UInt64(truncatingIfNeeded: index) &* 0x9E37_79B9_7F4A_7C15
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }
 

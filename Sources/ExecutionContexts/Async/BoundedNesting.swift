@@ -6,6 +6,7 @@ public import CPlatform
 /// These can recurse without bound, a million levels deep:
 /// - A callback completes a promise, whose callbacks complete the next promise, and so on.
 /// - Cancelling runs up a chain, and handlers of `onCancel` cancel states that have handlers.
+/// - A lazy future begins, and follows another lazy one, which begins, and so on.
 /// - The captures of a freed callback include the last reference to the next promise.
 ///
 /// Unbounded nesting would overflow the stack, and moving the calls elsewhere would change the
@@ -30,6 +31,13 @@ enum BoundedNesting {
     static func cancel(_ state: FutureState) {
         guard descend() else { return DeferredCalls.append(toCancel: state) }
         _ = state.cancel()
+        ascend()
+    }
+
+    /// Begins `state`, a lazy one whose first subscriber has arrived.
+    static func begin(_ state: FutureState) {
+        guard descend() else { return DeferredCalls.append(toCall: [{ state.begin() }]) }
+        state.begin()
         ascend()
     }
 

@@ -13,6 +13,11 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         case first
         /// Completes with the first value, or with the last error.
         case firstSuccess
+        /// Completes when all sources have completed.
+        case settled
+
+        /// Whether the outcome needs each source.
+        var needsAll: Bool { self == .all || self == .settled }
     }
 
     private let goal: Goal
@@ -25,19 +30,21 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
     private struct Sources {
         /// The subscribers in the queues of the pending sources, by the index of the source.
         var subscribers: [SourceSubscriber<Combinator>?] = []
-        /// The sources that have a value, in order; only for the goal `all`.
+        /// The sources that have completed as wanted, in order; only for goals that need all.
         var ended: [FutureState?]
     }
 
-    /// Subscribes to the sources at once. `propagation` gets the deciding source, or this for
-    /// `all`.
+    /// The index of the deciding source. The deciding thread writes it, and then propagates.
+    private var winner = 0
+
+    /// Subscribes to the sources at once. `propagation` gets the deciding source, and this.
     @usableFromInline
     init(_ goal: Goal, of sources: [FutureState], _ propagation: @escaping Propagation) {
         self.goal = goal
         size = sources.count
         missing = Atomic(sources.count)
         self.sources = Guarded(
-            Sources(ended: goal == .all ? Array(repeating: nil, count: sources.count) : []))
+            Sources(ended: goal.needsAll ? Array(repeating: nil, count: sources.count) : []))
         super.init(propagation, tag: Self.holdsUntilCompletion)
         let all = sources.enumerated().map { SourceSubscriber(of: self, in: $1, at: $0) }
         self.sources.withLock { $0.subscribers = all }
@@ -49,7 +56,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         }
     }
 
-    /// The sources of a combinator of all, in order: all have a value. Nil if it was cancelled.
+    /// The sources of a combinator that needs all, in order. Nil if it was cancelled.
     ///
     /// Called by the propagation, with its own state.
     @usableFromInline
@@ -59,8 +66,14 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         return ended.count == combinator.size ? ended : nil
     }
 
+    /// The index of the source that decided; called by the propagation, with its own state.
+    @usableFromInline
+    static func winner(of state: FutureState) -> Int {
+        unsafe unsafeDowncast(state, to: Combinator.self).winner
+    }
+
     func sourceCompleted(_ source: FutureState, at index: Int) {
-        let isWanted = unsafe goal == .all && !source.isFailure
+        let isWanted = unsafe goal == .settled || goal == .all && !source.isFailure
         // Not the last reference to the subscriber: the notifying thread has one.
         sources.withLock { sources in
             guard !sources.subscribers.isEmpty else { return }
@@ -76,8 +89,10 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
             case .all: unsafe source.isFailure || isLast && hasAllValues
             case .first: true
             case .firstSuccess: unsafe !source.isFailure || isLast
+            case .settled: isLast
             }
         guard decides, decide() else { return }
+        winner = index
         guard goal == .all, let error = source.error else { return propagate(source) }
         freePropagation()
         complete(throwing: error)
@@ -116,9 +131,9 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         sources.withLock { if !$0.subscribers.isEmpty { $0.subscribers[index] = nil } }
     }
 
-    /// The sources for the goal `all`. The other goals do not depend on any single source.
+    /// The sources, if all are needed. The other goals do not depend on any single source.
     override var dependencies: [Dependency] {
-        guard goal == .all else { return [] }
+        guard goal.needsAll else { return [] }
         return sources.withLock { $0.subscribers }.compactMap { $0?.dependency }
     }
 
@@ -127,6 +142,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         case .all: "all of \(size)"
         case .first: "the first of \(size)"
         case .firstSuccess: "the first success of \(size)"
+        case .settled: "the outcomes of all \(size)"
         }
     }
 }

@@ -5,8 +5,8 @@ internal import CPlatform
 /// The order is:
 /// 1. Subscribers are notified, in order.
 /// 2. States without interested subscribers are cancelled.
-/// 3. The rest runs, in order: releases after completion, handlers of cancelled promises, and
-///    frees.
+/// 3. The rest runs, in order: releases after completion, handlers of cancelled promises, lazy
+///    futures that begin, and frees.
 @usableFromInline
 @safe struct DeferredCalls: ~Copyable {
     private var toNotify = CompletedSources()

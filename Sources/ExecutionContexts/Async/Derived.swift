@@ -10,10 +10,13 @@ class Derived: FutureState, @unchecked Sendable {
 
     @usableFromInline
     enum Kind: UInt8 {
-        case map, flatMap, mapError, recover, flatRecover
+        case map, flatMap, mapError, recover, flatRecover, andThen
 
-        /// Whether the user's function is for errors. The other outcome is passed on at once.
-        var isForErrors: Bool { self != .map && self != .flatMap }
+        /// Whether the user's function is for errors only.
+        var isForErrors: Bool { self == .mapError || self == .recover || self == .flatRecover }
+
+        /// Whether the user's function is for such an outcome. Any other is passed on at once.
+        func isFor(failure: Bool) -> Bool { self == .andThen || isForErrors == failure }
     }
 
     /// Kept in the bits of the superclass's tag.
@@ -79,7 +82,7 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
         // Relaxed: it was queued after `arrived` was stored. The state that it follows once its
         // function has run needs no hop.
         if hopState.load(ordering: .relaxed).hasArrived { return propagate(source) }
-        guard isPending, unsafe source.isFailure == kind.isForErrors else {
+        guard isPending, kind.isFor(failure: unsafe source.isFailure) else {
             return arrive(with: source)
         }
         hop?.hop(self, with: source)
@@ -125,7 +128,7 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
         guard let hop = hopToCaller else { return nil }
         // A function for errors is an obstacle for an error only; one for values, for a value only.
         if let source = awaited,
-            unsafe source.isPending ? kind.isForErrors : source.isFailure != kind.isForErrors
+            source.isPending ? kind.isForErrors : !kind.isFor(failure: unsafe source.isFailure)
         {
             return nil
         }

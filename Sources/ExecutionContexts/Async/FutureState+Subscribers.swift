@@ -9,8 +9,30 @@ extension FutureState {
         lock.lock()
         let mustNotify = unsafe machine.addSubscriber(subscriber)
         if mustNotify { show() }
+        let mustBegin = mustBegin()
         lock.unlock()
         if mustNotify { BoundedNesting.notify(by: self) }
+        if mustBegin { BoundedNesting.begin(self) }
+    }
+
+    /// Whether a lazy state must begin, which is so once; under the lock.
+    ///
+    /// The tag changes while it is pending only: the thread that completed it reads the tag without
+    /// the lock.
+    private final func mustBegin() -> Bool {
+        guard unsafe tag & Self.beginsWithInterest != 0, unsafe machine.phase == .pending else {
+            return false
+        }
+        unsafe tag &= ~Self.beginsWithInterest
+        return true
+    }
+
+    /// Begins a lazy state whose first subscriber is about to arrive.
+    final func beginIfLazy() {
+        guard lockIfPending() else { return }
+        let mustBegin = mustBegin()
+        unlock()
+        if mustBegin { BoundedNesting.begin(self) }
     }
 
     /// Adds a subscriber that is notified in order, and does not count as interest (law 26).
@@ -36,8 +58,10 @@ extension FutureState {
         }
         let mustNotify = unsafe machine.addSubscriber(follower)
         if mustNotify { show() }
+        let mustBegin = mustBegin()
         lock.unlock()
         if mustNotify { BoundedNesting.notify(by: self) }
+        if mustBegin { BoundedNesting.begin(self) }
     }
 
     /// Adds a callback without a context hop; the first subscriber of all needs no allocation.
@@ -49,8 +73,10 @@ extension FutureState {
             unsafe write(Callback.Boxed(body: body))
             unsafe type = Callback.Boxed.self
         }
+        let mustBegin = isFirst && mustBegin()
         lock.unlock()
         if !isFirst { addSubscriber(Callback(body)) }
+        if mustBegin { BoundedNesting.begin(self) }
     }
 
     /// Removes a subscriber; when the last interested one leaves, cancels this state (law 26).

@@ -125,6 +125,11 @@ internal import Synchronization
     /// Whether it is cancelled when its last interested subscriber has left.
     var cancelsWhenUnwanted: Bool { true }
 
+    /// Begins what computes the value of a lazy state, unless it has completed.
+    ///
+    /// Called once, by the thread whose subscriber is the first, without any lock.
+    func begin() {}
+
     /// Raises the priority of the task that computes its value, if there is one.
     func escalateTask(to priority: TaskPriority) {}
 
@@ -145,6 +150,9 @@ internal import Synchronization
 
     /// It holds a resource until it has completed.
     static var holdsUntilCompletion: UInt8 { 0x80 }
+
+    /// It begins with its first interested subscriber, which has not arrived.
+    static var beginsWithInterest: UInt8 { 0x40 }
 }
 
 /// Storage for two words of any type, at a stable address.

@@ -76,3 +76,10 @@ public final class Promise<Value: Sendable>: Sendable {
     /// first (law 25).
     public func onCancel(_ body: @escaping Work) { state.onCancel(body) }
 }
+
+extension Promise where Value == Void {
+    /// Completes it; false, and no effect, if it had completed before (law 24).
+    @inlinable
+    @discardableResult
+    public func succeed() -> Bool { succeed(()) }
+}

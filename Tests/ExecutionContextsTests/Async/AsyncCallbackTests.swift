@@ -106,6 +106,7 @@ struct AsyncCallbackTests {
                     throw Oops(number: value)
                 }
                 .onFailure(on: .main) { _ in MainActor.assertIsolated() }
+                .andThen(on: .main) { _ in MainActor.assertIsolated() }
                 .recover(on: .main) { error in
                     MainActor.assertIsolated()
                     return (error as? Oops)?.number ?? 0

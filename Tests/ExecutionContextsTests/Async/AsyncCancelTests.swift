@@ -90,6 +90,27 @@ struct AsyncCancelTests {
             Subscriber(deriving: "firstSuccess") {
                 Async.firstSuccess(of: [Async(error: Oops()), $0])
             },
+            Subscriber(deriving: "allSettled") {
+                Async.allSettled([Async(error: Oops()), $0, Async(.success(1))])
+            },
+            Subscriber(deriving: "firstCompletion") { Async.firstCompletion(of: [$0, $0]) },
+            Subscriber(deriving: "andThen") { $0.andThen { _ in } },
+            Subscriber(deriving: "andThen on a context") { $0.andThen(on: .global) { _ in } },
+            Subscriber(deriving: "lazy whose function ran") { source in
+                let lazy = Async.lazy { source }
+                _ = lazy.onComplete(while: InvalidationToken()) { _ in }
+                return lazy
+            },
+            Subscriber("an iteration of completions") { source in
+                let iterator = Box<CompletionsBox?>(CompletionsBox(of: [source, source]))
+                return { iterator.value = nil }
+            },
+            Subscriber("a task in an iteration of completions") { source in
+                let task = startedTask {
+                    for await _ in Async.completions(of: [source, Promise<Int>.undropped()]) {}
+                }
+                return { task.cancel() }
+            },
             Subscriber("all that another source failed") { source in
                 let other = Promise<Int>()
                 let all = Async.all([source, other.async])

@@ -90,6 +90,14 @@ struct AsyncDepthTests {
             Link("all") { Async.all([$0]).map { $0[0] } },
             Link("first") { Async.first(of: [$0]) },
             Link("firstSuccess") { Async.firstSuccess(of: [$0]) },
+            Link("allSettled", length: fewThrows) {
+                Async.allSettled([$0]).map { try $0[0].get() }
+            },
+            Link("firstCompletion", length: fewThrows) {
+                Async.firstCompletion(of: [$0]).map { try $0.outcome.get() }
+            },
+            Link("andThen") { $0.andThen { _ in } },
+            Link("lazy") { source in Async.lazy { source }.map { $0 } },
             Link("zip") { $0.zip(Async(.success(1))).map { $0.0 } },
             Link("shielded") { $0.shielded() },
             Link("traverse") { source in

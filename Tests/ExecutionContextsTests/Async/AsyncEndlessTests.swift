@@ -40,6 +40,23 @@ struct AsyncEndlessTests {
             Subscriber("all") { never, sentinel in
                 [Async.all([Async(.success(1)), never, never]).map { _ in _ = sentinel }]
             },
+            Subscriber("allSettled") { never, sentinel in
+                [Async.allSettled([Async(.success(1)), never]).map { _ in _ = sentinel }]
+            },
+            Subscriber("firstCompletion") { never, sentinel in
+                [Async.firstCompletion(of: [never, never]).map { _ in _ = sentinel }]
+            },
+            Subscriber("andThen") { [$0.andThen { [sentinel = $1] _ in _ = sentinel }] },
+            Subscriber("lazy") { never, sentinel in
+                [Async.lazy { never }.map { _ in _ = sentinel }]
+            },
+            Subscriber("lazy that never begins") { never, sentinel in
+                [Async.lazy { withExtendedLifetime(sentinel) { never } }]
+            },
+            Subscriber("an iteration of completions") { never, sentinel in
+                let map = never.map { _ in _ = sentinel }
+                return [Async.completions(of: [map]).makeAsyncIterator(), map]
+            },
             Subscriber("zip") { [$0.zip(Async(.success($1)))] },
             Subscriber("traverse") { _, sentinel in
                 [Async.traverse(0..<3, atMost: 2) { _ in never() }.map { _ in _ = sentinel }]

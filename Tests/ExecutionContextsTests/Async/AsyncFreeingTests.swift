@@ -85,6 +85,27 @@ struct AsyncFreeingTests {
                         withExtendedLifetime(link) { source.async }
                     }, source)
             },
+            Keeper("andThen") { link, manual in
+                let source = Promise<Int>()
+                return cancelling(
+                    source.async.andThen { _ in withExtendedLifetime(link) {} }, source)
+            },
+            Keeper("lazy") { link, manual in
+                cancelling(
+                    Async.lazy(on: manual) { withExtendedLifetime(link) { Async(.success(1)) } })
+            },
+            Keeper("lazy that is queued on its context") { link, manual in
+                cancelling(
+                    Async.lazy(on: manual) { withExtendedLifetime(link) { Async(.success(1)) } }
+                        .map { $0 })
+            },
+            Keeper("allSettled") { link, _ in
+                let source = Promise<Int>()
+                return cancelling(
+                    Async.allSettled([source.async]).map { outcomes in
+                        withExtendedLifetime(link) { outcomes.count }
+                    }, source)
+            },
             Keeper("a callback with a token") { link, _ in
                 let (source, token) = (Promise<Int>(), InvalidationToken())
                 source.async.onComplete(while: token) { _ in withExtendedLifetime(link) {} }

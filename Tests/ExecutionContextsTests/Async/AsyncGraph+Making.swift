@@ -9,7 +9,7 @@ extension AsyncGraph {
         let nodes = sources.map { model.nodes[$0] }
         let asyncs = sources.compactMap { handles[$0] }
         let sentinel = sentinels.make()
-        switch rng.next(below: 3) {
+        switch rng.next(below: 5) {
         case 0:
             let node = model.joined(nodes) { outcomes, last in
                 guard case .value = last else { return last }
@@ -26,6 +26,23 @@ extension AsyncGraph {
             }
             add(all, node, "all of \(sources)")
         case 1:
+            let node = model.joined(nodes) { outcomes, _ in
+                if outcomes.contains(nil) { return nil }
+                return .value(outcomes.count { if case .value? = $0 { true } else { false } })
+            }
+            let all = Async.allSettled(asyncs).map { outcomes in
+                _ = sentinel; return outcomes.count { (try? $0.get()) != nil }
+            }
+            add(all, node, "the outcomes of all \(sources)")
+        case 2:
+            let node = model.joined(nodes) { outcomes, _ in
+                .value(outcomes.firstIndex { $0 != nil } ?? -1)
+            }
+            let first = Async.firstCompletion(of: asyncs).map { completion in
+                _ = sentinel; return completion.index
+            }
+            add(first, node, "which is the first of \(sources)")
+        case 3:
             let node = model.joined(nodes) { _, last in last }
             add(Async.first(of: asyncs), node, "the first of \(sources)")
         default:
@@ -68,7 +85,7 @@ extension AsyncGraph {
         else { return }
         let (node, otherNode) = (model.nodes[number], model.nodes[otherNumber])
         let sentinel = sentinels.make()
-        switch rng.next(below: 6) {
+        switch rng.next(below: 9) {
         case 0:
             let mapped = source.map { value in
                 _ = sentinel; return try Self.next(value)
@@ -110,6 +127,42 @@ extension AsyncGraph {
                 return value % 3 == 0 ? (outcome, nil) : (nil, otherNode)
             }
             add(mapped, result, "flatMap of \(number) to \(otherNumber)")
+        case 5:
+            let name = "andThen \(handles.count)"
+            let after = source.andThen { [log] _ in
+                _ = sentinel
+                log.withValue { $0.append(name) }
+            }
+            let result = model.derive(from: node) { [unowned model] outcome in
+                model.log.append(name)
+                return (outcome, nil)
+            }
+            add(after, result, "andThen of \(number)")
+        case 6:
+            let name = "andThen \(handles.count)"
+            let after = source.andThen(on: context) { [log] _ in
+                _ = sentinel
+                log.withValue { $0.append(name) }
+            }
+            let result = model.derive(from: node, hops: { _ in true }) { [unowned model] outcome in
+                model.log.append(name)
+                return (outcome, nil)
+            }
+            add(after, result, "andThen of \(number), later")
+        case 7:
+            let name = "lazy \(handles.count) begins"
+            let throwing = rng.next(below: 4) == 0
+            let lazy = Async.lazy { [log] in
+                _ = sentinel
+                log.withValue { $0.append(name) }
+                if throwing { throw Oops(number: 3) }
+                return other
+            }
+            let result = model.lazy(capturing: otherNode) { [unowned model] in
+                model.log.append(name)
+                return throwing ? (.failed(3), nil) : (nil, otherNode)
+            }
+            add(lazy, result, "lazy, \(throwing ? "which throws" : "as \(otherNumber)")")
         default:
             let recovered = source.flatRecover { _ in
                 _ = sentinel; return other

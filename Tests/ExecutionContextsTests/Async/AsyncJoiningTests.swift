@@ -149,8 +149,9 @@ struct AsyncJoiningTests {
         let (number, text, flag) = (Promise<Int>(), Promise<String>(), Promise<Bool>())
         let two = number.async.zip(text.async)
         let three = number.async.zip(text.async, flag.async)
+        let five = flag.async.zip(number.async, text.async, Async(.success(Int?.none)), flag.async)
         for index in order {
-            #expect(three.outcome == nil)
+            #expect(three.outcome == nil && five.outcome == nil)
             switch index {
             case 0: number.succeed(1)
             case 1: text.succeed("two")
@@ -159,6 +160,7 @@ struct AsyncJoiningTests {
         }
         #expect(two.value.map { $0 == (1, "two") } == true)
         #expect(three.value.map { $0 == (1, "two", true) } == true)
+        #expect(five.value.map { $0 == (true, 1, "two", nil, true) } == true)
     }
 
     @Test func `Zip ends with the first error, and leaves the other futures`() {

@@ -80,6 +80,37 @@ struct AsyncLeakTests {
             Recipe("firstSuccess") { source, sentinels, _ in
                 Async.firstSuccess(of: [Async(error: sentinels.make()), source])
             },
+            Recipe("allSettled") { source, sentinels, context in
+                let sentinel = sentinels.make()
+                return Async.allSettled([
+                    context.submit { sentinel }, Async(error: sentinel), source,
+                ]).map { try $0[0].get() }
+            },
+            Recipe("firstCompletion") { source, sentinels, context in
+                let sentinel = sentinels.make()
+                return Async.firstCompletion(of: [source, context.submit { sentinel }])
+                    .map { try $0.outcome.get() }
+            },
+            Recipe("andThen") { source, sentinels, context in
+                let sentinel = sentinels.make()
+                return source.andThen { _ in _ = sentinel }.andThen(on: context) { _ in
+                    _ = sentinel
+                }
+            },
+            Recipe("lazy that begins") { source, sentinels, context in
+                let sentinel = sentinels.make()
+                return Async.lazy(on: context) {
+                    withExtendedLifetime(sentinel) { source }
+                }.map { $0 }
+            },
+            Recipe("lazy that never begins") { source, sentinels, context in
+                let sentinel = sentinels.make()
+                let lazy = Async.lazy(on: context) {
+                    withExtendedLifetime(sentinel) { source }
+                }
+                lazy.tap { _ in _ = sentinel }
+                return source
+            },
             Recipe("retry that succeeds") { source, sentinels, context in
                 let sentinel = sentinels.make()
                 return Async.retry(attempts: 3, backoff: .constant(.seconds(1)), on: context) {

@@ -19,6 +19,8 @@ final class AsyncModel {
         fileprivate var waits: [(source: Node, subscriber: FutureSubscriber)] = []
         fileprivate var follows = false
         fileprivate var handlers: [() -> Void] = []
+        /// Begins a lazy future.
+        fileprivate var start: (() -> Void)?
         /// The futures that its closures captured, while it has these closures.
         fileprivate var captured: [Node] = []
 
@@ -62,6 +64,7 @@ final class AsyncModel {
         guard node.outcome == nil else { return }
         node.outcome = outcome
         node.captured = []
+        node.start = nil
         if asTail, tail === node, !node.queue.isEmpty, !node.queue[0].isFirst {
             tail = nil
         } else {
@@ -154,6 +157,7 @@ final class AsyncModel {
         subscriber.isFirst = isCallback && node.outcome == nil && node.queue.isEmpty
         node.queue.append(subscriber)
         notify(node)
+        node.start.take()?()
     }
 
     func leave(_ node: Node, _ subscriber: FutureSubscriber) {
@@ -197,6 +201,22 @@ final class AsyncModel {
                 }
             }
             if hops(outcome) { ready.append(proceed) } else { proceed() }
+        }
+        return node
+    }
+
+    /// A future that begins with its first subscriber; `step` gives an outcome or one to follow.
+    func lazy(capturing captured: Node, _ step: @escaping () -> (Outcome?, Node?)) -> Node {
+        let node = make(.derived)
+        node.captured = [captured]
+        node.start = { [unowned self, unowned node] in
+            let result = step()
+            node.captured = []
+            switch result {
+            case (let outcome?, _): end(node, outcome)
+            case (_, let other?): wait(node, for: other) { self.end(node, $0) }
+            case (nil, nil): break
+            }
         }
         return node
     }

@@ -89,6 +89,9 @@ struct EscalationTests {
         { value in Async(.success(1)).flatMap { _ in value } },
         { $0.zip(Async(.success(1))).map { $0.0 } },
         { Async.all([Async(.success(.low)), $0]).map { $0[1] } },
+        { Async.allSettled([Async(.success(.low)), $0]).map { try $0[1].get() } },
+        { $0.andThen { _ in } },
+        { value in Async.lazy { value } },
     ]
 
     @Test(arguments: ways.indices, [true, false])

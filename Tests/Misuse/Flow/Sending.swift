@@ -39,6 +39,68 @@ func sentAndForgotten(_ context: some SerialContext) {
     Confined(Shared(), to: context).perform { $0 = Shared() }
 }
 
+// A context returns what a closure made, if nothing else refers to it.
+
+final class Drawer: Sendable {
+    private let shared = LockedResource(Shared(), lockedBy: .section)
+    func keep(_ other: sending Shared) { _ = consume other }
+}
+
+actor Owner {
+    let shared = Shared()
+
+    func keepsWhatItReturns(_ context: some ExecutionContext) async throws -> Int {
+        let mine = shared
+        let other = try await context.run { Shared() }
+        other.count += mine.count
+        return other.count
+    }
+}
+
+func keptInside(_ context: some ExecutionContext, _ drawer: Drawer) async throws {
+    _ = try await context.run {
+        let shared = Shared()
+        drawer.keep(shared)
+        // expected-mode6-error@-1 {{sending 'shared' risks causing data races}}
+        return shared
+    }
+    _ = try await context.runTask {
+        let shared = Shared()
+        drawer.keep(shared)
+        // expected-mode6-error@-1 {{sending 'shared' risks causing data races}}
+        return shared
+    }
+}
+
+@MainActor final class Screen { let shared = Shared() }
+
+func keptByTheMainActor(_ context: some MainActorContext, _ screen: Screen) async throws {
+    _ = try await context.run { screen.shared }
+    // expected-mode6-error@-1 {{returning main actor-isolated 'screen.shared' as a 'sending' result risks causing data races}}
+}
+
+func madeInside(_ context: some ExecutionContext) async throws {
+    let shared = try await context.run { Shared() }
+    shared.count += 1
+    let other = try await context.runTask { Shared() }
+    other.count += 1
+}
+
+// Law 26: one task iterates, and the iteration ends with it.
+
+func iteratedByTwo(_ completions: Async<Int>.Completions) {
+    let iterator = completions.makeAsyncIterator()
+    Task {
+        // expected-mode6-error@-1 {{sending value of non-Sendable type '() async -> ()' risks causing data races}}
+        var mine = iterator
+        _ = await mine.next()
+    }
+    Task {
+        var mine = iterator
+        _ = await mine.next()
+    }
+}
+
 // Law 28: a hold is released once.
 
 func releasedTwice(_ context: some SynchronousBarrierContext) {

@@ -14,3 +14,9 @@ func captures(_ context: some ExecutionContext) {
     // expected-mode5-warning@-2 {{mutation of captured var 'count' in concurrently-executing code; this is an error in the Swift 6 language mode}}
     context.execute { Counter().count += 1 }
 }
+
+func returnsItsCapture(_ context: some ExecutionContext) async throws {
+    let shared = Counter()
+    _ = try await context.run { shared }
+    // expected-mode6-error@-1 {{capture of 'shared' with non-Sendable type 'Counter' in a '@Sendable' closure}}
+}

@@ -16,14 +16,6 @@ func futures(_ context: some SerialContext) {
     _ = context.submit { 1 }.map { $0 + 1 }
 }
 
-func runs(_ context: some ExecutionContext) async throws {
-    _ = try await context.run { Shared() }
-    // expected-mode6-error@-1 {{type 'Shared' does not conform to the 'Sendable' protocol}}
-    _ = try await context.runTask { Shared() }
-    // expected-mode6-error@-1 {{type 'Shared' does not conform to the 'Sendable' protocol}}
-    _ = try await context.run { Shared().count }
-}
-
 func resources() {
     let shared = LockedResource(Shared(), lockedBy: .section)
     _ = shared.read { $0.count }

@@ -15,7 +15,8 @@ extension Async {
     ///
     /// `budget` limits all attempts and delays together. An error whose delay would not end within
     /// the budget is the outcome at once. When the budget passes during an attempt, the result
-    /// fails with ``AsyncError/timedOut(after:)`` and leaves the attempt (law 26).
+    /// fails with ``AsyncError/timedOut(after:)`` and leaves the attempt (law 26). An earlier
+    /// deadline of the caller's shortens the budget (law 38).
     @_disfavoredOverload
     public static func retry(
         attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
@@ -28,8 +29,16 @@ extension Async {
             attempts > 0,
             "A retry allows \(attempts) attempts, so it can never succeed. Allow at least 1."
         )
+        let budget = Deadline.shortened(budget)
         if let budget, budget <= .zero {
             return Async(error: AsyncError.timedOut(after: budget))
+        }
+        var body = body
+        if let deadline = Deadline.ofCaller {
+            let attempt = body
+            body = { number in
+                try Deadline.$current.withValue(deadline) { try attempt(number) }
+            }
         }
         let attempts = Attempts(
             limit: attempts, backoff: backoff,

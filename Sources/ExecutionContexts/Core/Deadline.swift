@@ -47,8 +47,12 @@ public final class Deadline: Sendable {
 
     /// The shorter of a limit and the time that the caller's deadline leaves.
     package static func shortened(_ limit: Duration) -> Duration {
-        guard let remaining = ofCaller?.remaining else { return limit }
-        return min(limit, remaining)
+        ofCaller.map { min(limit, $0.remaining) } ?? limit
+    }
+
+    /// The same; nil if there is neither.
+    package static func shortened(_ limit: Duration?) -> Duration? {
+        limit.map { shortened($0) } ?? ofCaller?.remaining
     }
 
     /// What runs `body` with the caller's deadline, and throws a refusal if it has passed by then.

@@ -99,6 +99,20 @@ struct DeadlineTests {
         #expect(seen.value == .seconds(2))
     }
 
+    @Test func `Law 38: a retry makes no attempt that the deadline would not let begin`() {
+        struct Busy: Error {}
+        let attempts = Box<[Duration?]>([])
+        let retry = withDeadline(in: .seconds(5), on: context) {
+            Async<Int>.retry(attempts: 9, backoff: .constant(.seconds(2)), on: context) { _ in
+                attempts.withValue { $0.append(Deadline.current?.remaining) }
+                throw Busy()
+            }
+        }
+        context.advance(by: .seconds(60))
+        #expect(attempts.value == [.seconds(5), .seconds(3), .seconds(1)])
+        #expect(throws: Busy.self) { try retry.outcome?.get() }
+    }
+
     // MARK: - Async code
 
     @Test func `Law 38: a body that takes too long is cancelled, and the caller told`() async {
@@ -166,7 +180,7 @@ struct DeadlineTests {
                 await #expect(throws: Refusal.self) { try await context.submitTask {}.get() }
             }
         }
-        try await task.value
+        await task.value
         try await context.run {}
     }
 }

@@ -1,4 +1,3 @@
-public import CPlatform
 public import Synchronization
 
 /// The fast path in and out of a read, inlined into client code, and the entries of the slow paths.
@@ -20,7 +19,7 @@ extension ReadWriteCoordinator {
         // withdrawn.
         let own = unsafe slot.pointee.load(ordering: .relaxed)
         let now = unsafe ReadWriteWord(admission.word.pointee.load(ordering: .relaxed))
-        guard own | UInt(ec_mode()) == 0, now.isOpenToSlotReaders else {
+        guard own | UInt(SimulationHooks.mode) == 0, now.isOpenToSlotReaders else {
             return unsafe enterSlowly(thread, hasAnnounced: false, until: deadline)
         }
         unsafe SimulationHooks.publishAtOnce(UInt(bitPattern: admission.word), in: slot)

@@ -1,0 +1,101 @@
+import ExecutionContextsTesting
+
+// Holds of threads and tasks.
+extension CoordinatorPrograms {
+    /// Runs `body` as a task.
+    private static func asTask(_ body: () -> Void) {
+        World.current.threads.task = 16
+        body()
+        World.current.threads.task = nil
+    }
+
+    static let holds: [(String, Build)] = [
+        (
+            "a hold of a thread beside a writer and a reader",
+            { sim in
+                let room = Room()
+                start(
+                    sim,
+                    {
+                        let hold = room.hold()
+                        room.count.value += 1
+                        hold.release()
+                    }, { room.write() }, { room.read() })
+                room.end(sim, writes: 2)
+            }
+        ),
+        (
+            "a hold of a task that ends on another thread",
+            { sim in
+                let room = Room(.counted)
+                start(
+                    sim,
+                    {
+                        asTask {
+                            let hold = room.hold()
+                            room.count.value += 1
+                            World.current.spawn("later") {
+                                asTask {
+                                    room.write()
+                                    hold.release()
+                                }
+                            }
+                        }
+                    }, { room.write() })
+                room.end(sim, writes: 3)
+            }
+        ),
+        (
+            "two holds of a task, which end on two threads",
+            { sim in
+                let room = Room(.counted)
+                start(
+                    sim,
+                    {
+                        asTask {
+                            let (hold, other) = (room.hold(), room.hold())
+                            World.current.spawn("other") {
+                                room.beside.value += 1
+                                other.release()
+                            }
+                            room.count.value += 1
+                            hold.release()
+                        }
+                    },
+                    {
+                        room.coordinator.blockingWrite {
+                            room.count.value += 1
+                            room.beside.value += 1
+                        }
+                    })
+                room.end(sim, writes: 2)
+            }
+        ),
+        (
+            "a hold that is taken again while it ends",
+            { sim in
+                let room = Room(.counted)
+                start(
+                    sim,
+                    {
+                        asTask {
+                            let hold = room.hold()
+                            World.current.spawn("other") {
+                                room.beside.value += 1
+                                hold.release()
+                            }
+                            let again = room.hold()
+                            room.count.value += 1
+                            again.release()
+                        }
+                    },
+                    {
+                        let hold = room.hold()
+                        room.count.value += 1
+                        hold.release()
+                    })
+                room.end(sim, writes: 2)
+            }
+        ),
+    ]
+}

@@ -97,5 +97,60 @@ extension CoordinatorPrograms {
                 room.end(sim, writes: 2)
             }
         ),
+        (
+            "a hold that is taken again when the next owner has begun",
+            { sim in
+                let room = Room(.counted)
+                start(
+                    sim,
+                    {
+                        asTask {
+                            let hold = room.hold()
+                            World.current.spawn("next") {
+                                hold.release()
+                                let next = room.hold()
+                                room.count.value += 1
+                                next.release()
+                            }
+                            let again = room.hold()
+                            room.count.value += 1
+                            again.release()
+                        }
+                    })
+                room.end(sim, writes: 2)
+            }
+        ),
+        (
+            "a write inside a hold that ends meanwhile",
+            { sim in
+                let room = Room(.counted)
+                start(
+                    sim,
+                    {
+                        asTask {
+                            let hold = room.hold()
+                            World.current.spawn("other") { hold.release() }
+                            room.write()
+                        }
+                    }, { room.write() })
+                room.end(sim, writes: 2)
+            }
+        ),
+        (
+            "a read inside a hold that ends meanwhile",
+            { sim in
+                let room = Room(.counted)
+                start(
+                    sim,
+                    {
+                        asTask {
+                            let hold = room.hold()
+                            World.current.spawn("other") { hold.release() }
+                            room.read()
+                        }
+                    }, { room.write() })
+                room.end(sim, writes: 1)
+            }
+        ),
     ]
 }

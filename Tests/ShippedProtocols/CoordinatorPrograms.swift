@@ -1,4 +1,5 @@
 import ExecutionContextsTesting
+internal import Synchronization
 
 /// What threads do with a coordinator.
 enum CoordinatorPrograms {
@@ -73,6 +74,23 @@ enum CoordinatorPrograms {
             }
         ),
         (
+            "a slot reader after a writer",
+            { sim in
+                let room = Room(.counted)
+                start(
+                    sim,
+                    {
+                        room.write()
+                        // As many reads, which nothing else remembers. The next one brings the
+                        // bias.
+                        unsafe room.coordinator.admission.word.pointee.wrappingAdd(
+                            Room.Start.almostBiased.rawValue, ordering: .relaxed)
+                        room.read()
+                    }, { room.read() })
+                room.end(sim, writes: 1)
+            }
+        ),
+        (
             "callers that give up at once",
             { sim in
                 let room = Room()
@@ -115,6 +133,21 @@ enum CoordinatorPrograms {
             { sim in
                 let room = Room()
                 start(sim, { room.deepen(to: 2) { room.read() } }, { room.write() })
+                room.end(sim, writes: 1)
+            }
+        ),
+        (
+            "reads of two coordinators in one slot",
+            { sim in
+                let (room, other) = (Room(), Room(.counted))
+                start(
+                    sim,
+                    {
+                        room.deepen(to: 2) {
+                            room.read()
+                            other.read()
+                        }
+                    }, { room.write() })
                 room.end(sim, writes: 1)
             }
         ),

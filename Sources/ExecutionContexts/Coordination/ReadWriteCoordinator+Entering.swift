@@ -60,6 +60,7 @@ extension ReadWriteCoordinator {
         case .counted:
             unsafe admission.unmarkReader(thread)
             mustAdmitNext = admission.leaveCounted()
+        case .held: mustAdmitNext = admission.endHold()
         case .nested, .byContext: mustAdmitNext = false
         }
         if mustAdmitNext { unsafe exclusion.admitNext(thread) }
@@ -68,12 +69,13 @@ extension ReadWriteCoordinator {
     /// Enters to write, unless the thread is writing already.
     @usableFromInline
     func beginWriting(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry {
-        if unsafe admission.isWriting(thread) { return .nested }
+        if unsafe admission.isThreadWriting(thread) { return .nested }
         return unsafe exclusion.enterToWrite(thread, until: deadline)
     }
 
     @usableFromInline
-    func endWriting(_ thread: ThreadRecord) {
-        if admission.leaveExclusive() { unsafe exclusion.admitNext(thread) }
+    func endWriting(_ entry: WriteEntry, _ thread: ThreadRecord) {
+        let mustAdmitNext = entry == .held ? admission.endHold() : admission.leaveExclusive()
+        if mustAdmitNext { unsafe exclusion.admitNext(thread) }
     }
 }

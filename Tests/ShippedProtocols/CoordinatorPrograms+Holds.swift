@@ -2,6 +2,12 @@ import ExecutionContextsTesting
 
 // Holds of threads and tasks.
 extension CoordinatorPrograms {
+    /// What an owner has to itself.
+    private final class Owned: Sendable {
+        let owner = ExclusiveOwner()
+        let count = Shared(0, name: "count")
+    }
+
     /// Runs `body` as a task.
     private static func asTask(_ body: () -> Void) {
         World.current.threads.task = 16
@@ -118,6 +124,28 @@ extension CoordinatorPrograms {
                         }
                     })
                 room.end(sim, writes: 2)
+            }
+        ),
+        (
+            "an owner that goes on when the next one has begun",
+            { sim in
+                let room = Owned()
+                start(
+                    sim,
+                    {
+                        asTask {
+                            room.owner.begin()
+                            World.current.spawn("next") {
+                                guard room.owner.end() else { return }
+                                room.owner.begin()
+                                room.count.value += 1
+                                _ = room.owner.end()
+                            }
+                            guard room.owner.holdAgain() else { return }
+                            room.count.value += 1
+                            _ = room.owner.end()
+                        }
+                    })
             }
         ),
         (

@@ -14,10 +14,10 @@ struct Program: CustomStringConvertible, Sendable {
     }
 
     /// The orders that its operations have, each of which could be a weaker one.
-    func weakenings() -> Set<Weakening> {
+    func weakenings(schedules: Int = 50) -> Set<Weakening> {
         (World.weakening, World.weakenings, World.notes) = (nil, [], true)
         defer { World.notes = false }
-        _ = search(schedules: 50)
+        _ = search(schedules: schedules)
         return World.weakenings
     }
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 import Testing
 
 /// The shipped lock, the shipped section's lock and the shipped ring of the pool, under the memory
-/// that Swift promises.
+/// that Swift promises. The shipped coordinator follows in an extension.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct ShippedProtocolTests {
     /// A variable that a lock guards.

@@ -56,7 +56,7 @@ struct HoldAgainTests {
 
     @Test(arguments: 0..<3)
     func
-        `Law 28: under every schedule, an access inside a hold keeps it, whoever releases the hold`(
+        `Law 28: under every schedule, an access inside a hold keeps it while another thread ends it`(
             _ kind: Int
         ) async
     {

@@ -108,6 +108,40 @@ struct ShippedProtocolTests {
         }
     }
 
+    // Unchecked, as the rings.
+    private final class Queue: @unchecked Sendable {
+        let injector = Injector()
+        let rings = [Ring(), Ring()]
+    }
+
+    private static func injector(_ sim: SimulatedWorld) {
+        let (queue, sum) = (Queue(), Sum())
+        let inputs = (0..<3).map { Shared(0, name: "input \($0)") }
+        let submit: @Sendable (Int) -> Void = { index in
+            inputs[index].value = 1 << (3 * index)
+            _ = queue.injector.append(
+                UnmanagedWork { sum.atomic.wrappingAdd(inputs[index].value, ordering: .relaxed) },
+                isAccepted: false)
+        }
+        World.current.spawn("one") { for index in 0..<2 { submit(index) } }
+        World.current.spawn("two") { submit(2) }
+        for index in 0..<2 {
+            World.current.spawn("worker \(index)") {
+                let own = queue.rings[index]
+                for _ in 0..<2 {
+                    (own.ring.take() ?? queue.injector.take(into: own.ring, sharedBy: 2))?()
+                }
+            }
+        }
+        sim.finally("each job once") {
+            for own in queue.rings { while let job = own.ring.takeFirst() { job() } }
+            let last = Ring()
+            while let job = queue.injector.take(into: last.ring, sharedBy: 100) { job() }
+            return queue.injector.isEmpty
+                && sum.atomic.load(ordering: .relaxed) == 0b001_001_001
+        }
+    }
+
     static let programs: [Program] = {
         var programs = [
             Program(description: "ring of the pool", build: ring),
@@ -132,7 +166,10 @@ struct ShippedProtocolTests {
         return programs
     }()
 
-    @Test(arguments: programs)
+    /// It passes its jobs on by its locks, so it needs no order of its own.
+    static let locked = Program(description: "injector of the pool", build: injector)
+
+    @Test(arguments: programs + [locked])
     func `Law 14: what ships excludes, wakes and passes on under a weak memory`(program: Program) {
         World.weakening = nil
         let report = program.search(schedules: 200)

@@ -116,4 +116,28 @@ extension WeakenedAtomic where Value: FixedWidthInteger {
     ) -> (oldValue: Value, newValue: Value) {
         values.atomic.subtract(operand, ordering: Site(fileID, line, .update).order(ordering))
     }
+
+    @discardableResult
+    public borrowing func bitwiseOr(
+        _ operand: Value, ordering: AtomicUpdateOrdering, fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) -> (oldValue: Value, newValue: Value) {
+        values.atomic.bitwiseOr(operand, ordering: Site(fileID, line, .update).order(ordering))
+    }
+
+    @discardableResult
+    public borrowing func bitwiseAnd(
+        _ operand: Value, ordering: AtomicUpdateOrdering, fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) -> (oldValue: Value, newValue: Value) {
+        values.atomic.bitwiseAnd(operand, ordering: Site(fileID, line, .update).order(ordering))
+    }
+
+    @discardableResult
+    public borrowing func bitwiseXor(
+        _ operand: Value, ordering: AtomicUpdateOrdering, fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) -> (oldValue: Value, newValue: Value) {
+        values.atomic.bitwiseXor(operand, ordering: Site(fileID, line, .update).order(ordering))
+    }
 }

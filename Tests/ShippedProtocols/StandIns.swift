@@ -10,8 +10,9 @@ public typealias Work = @Sendable () -> Void
 
 @usableFromInline
 enum Threads {
-    @usableFromInline static var current: ThreadRecord { unsafe World.current.record.thread }
-    @usableFromInline static var own: ThreadRecord { unsafe World.current.record.thread }
+    @usableFromInline static var current: ThreadRecord { unsafe World.current.threads.record }
+    @usableFromInline static var own: ThreadRecord { unsafe World.current.threads.record }
+    static var records: Guarded<ThreadRecords> { _read { yield World.current.threads.records } }
 }
 
 /// The library asks for the simulation of a thread, and there is none: its own words are searched.
@@ -20,6 +21,11 @@ package enum SimulationHooks {
     static var current: NoSimulation? { nil }
     static func simulation(of thread: ThreadRecord) -> NoSimulation? { nil }
     static func now(_ thread: ThreadRecord) -> Int64 { World.current.now }
+    static var now: Int64 { World.current.now }
+    static func made(_ word: UnsafeRawPointer, _ name: @autoclosure () -> String) {}
+    static func willPark(
+        for word: UnsafeRawPointer, _ owner: UnsafeRawPointer, _ runner: @autoclosure () -> String
+    ) {}
     @usableFromInline static func willTouch(_ word: UnsafeRawPointer) {}
     static func handedOver(_ owner: UnsafeRawPointer) {}
     static func lock(
@@ -58,7 +64,11 @@ func ec_wake_one(_ word: UnsafeRawPointer) {
 }
 
 func ec_thread_parked(_ thread: ThreadRecord) -> UnsafeMutableRawPointer {
-    unsafe UnsafeMutableRawPointer(World.current.record(of: thread.pointee.identifier).parked)
+    unsafe UnsafeMutableRawPointer(World.current.threads.parked(thread))
+}
+
+func ec_thread_slot_blocks(_ thread: ThreadRecord) -> UnsafeMutableRawPointer {
+    unsafe UnsafeMutableRawPointer(World.current.threads.blocks(thread))
 }
 
 // The words of a job in memory are two atomics.
@@ -83,9 +93,4 @@ package struct UnmanagedWork {
         words = ec_words(first: number, second: ~number)
     }
     package func assembled() -> Work { World.current.job(words) }
-}
-
-package struct WorkQueue: ~Copyable {
-    var jobs: [Work] = []
-    mutating func append(_ work: @escaping Work) { jobs.append(work) }
 }

@@ -8,69 +8,45 @@ final class World: @unchecked Sendable {
     // change.
 
     /// The world of the schedule that runs. One simulation runs at a time.
-    nonisolated(unsafe) static var current = World(isPortable: false)
+    nonisolated(unsafe) static var current = World(isPortable: false, nil)
     /// The operation that is weaker than it was written, in the schedules that run.
     nonisolated(unsafe) static var weakening: Weakening?
     /// All that could be weaker. No lock guards it: a lock would order the threads' memory.
     nonisolated(unsafe) static var weakenings: Set<Weakening> = []
+    /// Whether the operations add to them.
+    nonisolated(unsafe) static var notes = false
 
     /// Whether the system has no barrier for all threads.
     let isPortable: Bool
     private var time: Int64 = 0
-    private var count: UInt = 0
     private var sleepers: [UInt: [UInt32]] = [:]
     private let sim: SimulatedWorld?
-    private var records: [UInt32: Record] = [:]
     private var cells: [UInt: Cell] = [:]
     private var jobs: [UInt: Work] = [:]
+    let atomics = Atomics()
+    let threads = WorldThreads()
 
-    init(isPortable: Bool, _ sim: SimulatedWorld? = nil) {
+    private init(isPortable: Bool, _ sim: SimulatedWorld?) {
         (self.isPortable, self.sim) = (isPortable, sim)
         sim?.letWakesOrderNothing()
     }
 
-    /// The number of a new atomic.
-    func nextNumber() -> UInt {
-        count += 1
-        return count
+    /// Begins the world of a schedule, in which the calling thread builds the program.
+    static func begin(isPortable: Bool, _ sim: SimulatedWorld) {
+        current = World(isPortable: isPortable, sim)
+        current.threads.begin()
+    }
+
+    /// The values of an atomic, for an operation of the calling thread.
+    func use(_ number: UInt) -> AnyObject {
+        hasRelaxed = false
+        return atomics.use(number)
     }
 
     /// A clock that goes on with each look at it.
     var now: Int64 {
         time += 400_000
         return time
-    }
-
-    // MARK: Threads
-
-    /// The record of a thread, and the word on which it parks.
-    @safe final class Record: @unchecked Sendable {
-        // Unchecked: what the pointers lead to belongs to the thread, or is atomic.
-        let thread: ThreadRecord = .allocate(capacity: 1)
-        let parked = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
-
-        init(_ number: UInt32) {
-            unsafe thread.initialize(to: ec_thread())
-            unsafe thread.pointee.identifier = number
-            // It does not spin, which would only make schedules longer.
-            unsafe thread.pointee.simulation = UnsafeMutableRawPointer(thread)
-            unsafe parked.initialize(to: Atomic(0))
-        }
-
-        deinit {
-            unsafe parked.deinitialize(count: 1)
-            unsafe parked.deallocate()
-            unsafe thread.deallocate()
-        }
-    }
-
-    var record: Record { record(of: ExecutionContexts.SimulationHooks.thread) }
-
-    func record(of number: UInt32) -> Record {
-        if let known = records[number] { return known }
-        let record = Record(number)
-        records[number] = record
-        return record
     }
 
     // MARK: Sleeping on a word
@@ -92,13 +68,28 @@ final class World: @unchecked Sendable {
         _ = ExecutionContexts.SimulationHooks.current?.unpark(first)
     }
 
+    /// Whether the barrier for all threads does nothing, in the schedules that run.
+    nonisolated(unsafe) static var lacksBarrier = false
+
     /// Makes all threads pass a fence, where the system can.
     func passBarrier() {
-        if !isPortable { sim?.passBarrier() }
+        if !isPortable && !Self.lacksBarrier { sim?.passBarrier() }
     }
 
-    /// Lets other threads run.
-    func relax() { sim?.yield() }
+    /// Lets other threads run; once, if nothing happens in between.
+    func relax() {
+        if !hasRelaxed { sim?.yield() }
+        hasRelaxed = true
+    }
+    private var hasRelaxed = false
+
+    /// Runs `body` on a new thread, whose record no later thread of the system inherits.
+    func spawn(_ name: String, _ body: @escaping @Sendable () throws -> Void) {
+        sim?.spawn(name) { [threads] in
+            defer { threads.forget() }
+            try body()
+        }
+    }
 
     // MARK: Jobs
 

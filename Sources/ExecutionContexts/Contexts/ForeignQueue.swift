@@ -28,7 +28,11 @@ struct ForeignQueueContext: SynchronousBarrierContext, ForecastingContext {
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try hasToItself() ? entry.exclusively(body) : entry.exclude(body)
+        // Inside a hold the caller holds once more: another thread may release the hold.
+        if !entry.mark.exclusiveOwner.isMine && hasToItself() {
+            return try entry.exclusively(body)
+        }
+        return try entry.exclude(body)
     }
 
     func hold() -> ExclusiveHold {

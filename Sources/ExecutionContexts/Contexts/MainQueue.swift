@@ -17,7 +17,12 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if isCurrent == true { return try body() }
+        if isOnMain { return try body() }
+        // Another thread may release the hold while the closure runs.
+        if Self.mark.exclusiveOwner.isMine, Self.mark.exclusiveOwner.holdAgain() {
+            defer { Self.endHold() }
+            return try body()
+        }
         require(
             !isAwaitingCaller,
             "The main context was waited for from within work that the main context itself waits for: it would wait for "
@@ -42,10 +47,12 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
             Self.mark.exclusiveOwner.begin()
             Self.occupation.withLock { $0 = occupation }
         }
-        return ExclusiveHold(releasing: {
-            // The last release ends the occupation, whichever hold was made first.
-            if Self.mark.exclusiveOwner.end() { Self.occupation.withLock { $0.take() }?.end() }
-        })
+        return ExclusiveHold(releasing: Self.endHold)
+    }
+
+    /// The last release ends the occupation, whichever hold was made first.
+    private static func endHold() {
+        if mark.exclusiveOwner.end() { occupation.withLock { $0.take() }?.end() }
     }
 
     /// Yes on the main queue, on the main thread, which owns it, and for its holder; otherwise not

@@ -73,7 +73,11 @@ struct QueueEntry: Sendable {
     func read<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if isCurrent == true || isExclusive || isReading { return try body() }
+        if unsafe mark.isOccupied || Frame.isCurrent(mark.shared) { return try body() }
+        if holdAgain() {
+            defer { endHold() }
+            return try body()
+        }
         let caller = Caller.current
         return try BlockingScope.calling {
             queue.sync {
@@ -92,7 +96,11 @@ struct QueueEntry: Sendable {
     func exclude<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if isExclusive { return try body() }
+        if unsafe Frame.isCurrent(mark.exclusive) { return try body() }
+        if holdAgain() {
+            defer { endHold() }
+            return try body()
+        }
         let caller = Caller.current
         return try BlockingScope.calling {
             queue.sync(flags: .barrier) {
@@ -109,8 +117,16 @@ struct QueueEntry: Sendable {
             BlockingScope.calling { queue.sync(flags: .barrier) { queue.suspend() } }
             mark.exclusiveOwner.begin()
         }
-        return ExclusiveHold(releasing: { if mark.exclusiveOwner.end() { queue.resume() } })
+        return ExclusiveHold(releasing: endHold)
     }
+
+    /// Holds once more for the holder, for as long as a closure of its own runs: another thread may
+    /// release the hold meanwhile.
+    private func holdAgain() -> Bool {
+        mark.exclusiveOwner.isMine && mark.exclusiveOwner.holdAgain()
+    }
+
+    private func endHold() { if mark.exclusiveOwner.end() { queue.resume() } }
 
     /// Submits `work` to the queue, marked as one of its jobs.
     func submit(_ work: consuming @escaping Work) {

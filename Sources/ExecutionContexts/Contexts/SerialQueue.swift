@@ -28,8 +28,8 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if isCurrent == true { return try body() }
-        if entry.mark.target != nil { checkTargets() }
+        if entry.mark.isOccupied { return try body() }
+        if entry.mark.target != nil && !entry.mark.exclusiveOwner.isMine { checkTargets() }
         return try entry.exclude(body)
     }
 

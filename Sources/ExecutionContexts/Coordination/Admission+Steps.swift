@@ -78,10 +78,10 @@ extension Admission {
     /// A counted reader leaves; true if it must admit waiters.
     func leaveCounted() -> Bool {
         unsafe SimulationHooks.point(word, mode: ec_mode())
-        // Releasing what the reader has read before a writer changes it; acquiring for the waiters
-        // that it admits.
+        // Releasing: what the reader has read comes before a writer changes it. Not acquiring: a
+        // reader that admits waiters takes the lock.
         let now = unsafe word.pointee.wrappingSubtract(
-            ReadWriteWord.oneReader, ordering: .acquiringAndReleasing
+            ReadWriteWord.oneReader, ordering: .releasing
         ).newValue
         return !ReadWriteWord(now).hasCountedReaders && ReadWriteWord(now).mustAdmitNext
     }
@@ -90,12 +90,16 @@ extension Admission {
     func leaveExclusive() -> Bool {
         unmarkExclusive()
         unsafe SimulationHooks.point(word, mode: ec_mode())
-        // Releasing what the writer did; acquiring for the waiters that it admits.
+        // Releasing what the writer did. Not acquiring: a writer that admits waiters takes the
+        // lock.
         let now = unsafe word.pointee.wrappingSubtract(
-            ReadWriteWord.oneWriter, ordering: .acquiringAndReleasing
+            ReadWriteWord.oneWriter, ordering: .releasing
         ).newValue
         return ReadWriteWord(now).mustAdmitNext
     }
+
+    /// A hold ends; true if it was the last, and must admit waiters.
+    func endHold() -> Bool { unsafe holdOwner.pointee.end() && leaveExclusive() }
 
     // MARK: The lock owner
 

@@ -51,16 +51,20 @@ struct Admission: @unchecked Sendable {
     // MARK: Inside
 
     /// Whether the thread writes or holds.
-    func isWriting(_ thread: ThreadRecord) -> Bool {
-        unsafe isThreadWriting(thread)
-            || exclusiveThread.pointee.load(ordering: .relaxed) == Self.held
-                && holdOwner.pointee.isMine
+    func isWriting(_ thread: ThreadRecord) -> Bool { unsafe isThreadWriting(thread) || isHolding }
+
+    var isHolding: Bool {
+        unsafe exclusiveThread.pointee.load(ordering: .relaxed) == Self.held
+            && holdOwner.pointee.isMine
     }
 
     /// Whether the thread writes, other than by a hold.
     func isThreadWriting(_ thread: ThreadRecord) -> Bool {
         unsafe exclusiveThread.pointee.load(ordering: .relaxed) == thread.pointee.identifier
     }
+
+    /// Holds once more for the owner of the hold, until `endHold`; false for any other caller.
+    func holdAgain() -> Bool { unsafe isHolding && holdOwner.pointee.holdAgain() }
 
     func isReading(_ thread: ThreadRecord) -> Bool {
         unsafe ReaderSlots.holds(thread, announcement)

@@ -6,7 +6,9 @@ final class BarrierExclusion: ReadWriteExclusion {
     let name: String
     private let context: any SynchronousBarrierContext
     let admission: Admission
-    private let holdLock = Guarded(())
+    /// The hold of the context, while the coordinator is held. Its lock also guards the count of
+    /// the holds.
+    private let held = Guarded<ExclusiveHold?>(nil)
 
     init(name: String, over context: some SynchronousBarrierContext) {
         self.name = name
@@ -32,7 +34,14 @@ final class BarrierExclusion: ReadWriteExclusion {
     func read<Value, Failure: Error>(
         until deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        if admission.isInside { return try body() }
+        let thread = unsafe Threads.current
+        if unsafe admission.isThreadWriting(thread) || admission.isReading(thread) {
+            return try body()
+        }
+        if holdAgain() {
+            defer { endHold() }
+            return try body()
+        }
         guard deadline == Parker.never else {
             return try TimedHandOff.run(until: deadline, { context.execute($0) }) {
                 () throws(Failure) in
@@ -46,8 +55,13 @@ final class BarrierExclusion: ReadWriteExclusion {
     func write<Value, Failure: Error>(
         until deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        if admission.isInsideWrite { return try body() }
-        unsafe refuseWriteInsideRead(Threads.current)
+        let thread = unsafe Threads.current
+        if unsafe admission.isThreadWriting(thread) { return try body() }
+        if holdAgain() {
+            defer { endHold() }
+            return try body()
+        }
+        unsafe refuseWriteInsideRead(thread)
         guard deadline == Parker.never else {
             return try TimedHandOff.run(until: deadline, { context.executeBarrier($0) }) {
                 () throws(Failure) in
@@ -57,27 +71,38 @@ final class BarrierExclusion: ReadWriteExclusion {
         return try context.syncBarrier { () throws(Failure) in try admission.markingWrite(body) }
     }
 
-    /// The context excludes other callers and counts its holds; the mark identifies the owner.
+    /// The context excludes other callers, until the last hold of the owner ends.
     func hold() -> ExclusiveHold {
-        let thread = unsafe Threads.current
-        if unsafe !admission.holdOwner.pointee.isMine {
+        if !holdAgain() {
+            let thread = unsafe Threads.current
             if unsafe admission.isThreadWriting(thread) { return .nothing }
             unsafe refuseWriteInsideRead(thread)
+            var hold = Optional(context.hold())
+            held.withLock { held in
+                held = hold.take()
+                unsafe admission.holdOwner.pointee.begin()
+            }
+            // The mark stays after the hold: without the count it means nothing.
+            admission.markHeld()
         }
-        let hold = context.hold()
-        // Under a lock: the owner may hold again while another thread ends its hold. The context
-        // counts one more hold then, and excludes neither of the two.
-        holdLock.withLock { _ in
-            let owner = unsafe admission.holdOwner
-            if unsafe !owner.pointee.holdAgain() { unsafe owner.pointee.begin() }
+        return ExclusiveHold(releasing: endHold)
+    }
+
+    /// Under the lock: another thread may end a hold of the same owner.
+    private func holdAgain() -> Bool {
+        guard admission.isHolding else { return false }
+        return held.withLock { _ in unsafe admission.holdOwner.pointee.holdAgain() }
+    }
+
+    /// The count is lowered first, while the context still excludes other callers.
+    private func endHold() {
+        var last: Holder?
+        let hold = held.withLock { held -> ExclusiveHold? in
+            last = unsafe admission.holdOwner.pointee.withdraw()
+            return last == nil ? nil : held.take()
         }
-        // The mark stays after the hold: without the count it means nothing.
-        admission.markHeld()
-        // The count is lowered first, while the context still excludes other callers.
-        return hold.preceded(by: { [self] in
-            let last = holdLock.withLock { _ in unsafe admission.holdOwner.pointee.withdraw() }
-            last?.release()
-        })
+        last?.release()
+        hold?.release()
     }
 
     // MARK: Submitting

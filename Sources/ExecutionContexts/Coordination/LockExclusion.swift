@@ -44,10 +44,11 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
         if !admission.tryCountReader() {
             // Admission may be closed: a thread that is inside must not wait for callers that wait
             // for it (law 18).
-            let isNested = unsafe admission.isWriting(thread) || admission.isReading(thread)
-            guard unsafe !isNested && wait(thread, .shared, until: deadline) else {
+            let isNested = unsafe admission.isThreadWriting(thread) || admission.isReading(thread)
+            let isHeld = !isNested && admission.holdAgain()
+            guard unsafe !isNested && !isHeld && wait(thread, .shared, until: deadline) else {
                 unsafe ReaderSlots.pop(thread)
-                return isNested ? .nested : nil
+                return isNested ? .nested : isHeld ? .held : nil
             }
         }
         unsafe admission.mark(slot)
@@ -55,6 +56,7 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
     }
 
     func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry {
+        if admission.holdAgain() { return .held }
         if unsafe admission.tryEnterVacant(thread) { return .alone }
         unsafe refuseWriteInsideRead(thread)
         return unsafe wait(thread, .exclusive, until: deadline) ? .alone : .late
@@ -66,17 +68,13 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
 
     func hold() -> ExclusiveHold {
         let thread = unsafe Threads.current
-        if unsafe !admission.holdOwner.pointee.holdAgain() {
-            if unsafe admission.isThreadWriting(thread) { return .nothing }
-            _ = unsafe enterToWrite(thread, until: Parker.never)
+        if unsafe admission.isThreadWriting(thread) { return .nothing }
+        if unsafe enterToWrite(thread, until: Parker.never) != .held {
             unsafe admission.holdOwner.pointee.begin()
             admission.markHeld()
         }
         return ExclusiveHold(releasing: { [self] in
-            guard unsafe admission.holdOwner.pointee.end(), admission.leaveExclusive() else {
-                return
-            }
-            unsafe admitNext(Threads.current)
+            if admission.endHold() { unsafe admitNext(Threads.current) }
         })
     }
 

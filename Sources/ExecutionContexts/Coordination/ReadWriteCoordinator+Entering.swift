@@ -1,4 +1,3 @@
-public import CPlatform
 public import Synchronization
 
 /// The fast path in and out of a read, inlined into client code, and the entries of the slow paths.
@@ -20,7 +19,7 @@ extension ReadWriteCoordinator {
         // withdrawn.
         let own = unsafe slot.pointee.load(ordering: .relaxed)
         let now = unsafe ReadWriteWord(admission.word.pointee.load(ordering: .relaxed))
-        guard own | UInt(ec_mode()) == 0, now.isOpenToSlotReaders else {
+        guard own | UInt(SimulationHooks.mode) == 0, now.isOpenToSlotReaders else {
             return unsafe enterSlowly(thread, hasAnnounced: false, until: deadline)
         }
         unsafe SimulationHooks.publishAtOnce(UInt(bitPattern: admission.word), in: slot)
@@ -61,6 +60,7 @@ extension ReadWriteCoordinator {
         case .counted:
             unsafe admission.unmarkReader(thread)
             mustAdmitNext = admission.leaveCounted()
+        case .held: mustAdmitNext = admission.endHold()
         case .nested, .byContext: mustAdmitNext = false
         }
         if mustAdmitNext { unsafe exclusion.admitNext(thread) }
@@ -69,12 +69,13 @@ extension ReadWriteCoordinator {
     /// Enters to write, unless the thread is writing already.
     @usableFromInline
     func beginWriting(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry {
-        if unsafe admission.isWriting(thread) { return .nested }
+        if unsafe admission.isThreadWriting(thread) { return .nested }
         return unsafe exclusion.enterToWrite(thread, until: deadline)
     }
 
     @usableFromInline
-    func endWriting(_ thread: ThreadRecord) {
-        if admission.leaveExclusive() { unsafe exclusion.admitNext(thread) }
+    func endWriting(_ entry: WriteEntry, _ thread: ThreadRecord) {
+        let mustAdmitNext = entry == .held ? admission.endHold() : admission.leaveExclusive()
+        if mustAdmitNext { unsafe exclusion.admitNext(thread) }
     }
 }

@@ -115,8 +115,10 @@ public final class ReadWriteCoordinator: Sendable {
     ) throws(Failure) -> Value {
         let thread = unsafe Threads.current
         let entry = unsafe beginWriting(thread, until: .max)
-        guard entry == .alone else { return try entry == .nested ? body() : writeElsewhere(body) }
-        defer { unsafe endWriting(thread) }
+        guard entry == .alone || entry == .held else {
+            return try entry == .nested ? body() : writeElsewhere(body)
+        }
+        defer { unsafe endWriting(entry, thread) }
         return try body()
     }
 
@@ -145,12 +147,13 @@ public final class ReadWriteCoordinator: Sendable {
         before deadline: Int64, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value? {
         let thread = unsafe Threads.current
-        switch unsafe beginWriting(thread, until: deadline) {
+        let entry = unsafe beginWriting(thread, until: deadline)
+        switch entry {
         case .late: return nil
         case .nested: return try body()
         case .byContext: return try barriers.write(until: deadline, body)
-        case .alone:
-            defer { unsafe endWriting(thread) }
+        case .alone, .held:
+            defer { unsafe endWriting(entry, thread) }
             return try body()
         }
     }

@@ -60,6 +60,8 @@ enum ReadEntry: UInt8 {
     case counted
     /// Inside a read or a write of the same thread.
     case nested
+    /// Inside a hold of the caller, which is held once more: another thread may release it.
+    case held
     /// Not yet: `BarrierExclusion` runs the read.
     case byContext
 }
@@ -70,6 +72,8 @@ enum WriteEntry: UInt8 {
     case alone
     /// Inside a write of the same thread.
     case nested
+    /// Inside a hold of the caller, which is held once more: another thread may release it.
+    case held
     /// Not yet: `BarrierExclusion` runs the write.
     case byContext
     /// Not at all: the deadline came first.

@@ -16,13 +16,4 @@ public struct ExclusiveHold: ~Copyable, Sendable {
 
     /// Releases the context.
     public consuming func release() {}
-
-    /// Returns this hold with an action to perform before its release.
-    consuming func preceded(by step: @escaping Work) -> ExclusiveHold {
-        guard let end = end.take() else { return ExclusiveHold(releasing: step) }
-        return ExclusiveHold(releasing: {
-            step()
-            end()
-        })
-    }
 }

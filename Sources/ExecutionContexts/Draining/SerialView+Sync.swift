@@ -2,13 +2,19 @@ extension SerialView {
     /// Waits for `body` to run in order; inside the view's own work it runs at once, as a part of
     /// it.
     ///
+    /// Inside a hold the caller holds once more meanwhile: another thread may release the hold.
+    ///
     /// If the base's work may run anywhere, the caller runs the body itself, so that waiting cannot
     /// exhaust a pool (law 20). Otherwise the body runs on the base, since it may need a thread of
     /// the base.
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if isCurrent == true { return try body() }
+        if unsafe Frame.isCurrent(identity) { return try body() }
+        if exclusiveOwner.isMine, exclusiveOwner.holdAgain() {
+            defer { endHold() }
+            return try body()
+        }
         guard base.runsAnywhere else { return try syncOnBase(body) }
         enter()
         defer { releaseOwnership() }
@@ -22,8 +28,10 @@ extension SerialView {
             enter()
             exclusiveOwner.begin()
         }
-        return ExclusiveHold { if self.exclusiveOwner.end() { self.releaseOwnership() } }
+        return ExclusiveHold { self.endHold() }
     }
+
+    private func endHold() { if exclusiveOwner.end() { releaseOwnership() } }
 
     private func syncOnBase<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value

@@ -73,7 +73,8 @@ struct ExclusiveOwner: ~Copyable, Sendable {
         let left = depth.subtract(1, ordering: .acquiringAndReleasing).newValue
         guard left & (Self.number - 1) == 0 else { return nil }
         SimulationHooks.point()
-        return Holder(word: holder.exchange(0, ordering: .acquiringAndReleasing))
+        // Relaxed: the object is released to the next owner, and the number of its hold, after it.
+        return Holder(word: holder.exchange(0, ordering: .relaxed))
     }
 }
 

@@ -3,6 +3,10 @@ public import Synchronization
 
 // The scheduling points of the library's primitives, inlined into client code.
 extension SimulationHooks {
+    /// Zero if every fast path is as short as it can be: see `ec_mode`.
+    @inlinable @inline(__always)
+    static var mode: UInt32 { ec_mode() }
+
     /// Stores a value so that other threads see it before the caller's next load happens.
     ///
     /// In portable mode, by a full barrier of its own. Otherwise only the compiler is kept from

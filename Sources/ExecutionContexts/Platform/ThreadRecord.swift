@@ -1,5 +1,4 @@
 public import CPlatform
-internal import Synchronization
 
 /// The library's record of a thread: its number, the word it parks on, its slots, its values.
 ///
@@ -30,20 +29,6 @@ enum Threads {
     /// Whether the calling thread acts for the program's first thread.
     static var isForMain: Bool { unsafe current.pointee.is_main }
 
-    /// Calls `body` on the record of every living thread until it returns true, and returns whether
-    /// it did.
-    ///
-    /// Runs under the lock of the records. If the caller does not find a thread's record because
-    /// the thread has ended, what the thread did has happened. If the thread has no record yet,
-    /// what it does happens after the caller's earlier changes.
-    static func contains(where body: (ThreadRecord) -> Bool) -> Bool {
-        records.withUnscheduledLock { records in unsafe records.living.contains { unsafe body($0) }
-        }
-    }
-
-    /// How many threads have a record.
-    static var count: Int { records.withUnscheduledLock { unsafe $0.living.count } }
-
     /// Gives the calling thread a record, or restores the one that it has.
     @usableFromInline @inline(never)
     static func attach() -> ThreadRecord {
@@ -53,45 +38,7 @@ enum Threads {
         return unsafe thread
     }
 
-    private static let records = Guarded<Records>(Records())
-
-    @safe private struct Records: ~Copyable {
-        /// The records of living threads, without gaps: a search costs nothing for threads that
-        /// have ended.
-        private(set) var living: [ThreadRecord] = unsafe []
-        private var firstFree: ThreadRecord?
-        private var made: UInt32 = 0
-
-        mutating func take() -> ThreadRecord {
-            let thread: ThreadRecord
-            if let free = unsafe firstFree {
-                unsafe firstFree = free.pointee.next_free
-                unsafe free.pointee.next_free = nil
-                unsafe thread = free
-            } else {
-                unsafe thread = ThreadSlots.allocateRecord()
-                unsafe thread.initialize(to: ec_thread())
-                made += 1
-                unsafe thread.pointee.identifier = made
-            }
-            unsafe thread.pointee.index = UInt64(living.count)
-            unsafe living.append(thread)
-            return unsafe thread
-        }
-
-        mutating func giveBack(_ thread: ThreadRecord) {
-            // The last record fills the gap.
-            let last = unsafe living.removeLast()
-            if unsafe last != thread {
-                let index = unsafe thread.pointee.index
-                unsafe living[Int(index)] = last
-                unsafe last.pointee.index = index
-            }
-            unsafe ThreadSlots.freeBlocks(of: thread)
-            unsafe thread.pointee.next_free = firstFree
-            unsafe firstFree = thread
-        }
-    }
+    static let records = Guarded(ThreadRecords())
 
     /// Frees the values of a thread that ends, on it, and gives its record to the next thread.
     private static func retire(_ thread: ThreadRecord) {

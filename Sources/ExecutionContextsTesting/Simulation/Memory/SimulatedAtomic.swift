@@ -123,14 +123,17 @@ public func simulatedMemoryFence(ordering: AtomicUpdateOrdering) {
 
 // For tests of what parks threads itself.
 extension SimulatedWorld {
-    /// Makes all threads pass a fence, as the system's barrier does.
+    /// Makes all threads pass a fence, one after the other, as the system's barrier does.
     package func passBarrier() {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
-        guard let thread = scheduler.caller else { return }
-        scheduler.point(thread)
-        scheduler.log?.addAll()
-        scheduler.usedMemory.fenceAll()
+        guard let caller = scheduler.caller else { return }
+        let others = scheduler.threads.filter { $0.id != caller.id }
+        for thread in [caller] + others + [caller] {
+            scheduler.point(caller)
+            scheduler.log?.addAll()
+            scheduler.usedMemory.fence(thread.id, .total)
+        }
     }
 
     /// From here on a thread that is woken knows no more than it did before.

@@ -110,12 +110,6 @@ final class SimulatedMemory {
         if order.releases { threads[thread].fenced = threads[thread].now }
     }
 
-    /// All threads pass a fence at once.
-    func fenceAll() {
-        // Twice: the first one also shall see what the last one has stored.
-        for _ in 0..<2 { for thread in threads.indices { fence(thread, .total) } }
-    }
-
     // MARK: Other objects
 
     /// A thread uses an object that passes on what threads know; without a word, one of the

@@ -1,0 +1,1 @@
+../../../Sources/ExecutionContexts/Core/ExclusiveHold.swift

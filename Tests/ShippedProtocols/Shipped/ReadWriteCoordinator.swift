@@ -1,0 +1,1 @@
+../../../Sources/ExecutionContexts/Coordination/ReadWriteCoordinator.swift

@@ -1,0 +1,1 @@
+../../../Sources/ExecutionContexts/Draining/WorkQueue.swift

@@ -32,7 +32,31 @@ public final class RateLimiter: Sendable {
         burst: Int = 1,
         fileID: StaticString = #fileID, line: UInt = #line
     ) {
-        let name = context.name
+        core = RateLimiterCore(
+            on: context, Self.bucket(rate, period, burst, context.name),
+            from: AlarmLocation(fileID: fileID, line: line))
+    }
+
+    /// Creates a limiter on a context that runs several jobs at a time.
+    ///
+    /// Jobs are handed to the context at the rate, in the order of submission, and may run side by
+    /// side there. When they begin is the context's choice: never earlier, and later if it is busy.
+    /// A job that was handed over is not cancelled with its `Async`.
+    @_disfavoredOverload
+    public init(
+        on context: some ExecutionContext, rate: Double, per period: Duration = .seconds(1),
+        burst: Int = 1,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        core = RateLimiterCore(
+            on: context.serial(named: "\(context.name), rate limit"), target: context,
+            Self.bucket(rate, period, burst, context.name),
+            from: AlarmLocation(fileID: fileID, line: line))
+    }
+
+    private static func bucket(
+        _ rate: Double, _ period: Duration, _ burst: Int, _ name: String
+    ) -> RateLimiterBucket {
         require(
             rate.isFinite && rate > 0,
             "The rate limiter on '\(name)' was given a rate of \(rate) (law 32). "
@@ -45,9 +69,7 @@ public final class RateLimiter: Sendable {
             burst >= 1,
             "The rate limiter on '\(name)' was given a burst of \(burst) (law 32). "
                 + "Pass 1 or more.")
-        core = RateLimiterCore(
-            on: context, RateLimiterBucket(rate: rate, per: period, burst: burst),
-            from: AlarmLocation(fileID: fileID, line: line))
+        return RateLimiterBucket(rate: rate, per: period, burst: burst)
     }
 
     /// How many jobs wait to begin.
@@ -81,4 +103,32 @@ public final class RateLimiter: Sendable {
         promise.onCancel { [core] in core.cancel(number) }
         return promise.async
     }
+
+    /// The same, for a body that may find that it needs no token, and gives it back.
+    ///
+    /// ```swift
+    /// limiter.submit { token in
+    ///     if let known = cache["wren"] { token.giveBack(); return known }
+    ///     return request("wren")
+    /// }
+    /// ```
+    @discardableResult
+    public func submit<Value: Sendable>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (_ token: RateLimiterToken) throws -> Value
+    ) -> Async<Value> {
+        let core = core
+        return submit(fileID: fileID, line: line) { try body(RateLimiterToken(of: core)) }
+    }
+}
+
+/// The token of a job that a rate limiter has begun.
+public final class RateLimiterToken: Sendable {
+    private let core: RateLimiterCore
+    private let isGivenBack = Once()
+
+    fileprivate init(of core: RateLimiterCore) { self.core = core }
+
+    /// Gives the token to the next job, which begins sooner for it; the second call does nothing.
+    public func giveBack() { if isGivenBack.claim() { core.giveBack() } }
 }

@@ -34,4 +34,10 @@ struct RateLimiterBucket {
         let start = max(full ?? now, now).nanoseconds
         full = ContextInstant(nanoseconds: start.addingSaturating(interval))
     }
+
+    /// Puts a token back that was taken.
+    mutating func giveBack() {
+        guard let full else { return }
+        self.full = ContextInstant(nanoseconds: full.nanoseconds.addingSaturating(-interval))
+    }
 }

@@ -8,6 +8,8 @@ internal import ExecutionContexts
 final class RateLimiterCore: @unchecked Sendable {
     // Unchecked, also at run time: `queue` is accessed inside `section` only.
     private let base: any SerialContext
+    /// The context that runs the jobs, if that is not the base itself.
+    private let target: (any ExecutionContext)?
     private let location: AlarmLocation
     private let section: CriticalSection
     @exclusivity(unchecked) private var queue: RateLimiterQueue
@@ -15,8 +17,12 @@ final class RateLimiterCore: @unchecked Sendable {
     /// The context's time, outside of a simulation.
     private let time: any TimeSource
 
-    init(on base: some SerialContext, _ bucket: RateLimiterBucket, from location: AlarmLocation) {
+    init(
+        on base: some SerialContext, target: (any ExecutionContext)? = nil,
+        _ bucket: RateLimiterBucket, from location: AlarmLocation
+    ) {
         self.base = base
+        self.target = target
         self.location = location
         section = CriticalSection(name: "rate limiter on \(base.name)")
         submissionTransform = base.submissionTransform
@@ -74,9 +80,28 @@ final class RateLimiterCore: @unchecked Sendable {
             job = queue.begin(at: now)
             return queue.isArranged
         }
-        job?.run()
+        if let begun = job.take() { run(begun) }
         // Checked again, since the job took time and may have submitted others.
         if !isArranged { arrange() }
+    }
+
+    /// Runs a job that has its token, or passes it to the context that runs the jobs.
+    private func run(_ job: consuming RateLimitedJob) {
+        var job = job
+        guard let target else { return job.run() }
+        let (work, refused) = CompletionGuard.closures(
+            for: TargetJob(job: job, target: target))
+        target.execute(consume work, refused: consume refused)
+    }
+
+    /// Puts a token back, so that the next job begins sooner.
+    func giveBack() {
+        let now = now
+        let (alarm, effect) = withQueue { queue -> (Alarm?, RateLimiterQueue.Effect) in
+            (queue.giveBack(), queue.arrange(at: now, in: section))
+        }
+        alarm?.cancel()
+        perform(effect)
     }
 
     private func arrange() {
@@ -144,5 +169,21 @@ final class RateLimiterCore: @unchecked Sendable {
             job?.drop(refusal)
             core.arrange()
         }
+    }
+
+    /// A job on its way to the context that runs it.
+    private struct TargetJob: GuardedJob {
+        var job: RateLimitedJob
+        let target: any ExecutionContext
+
+        mutating func run() { job.run() }
+
+        mutating func refuse(_ refusal: Refusal) {
+            if job.isAwaited { return job.drop(refusal) }
+            // The limiter has accepted the job: a full context takes it above its capacity.
+            target.enqueue(CompletionGuard.work(for: self))
+        }
+
+        mutating func drop() { job.drop(Refusal(.abandoned, by: target.name)) }
     }
 }

@@ -122,6 +122,12 @@ struct RateLimiterQueue {
         return take(start)
     }
 
+    /// Puts a token back; returns the alarm that is too late now.
+    mutating func giveBack() -> Alarm? {
+        bucket.giveBack()
+        return alarm.take()
+    }
+
     /// Removes and returns all jobs.
     mutating func takeAll() -> [RateLimitedJob] {
         var all: [RateLimitedJob] = []

@@ -47,6 +47,7 @@ extension PrioritizedQueueCore {
         if mustEnqueue { return request(slot, neverInline: true) }
         item?.drop(refusal)
         if let following { handOverNext(following) }
+        noteEnd()
     }
 
     private func runAny() { run(PrioritizedQueueState.anySlot) }
@@ -86,6 +87,7 @@ extension PrioritizedQueueCore {
         // The next job first: a notified caller may wait for it.
         if let following { handOverNext(following) }
         if mustNotify { item.job?.notify() }
+        noteEnd()
     }
 }
 

@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import Synchronization
 
 /// The state of a queue behind its lock, and the context. The queue's jobs keep it alive.
 ///
@@ -18,6 +19,11 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
     private let section: CriticalSection
     @exclusivity(unchecked) private var state: PrioritizedQueueState
+    /// What to call when no job waits or runs; accessed inside `section`.
+    @exclusivity(unchecked) private var idleHandlers: [Work] = []
+    /// Whether there is one. Relaxed: the thread that ends the last job enters the section after
+    /// the thread that has added the handler, so it sees it.
+    private let hasIdleHandlers = Atomic<Bool>(false)
 
     init(on base: some ExecutionContext, limit: Int, name: String) {
         self.base = base
@@ -70,6 +76,34 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         }
     }
 
+    /// Calls `body` when no job waits or runs.
+    func whenIdle(_ body: @escaping Work) {
+        let isIdle = section.execute {
+            if unsafe state.isIdle { return true }
+            unsafe idleHandlers.append(body)
+            hasIdleHandlers.store(true, ordering: .relaxed)
+            return false
+        }
+        if isIdle { body() }
+    }
+
+    /// Called after each step that may have ended the last job, and its notification.
+    func noteEnd() {
+        guard hasIdleHandlers.load(ordering: .relaxed) else { return }
+        let handlers = section.execute { () -> [Work] in
+            guard unsafe state.isIdle else { return [] }
+            hasIdleHandlers.store(false, ordering: .relaxed)
+            defer { unsafe idleHandlers = [] }
+            return unsafe idleHandlers
+        }
+        for handler in handlers { handler() }
+    }
+
+    /// Cancels the jobs that have not started; returns how many.
+    func cancelAll() -> Int {
+        withState { $0.unstarted }.count { cancel($0) }
+    }
+
     // MARK: Submitting
 
     /// Queues a closure. What the base binds of the submitter is bound here.
@@ -117,6 +151,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         // The next job first: a notified caller may wait for it.
         if let following { handOver(following) }
         if mustNotify { job.notify() }
+        noteEnd()
     }
 
     /// Cancels a job that has not started; true if this call did, and the job never starts.
@@ -131,6 +166,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         guard item != nil else { return false }
         item?.drop(CancellationError())
         if let following { handOver(following) }
+        noteEnd()
         return true
     }
 

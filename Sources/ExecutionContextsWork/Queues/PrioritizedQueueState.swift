@@ -110,6 +110,18 @@ struct PrioritizedQueueState {
         return free(job.slot)
     }
 
+    /// The jobs with results that have not started, most urgent first.
+    var unstarted: [ResultJob] {
+        lists.reversed().flatMap { list in
+            sequence(first: list.first) { slots[Int($0)].next }
+                .prefix { $0 != Self.none }
+                .compactMap { slots[Int($0)].item.job as? ResultJob }
+        }
+    }
+
+    /// Whether no job waits or runs.
+    var isIdle: Bool { pendingCount == 0 && runningCount == 0 }
+
     // MARK: Permits
 
     /// Gives a free permit to the next job, and returns the slot for which the caller makes a

@@ -1,0 +1,46 @@
+public import ExecutionContexts
+
+// Waiting for a queue, and emptying it.
+extension PrioritizedQueue {
+    /// Returns an `Async` that completes when no job waits in the queue or holds a permit.
+    ///
+    /// Jobs that its jobs submit count. It completes at the first idle moment, after the results of
+    /// the jobs before it; a queue that is fed without pause may never be idle. Cancelling it
+    /// cancels no job.
+    public func drained(fileID: StaticString = #fileID, line: UInt = #line) -> Async<Void> {
+        let promise = Promise<Void>(fileID: fileID, line: line)
+        core.whenIdle { promise.succeed() }
+        return promise.async
+    }
+
+    /// Cancels the jobs with results that have not started; returns how many.
+    ///
+    /// Their results are `CancellationError`. A job that has started goes on: cancel its
+    /// ``QueuedWork``, or let a `CancellationScope` do it. A job without a result is not cancelled,
+    /// since no caller could be told: it runs (law 1).
+    @discardableResult
+    public func cancelAll() -> Int { core.cancelAll() }
+
+    /// Submits `body` when `delay` has passed in the time of the queue's context, and returns its
+    /// value or its error as an `Async`.
+    ///
+    /// It is queued behind the jobs of its priority that were submitted by then, and never before
+    /// (law 7). Cancelling the `Async` cancels the delay, or the job if it has not started.
+    @discardableResult
+    public func submit<Value: Sendable>(
+        after delay: Duration, priority: WorkPriority = .medium,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () throws -> Value
+    ) -> Async<Value> {
+        let promise = Promise<Value>(fileID: fileID, line: line)
+        // The queue, so that it is not released before.
+        let delay = core.base.schedule(after: delay, fileID: fileID, line: line) {
+            let work = self.submit(priority: priority, fileID: fileID, line: line, body)
+            promise.onCancel { work.cancel() }
+            work.async.onComplete { promise.complete($0) }
+        }
+        // Weak, so that a context that drops the delay frees the promise.
+        promise.onCancel { [weak delay] in delay?.cancel() }
+        return promise.async
+    }
+}

@@ -16,11 +16,11 @@
 public struct ContextClock: Clock, Sendable {
     public typealias Duration = Swift.Duration
 
-    private let alarm: Alarm
+    private let alarm: TimeContext
 
     /// Makes a clock over a time source; `name` stands for it in the lists of pending delays.
     public init(_ time: any TimeSource, name: String = "clock") {
-        alarm = Alarm(time: time, name: name)
+        alarm = TimeContext(time: time, name: name)
     }
 
     public var now: ContextInstant { alarm.time.now }
@@ -61,19 +61,6 @@ public struct ContextClock: Clock, Sendable {
 extension ExecutionContext {
     /// The time of this context as a clock, for async code that sleeps (law 7).
     public var clock: ContextClock { ContextClock(time, name: name) }
-}
-
-/// Resumes a task on the spot, except on the timer's thread: the task may run on any executor (law
-/// 7).
-private struct Alarm: ExecutionContext {
-    let time: any TimeSource
-    let name: String
-
-    func execute(_ work: @escaping Work) { work() }
-
-    func enqueue(_ work: consuming @escaping Work) {
-        if SystemTime.isFiring { GlobalContext().enqueue(consume work) } else { work() }
-    }
 }
 
 /// Connects a sleep's delay with its cancellation, which may come first.

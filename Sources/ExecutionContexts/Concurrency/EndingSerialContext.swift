@@ -1,0 +1,101 @@
+/// A serial context with an end: after its shutdown it refuses jobs, and still serves its actors.
+///
+/// ```swift
+/// let database = EndingSerialContext(on: .pool, named: "database")
+/// database.execute { print("a query") }
+/// let report = try await database.shutDown(within: .seconds(5)).get()
+/// print(report)
+/// ```
+///
+/// | | before `shutDown` | after it |
+/// |---|---|---|
+/// | `tryExecute`, `run`, `submit` | the job runs, in order (law 2) | a refusal: shut down (law 1) |
+/// | `execute` | the job runs, in order | traps |
+/// | due delays, drains of its views | run, in order | run, in order: they were accepted |
+/// | jobs of actors, by ``serialExecutor`` | run, in order | run, in order |
+///
+/// A job of an actor can neither fail nor be refused. If the base drops it, it runs on the global
+/// context, in order all the same. So an actor that this context backs works to its own end (law
+/// 13).
+///
+/// It has no thread: it is a serial view of its base that counts its jobs (law 11).
+public final class EndingSerialContext: SerialContext, RefusingContext {
+    private let core: EndingCore
+
+    /// Makes a serial context over `base`.
+    public init(on base: some ExecutionContext, named name: String? = nil) {
+        core = EndingCore(on: base.serial(named: name), time: base.time)
+    }
+
+    public var name: String { core.view.name }
+
+    public var time: any TimeSource { core.time }
+
+    public var isCurrent: Bool? { core.view.isCurrent }
+
+    public func checkIsCurrent() -> Bool { core.view.checkIsCurrent() }
+
+    public var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        core.view.submissionTransform
+    }
+
+    /// Runs `work` in order; traps after the shutdown, since it can report no refusal.
+    public func execute(_ work: consuming @escaping Work) {
+        if core.submit(EndingJob(work: consume work)) != nil {
+            stopMisuse(
+                "A job was submitted by execute to '\(name)', which has been shut down (law 1). "
+                    + "Use tryExecute, run or submit, which report the refusal.")
+        }
+    }
+
+    public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
+        if let refusal = core.submit(EndingJob(work: consume work)) { throw refusal }
+    }
+
+    public func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
+        let job = EndingJob(work: consume work, refused: refused)
+        if let refusal = core.submit(consume job) { refused(refusal) }
+    }
+
+    public func enqueue(_ work: consuming @escaping Work) {
+        core.accept(EndingJob(work: consume work))
+    }
+
+    /// This context as the executor of an actor, before the shutdown and after it.
+    ///
+    /// The actor must keep the executor, since the runtime does not.
+    public var serialExecutor: any SerialExecutor { core.executor }
+
+    /// Refuses all further jobs; returns an `Async` that completes when all accepted ones have run,
+    /// or, with a budget, when its time has passed.
+    ///
+    /// 1. From this call on, jobs are refused.
+    /// 2. The jobs that were accepted run.
+    /// 3. When `budget` has passed in the time of the base, the jobs that still wait are dropped:
+    ///    callers that await them receive a refusal. A job that runs is not interrupted.
+    /// 4. The `Async` completes with what was left.
+    ///
+    /// A second call has the same end as the first one, or an earlier one.
+    @discardableResult
+    public func shutDown(within budget: Duration? = nil) -> Async<ShutdownReport> {
+        core.shutDown(within: budget)
+    }
+}
+
+/// What a shutdown left behind.
+public struct ShutdownReport: Hashable, Sendable, CustomStringConvertible {
+    /// How many accepted jobs never ran.
+    public let droppedCount: Int
+    /// Whether a job still ran when the time had passed.
+    public let isRunning: Bool
+
+    /// Whether every accepted job has run to its end.
+    public var isComplete: Bool { droppedCount == 0 && !isRunning }
+
+    public var description: String {
+        if isComplete { return "all jobs have run" }
+        return "\(droppedCount) jobs never ran" + (isRunning ? ", and one still runs" : "")
+    }
+}

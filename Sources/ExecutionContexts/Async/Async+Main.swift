@@ -22,7 +22,9 @@ extension Async {
         on context: some MainActorContext, while token: InvalidationToken? = nil,
         _ callback: @escaping @MainActor @Sendable (Value) -> Void
     ) -> Self {
-        onSuccess(on: context.general, while: token) { value in MainActor.assumeIsolated { callback(value) } }
+        onSuccess(on: context.general, while: token) { value in
+            MainActor.assumeIsolated { callback(value) }
+        }
     }
 
     /// Calls a closure of the main actor with the error, once, on `context`, if it completes
@@ -32,7 +34,9 @@ extension Async {
         on context: some MainActorContext, while token: InvalidationToken? = nil,
         _ callback: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> Self {
-        onFailure(on: context.general, while: token) { error in MainActor.assumeIsolated { callback(error) } }
+        onFailure(on: context.general, while: token) { error in
+            MainActor.assumeIsolated { callback(error) }
+        }
     }
 
     /// Returns a future of what a closure of the main actor returns for the value; passes on an

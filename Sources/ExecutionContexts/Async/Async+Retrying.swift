@@ -37,7 +37,7 @@ extension Async {
         if let deadline = Deadline.ofCaller {
             let attempt = body
             body = { number in
-                try Deadline.$current.withValue(deadline) { try attempt(number) }
+                try Deadline.taskLocal.withValue(deadline) { try attempt(number) }
             }
         }
         let attempts = Attempts(

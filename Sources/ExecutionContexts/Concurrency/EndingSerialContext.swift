@@ -9,7 +9,7 @@
 ///
 /// | | before `shutDown` | after it |
 /// |---|---|---|
-/// | `tryExecute`, `run`, `submit` | the job runs, in order (law 2) | a refusal: shut down (law 1) |
+/// | `tryExecute`, `run`, `submit` | the job runs, in order | a refusal: shut down (law 1) |
 /// | `execute` | the job runs, in order | traps |
 /// | due delays, drains of its views | run, in order | run, in order: they were accepted |
 /// | jobs of actors, by ``serialExecutor`` | run, in order | run, in order |

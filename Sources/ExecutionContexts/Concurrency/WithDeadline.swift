@@ -10,7 +10,7 @@
 ///
 /// ```swift
 /// let page = try await withDeadline(in: .seconds(5), on: context) {
-///     try await client.page(1)
+///     try await client.birds()
 /// }
 /// ```
 public nonisolated(nonsending) func withDeadline<Value: Sendable>(
@@ -22,7 +22,7 @@ public nonisolated(nonsending) func withDeadline<Value: Sendable>(
     let deadline = Deadline.earlier(in: limit, on: context)
     let remaining = deadline.remaining
     guard remaining > .zero else { throw AsyncError.timedOut(after: limit) }
-    let value = Deadline.$current.withValue(deadline) {
+    let value = Deadline.taskLocal.withValue(deadline) {
         Async(fileID: fileID, line: line, body)
             .timeout(after: remaining, on: context, fileID: fileID, line: line)
     }

@@ -1,5 +1,5 @@
-/// What runs or waits on a caller's behalf, and can be cancelled: a delay, a repetition, a future, a
-/// subscription.
+/// What runs or waits on a caller's behalf, and can be cancelled: a delay, a repetition, a future,
+/// a subscription.
 public protocol CancellationHandle: Sendable {
     /// Cancels what it stands for; true if this call ended it.
     @discardableResult
@@ -32,8 +32,8 @@ extension CancellationHandle {
 /// ```
 ///
 /// When the last reference to the scope is released, or by ``cancel()``, it first invalidates its
-/// ``token``, and then cancels its handles in the order in which they were stored (law 37). Pass the
-/// token to what takes one: `onSuccess(on:while:)`, `valid(while:)`.
+/// ``token``, and then cancels its handles in the order in which they were stored (law 37). Pass
+/// the token to what takes one: `onSuccess(on:while:)`, `valid(while:)`.
 ///
 /// A scope releases handles that have finished: it never keeps more than twice as many as are
 /// pending, and sixteen. What a pending handle captures may not own the scope, or neither is

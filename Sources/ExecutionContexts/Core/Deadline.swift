@@ -1,15 +1,18 @@
 internal import Synchronization
 
-/// Until when the caller wants a result; it travels with the task and with the jobs that it submits.
+/// Until when the caller wants a result; it travels with the task and the jobs that it submits.
 ///
 /// `withDeadline(in:on:)` sets it. Inside, ``current`` is the earliest deadline of all that are
 /// around. A job that was submitted by `run`, `submit` or one of their kind has the submitter's
 /// deadline as its own, and is refused if it would begin later (law 38).
 public final class Deadline: Sendable {
-    /// The deadline of the calling task or job; nil outside of any.
+    /// Where the deadline is kept; pass it to `propagating`, for jobs without a result.
     ///
-    /// Pass `Deadline.$current` to `propagating` for jobs without a result.
-    @TaskLocal public static var current: Deadline?
+    /// Not by the macro `TaskLocal`, which every build would have to load for this one declaration.
+    public static let taskLocal = TaskLocal<Deadline?>(wrappedValue: nil)
+
+    /// The deadline of the calling task or job; nil outside of any.
+    public static var current: Deadline? { taskLocal.get() }
 
     /// Whether any deadline was ever set. Submissions do not look for one before that.
     private static let isUsed = Atomic<Bool>(false)
@@ -66,7 +69,7 @@ public final class Deadline: Sendable {
         let (context, location) = (context(), location())
         return {
             try deadline.admit(by: context, from: location)
-            return try $current.withValue(deadline, operation: body)
+            return try taskLocal.withValue(deadline, operation: body)
         }
     }
 
@@ -79,7 +82,7 @@ public final class Deadline: Sendable {
         let (context, location) = (context(), location())
         return {
             try deadline.admit(by: context, from: location)
-            return try await $current.withValue(deadline) { try await body() }
+            return try await taskLocal.withValue(deadline) { try await body() }
         }
     }
 
@@ -108,7 +111,7 @@ public func withDeadline<Value, Failure: Error>(
     in limit: Duration, on context: some ExecutionContext,
     _ body: () throws(Failure) -> Value
 ) throws(Failure) -> Value {
-    let result = Deadline.$current.withValue(.earlier(in: limit, on: context)) {
+    let result = Deadline.taskLocal.withValue(.earlier(in: limit, on: context)) {
         Result(catching: body)
     }
     return try result.get()

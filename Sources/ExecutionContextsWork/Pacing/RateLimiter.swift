@@ -107,9 +107,14 @@ public final class RateLimiter: Sendable {
     /// The same, for a body that may find that it needs no token, and gives it back.
     ///
     /// ```swift
+    /// let limiter = RateLimiter(on: context, rate: 10)
+    /// let known = ["wren": 7]
     /// limiter.submit { token in
-    ///     if let known = cache["wren"] { token.giveBack(); return known }
-    ///     return request("wren")
+    ///     if let count = known["wren"] {
+    ///         token.giveBack()
+    ///         return count
+    ///     }
+    ///     return try store.fetch("wren").count
     /// }
     /// ```
     @discardableResult

@@ -60,7 +60,10 @@ extension SharedWork {
     /// Returns the events of the work as an async sequence; each iteration subscribes.
     ///
     /// ```swift
-    /// for await event in images["wren"].events() { print(event) }
+    /// let sizes = SingleFlight<String, Int>(on: context) { path, flight in
+    ///     flight.succeed(path.utf8.count)
+    /// }
+    /// for await event in sizes["wren"].events() { print(event) }
     /// ```
     ///
     /// While the consumer is busy, at most one progress and one partial value wait for it: a newer

@@ -5,7 +5,7 @@ public import ExecutionContexts
 ///
 /// ```swift
 /// let downloads = GlobalContext().limitedTasks(to: 4)
-/// let page = downloads.submitTask { try await client.page(1) }
+/// let page = downloads.submitTask { try await client.birds() }
 /// ```
 ///
 /// A view by `limited(to:)` limits the jobs that run: a task leaves it at each `await`, and the

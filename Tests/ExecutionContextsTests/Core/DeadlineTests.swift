@@ -91,7 +91,7 @@ struct DeadlineTests {
     @Test func `Law 38: a job without a result sees it through a view that carries it`() {
         let seen = Box<Duration?>(nil)
         withDeadline(in: .seconds(2), on: context) {
-            context.propagating(Deadline.$current).execute {
+            context.propagating(Deadline.taskLocal).execute {
                 seen.value = Deadline.current?.remaining
             }
         }

@@ -30,25 +30,31 @@ extension FutureState {
         return labels.joined(separator: " <- ")
     }
 
-    /// The subscribers, as text.
+    /// The subscribers, as text; and how many of them are interested, if some are not.
     final var subscriberList: String {
-        let labels = subscriberLabels
+        let (labels, interested) = subscriberLabels
+        var text: String
         switch labels.count {
-        case 0: return "no subscribers"
-        case 1...8: return "subscribers: " + labels.joined(separator: ", ")
+        case 0: text = "no subscribers"
+        case 1...8: text = "subscribers: " + labels.joined(separator: ", ")
         default:
-            return "subscribers: " + labels.prefix(8).joined(separator: ", ")
+            text =
+                "subscribers: " + labels.prefix(8).joined(separator: ", ")
                 + " and \(labels.count - 8) more"
         }
+        if interested < labels.count { text += "; \(interested) interested" }
+        return cancelsWhenUnwanted ? text : text + "; continues without any"
     }
 
-    /// The labels of the subscribers, in order.
-    final var subscriberLabels: [String] {
+    /// The labels of the subscribers, in order, and how many are interested in the outcome.
+    private var subscriberLabels: (labels: [String], interested: Int) {
         lock.lock()
         let (hasFirst, subscribers) = unsafe (machine.hasFirst, machine.subscribers)
         lock.unlock()
         // Outside the lock: the name of a context may be code of the user (law 9).
-        return (hasFirst ? [Callback.label] : []) + subscribers.map(\.label)
+        let labels = subscribers.map { $0.isOnlooker ? "\($0.label) without interest" : $0.label }
+        let interested = subscribers.count { !$0.isOnlooker } + (hasFirst ? 1 : 0)
+        return ((hasFirst ? [Callback.label] : []) + labels, interested)
     }
 
     /// Whether this subscriber is queued.

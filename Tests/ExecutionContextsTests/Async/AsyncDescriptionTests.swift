@@ -43,6 +43,19 @@ struct AsyncDescriptionTests {
         withExtendedLifetime(keep) {}
     }
 
+    @Test func `Law 26: an Async says how many subscribers are interested`() {
+        let promise = Promise<Int>()
+        promise.async.tap { _ in }
+        #expect("\(promise.async)".contains("without interest; 0 interested)"))
+        promise.async.onComplete { _ in }
+        #expect("\(promise.async)".hasSuffix("a callback on 'immediate'; 1 interested)"))
+        let shared = promise.async.shared()
+        #expect("\(shared)".hasSuffix("no subscribers; continues without any)"))
+        let derived = shared.map { $0 }
+        #expect("\(shared)".hasSuffix("map on 'immediate'; continues without any)"))
+        withExtendedLifetime(derived) {}
+    }
+
     @Test func `An Async names its sources, up to the promise or the submission at the head`() {
         let context = ManualContext(name: "shelf")
         let promise = Promise<Int>()

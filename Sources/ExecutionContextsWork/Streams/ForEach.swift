@@ -20,6 +20,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// Traps if the limit is below 1.
     @discardableResult
+    @_disfavoredOverload
     public func forEach(
         on context: some ExecutionContext, atMost limit: Int = 1,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -59,6 +60,19 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             } onCancel: {
                 calls.invalidate()
             }
+        }
+    }
+
+    /// Calls a closure of the main actor on `context` with each element, in order, and returns a
+    /// future of the end.
+    @discardableResult
+    public func forEach(
+        on context: some MainActorContext, atMost limit: Int = 1,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @MainActor @Sendable (Element) throws -> Void
+    ) -> Async<Void> {
+        forEach(on: context.general, atMost: limit, fileID: fileID, line: line) { element in
+            try MainActor.assumeIsolated { try body(element) }
         }
     }
 }

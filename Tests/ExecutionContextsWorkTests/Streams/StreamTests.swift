@@ -156,6 +156,32 @@ struct StreamTests {
         await #expect(throws: Refusal.self) { try await end.get() }
     }
 
+    @Test func `Law 36: closures of the main actor consume a sequence, and end with their owner`()
+        async throws
+    {
+        @MainActor final class Gallery {
+            private(set) var pictures: [Int] = []
+            private let scope = CancellationScope()
+            init(_ pictures: Channel<Int>, on ui: any MainActorContext, _ isOver: Box<Bool>) {
+                pictures.forEach(on: ui) { [weak self] in self?.pictures.append($0) }
+                    .onComplete(on: ui) { _ in isOver.value = true }
+                    .stored(in: scope)
+            }
+        }
+        let (channel, isOver) = (Channel<Int>(capacity: 3), Box(false))
+        let ui = ManualMainContext()
+        var gallery: Gallery? = await Gallery(channel, on: ui, isOver)
+        for picture in 1...3 { try await channel.send(picture) }
+        while await gallery?.pictures.isEmpty == true {
+            await ui.runReady()
+            await Task.yield()
+        }
+        gallery = nil
+        await ui.runReady()
+        #expect(isOver.value)
+        _ = try? await ui.finish()
+    }
+
     @Test func `Law 36: the error of a sequence comes after the calls of the elements before it`()
         async throws
     {

@@ -21,6 +21,11 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     @exclusivity(unchecked) private var state: PrioritizedQueueState
     /// What to call when no job waits or runs; accessed inside `section`.
     @exclusivity(unchecked) private var idleHandlers: [Work] = []
+    /// What to call when the number of jobs may have changed; accessed inside `section`.
+    @exclusivity(unchecked) private var watchers: [Int: Work] = [:]
+    @exclusivity(unchecked) private var lastWatcher = 0
+    /// Whether there is one. Relaxed, as `hasIdleHandlers`.
+    private let hasWatchers = Atomic<Bool>(false)
     /// Whether there is one. Relaxed: the thread that ends the last job enters the section after
     /// the thread that has added the handler, so it sees it.
     private let hasIdleHandlers = Atomic<Bool>(false)
@@ -74,6 +79,35 @@ final class PrioritizedQueueCore: @unchecked Sendable {
             handOver(next)
             slot = withState { $0.next() }
         }
+        noteChange()
+    }
+
+    /// Calls `body` when the number of jobs may have changed, until the returned number is removed.
+    func addWatcher(_ body: @escaping Work) -> Int {
+        section.execute {
+            unsafe lastWatcher += 1
+            unsafe watchers[lastWatcher] = body
+            hasWatchers.store(true, ordering: .relaxed)
+            return unsafe lastWatcher
+        }
+    }
+
+    func removeWatcher(_ number: Int) {
+        let removed = section.execute { () -> Work? in
+            let removed = unsafe watchers.removeValue(forKey: number)
+            hasWatchers.store(unsafe !watchers.isEmpty, ordering: .relaxed)
+            return removed
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    @inline(__always)
+    private func noteChange() {
+        if hasWatchers.load(ordering: .relaxed) { callWatchers() }
+    }
+
+    private func callWatchers() {
+        for watcher in section.execute({ unsafe Array(watchers.values) }) { watcher() }
     }
 
     /// Calls `body` when no job waits or runs.
@@ -89,6 +123,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
     /// Called after each step that may have ended the last job, and its notification.
     func noteEnd() {
+        noteChange()
         guard hasIdleHandlers.load(ordering: .relaxed) else { return }
         let handlers = section.execute { () -> [Work] in
             guard unsafe state.isIdle else { return [] }
@@ -135,6 +170,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
             $0.append(&item, priority)
             return $0.next()
         }
+        noteChange()
         if let slot { handOver(slot, neverInline: neverInline) }
     }
 

@@ -120,6 +120,28 @@ struct PrioritizedQueueEndingTests {
         #expect(throws: (any Error).self) { try late.outcome?.get() }
     }
 
+    @Test func `The loads of a queue come at once, and when they have changed`() async throws {
+        let queue = PrioritizedQueue(on: context, limit: 1)
+        var loads = queue.loads.makeAsyncIterator()
+        #expect(await loads.next()?.isIdle == true)
+        for _ in 0..<3 { queue.submit {} }
+        var load = await loads.next()
+        #expect(load?.pendingCount == 2 && load?.runningCount == 1)
+        context.step()
+        load = await loads.next()
+        #expect(load?.pendingCount == 1)
+        context.runReady()
+        load = await loads.next()
+        #expect(load?.isIdle == true)
+        let consumer = startedTask {
+            var count = 0
+            for await _ in queue.loads { count += 1 }
+            return count
+        }
+        consumer.cancel()
+        #expect(try await consumer.value <= 1)
+    }
+
     @Test func `Law 32: waiting for the queue while jobs end elsewhere misses no end`() async {
         await underEverySchedule("drained") { sim, onlooker in
             let queue = PrioritizedQueue(on: sim.global, limit: 2)

@@ -8,6 +8,20 @@ struct EndingJob: Sendable {
         self.refused = refused
     }
 
+    /// Moves the job out, so that no frame of the submitter keeps its captures (law 10).
+    mutating func take() -> EndingJob {
+        var taken = EndingJob()
+        swap(&self, &taken)
+        return taken
+    }
+
+    private init() {}
+
+    /// Adds what the base binds of the submitter: another thread's turn may run the job.
+    mutating func bind(_ transform: (_ work: @escaping Work) -> Work) {
+        if let work = work.take() { self.work = transform(work) }
+    }
+
     /// Runs the job, and frees it.
     mutating func run() {
         refused = nil
@@ -52,11 +66,11 @@ final class EndingCore: Sendable {
         executor = view.serialExecutor
     }
 
-    /// Queues a job; returns a refusal after the shutdown.
-    func submit(_ job: consuming EndingJob) -> Refusal? {
-        if let work = job.work { job.work = view.bound(work) }
+    /// Moves a job into the queue; returns a refusal, and leaves the job, after the shutdown.
+    func submit(_ job: inout EndingJob) -> Refusal? {
+        if let transform = view.submissionTransform { job.bind(transform) }
         let isShutDown = state.withLock { state in
-            if !state.isShutDown { state.jobs.append(job) }
+            if !state.isShutDown { state.jobs.append(job.take()) }
             return state.isShutDown
         }
         if isShutDown { return Refusal(.shutDown, by: view.name) }
@@ -65,9 +79,9 @@ final class EndingCore: Sendable {
     }
 
     /// Queues a job that was accepted before, whether or not the context was shut down.
-    func accept(_ job: consuming EndingJob) {
-        if let work = job.work { job.work = view.bound(work) }
-        state.withLock { $0.jobs.append(job) }
+    func accept(_ job: inout EndingJob) {
+        if let transform = view.submissionTransform { job.bind(transform) }
+        state.withLock { $0.jobs.append(job.take()) }
         view.enqueue(CompletionGuard.work(for: Turn(core: self)))
     }
 

@@ -41,26 +41,28 @@ public final class EndingSerialContext: SerialContext, RefusingContext {
 
     /// Runs `work` in order; traps after the shutdown, since it can report no refusal.
     public func execute(_ work: consuming @escaping Work) {
-        if core.submit(EndingJob(work: consume work)) != nil {
-            stopMisuse(
-                "A job was submitted by execute to '\(name)', which has been shut down (law 1). "
-                    + "Use tryExecute, run or submit, which report the refusal.")
-        }
+        var job = EndingJob(work: consume work)
+        if core.submit(&job) == nil { return }
+        stopMisuse(
+            "A job was submitted by execute to '\(name)', which has been shut down (law 1). "
+                + "Use tryExecute, run or submit, which report the refusal.")
     }
 
     public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
-        if let refusal = core.submit(EndingJob(work: consume work)) { throw refusal }
+        var job = EndingJob(work: consume work)
+        if let refusal = core.submit(&job) { throw refusal }
     }
 
     public func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
-        let job = EndingJob(work: consume work, refused: refused)
-        if let refusal = core.submit(consume job) { refused(refusal) }
+        var job = EndingJob(work: consume work, refused: consume refused)
+        if let refusal = core.submit(&job) { job.drop(refusal) }
     }
 
     public func enqueue(_ work: consuming @escaping Work) {
-        core.accept(EndingJob(work: consume work))
+        var job = EndingJob(work: consume work)
+        core.accept(&job)
     }
 
     /// This context as the executor of an actor, before the shutdown and after it.

@@ -19,12 +19,12 @@ public nonisolated(nonsending) func withDeadline<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try Task.checkCancellation()
-    let deadline = Deadline.earlier(in: limit, on: context)
-    let remaining = deadline.remaining
-    guard remaining > .zero else { throw AsyncError.timedOut(after: limit) }
+    let (deadline, remaining) = Deadline.earlier(in: limit, on: context)
+    guard remaining > .zero else { throw AsyncError.timedOut(after: remaining) }
     let value = Deadline.taskLocal.withValue(deadline) {
         Async(fileID: fileID, line: line, body)
-            .timeout(after: remaining, on: context, fileID: fileID, line: line)
     }
-    return try await value.getOrCancel()
+    // Outside, where the limit is not shortened by the time that passes here.
+    return try await value.timeout(after: remaining, on: context, fileID: fileID, line: line)
+        .getOrCancel()
 }

@@ -40,12 +40,15 @@ public final class Deadline: Sendable {
         isUsed.load(ordering: .relaxed) ? current : nil
     }
 
-    /// The earlier of the caller's deadline and a new one.
+    /// The earlier of the caller's deadline and a new one, and how much time it leaves.
     package static func earlier(
         in limit: Duration, on context: some ExecutionContext
-    ) -> Deadline {
-        if let outer = ofCaller, outer.remaining <= limit { return outer }
-        return Deadline(in: limit, on: context)
+    ) -> (deadline: Deadline, remaining: Duration) {
+        if let outer = ofCaller {
+            let remaining = outer.remaining
+            if remaining <= limit { return (outer, remaining) }
+        }
+        return (Deadline(in: limit, on: context), limit)
     }
 
     /// The shorter of a limit and the time that the caller's deadline leaves.
@@ -111,7 +114,7 @@ public func withDeadline<Value, Failure: Error>(
     in limit: Duration, on context: some ExecutionContext,
     _ body: () throws(Failure) -> Value
 ) throws(Failure) -> Value {
-    let result = Deadline.taskLocal.withValue(.earlier(in: limit, on: context)) {
+    let result = Deadline.taskLocal.withValue(Deadline.earlier(in: limit, on: context).deadline) {
         Result(catching: body)
     }
     return try result.get()

@@ -14,7 +14,7 @@ struct SubmitterTests {
             var rng = SeededRNG(seed: seed)
             let bases: [any ExecutionContext] = [
                 Handover(), HandoverInOrder(), RecordingContext(HandoverInOrder()),
-                TaskExecutorContext(HandoverExecutor()),
+                TaskExecutorContext(HandoverExecutor()), EndingSerialContext(on: Handover()),
             ]
             var context = bases[rng.next(below: bases.count)]
             var name = "\(type(of: context))"

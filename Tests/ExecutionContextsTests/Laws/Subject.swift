@@ -59,6 +59,7 @@ extension Subject {
         Subject("pool") { .pool },
         Subject("a pool of its own") { WorkerPool(width: 2) },
         Subject("an urgent share of a pool") { WorkerPool(width: 2).prioritized(.high) },
+        Subject("ending serial") { EndingSerialContext(on: GlobalContext()) },
         Subject("blocking") { BlockingContext(limit: 4) },
         Subject("closure") { .closure { work in DispatchQueue.global().async(execute: work) } },
         Subject("actor") { ActorContext(Host()) },

@@ -12,6 +12,8 @@ internal import Synchronization
     /// object.
     let unretained: Unmanaged<JobReports>
     private let last = Atomic<UInt64>(0)
+    /// The number of jobs that wait no more: they have started, or were abandoned.
+    private let begun = Atomic<UInt64>(0)
 
     init(of base: some ExecutionContext, by observer: some ContextObserver) {
         self.base = base
@@ -23,8 +25,16 @@ internal import Synchronization
     /// Whether a job that is submitted now is reported.
     var isEnabled: Bool { unsafe unretained._withUnsafeGuaranteedRef { $0.isEnabled } }
 
-    /// The number of the next job. Relaxed: the numbers order nothing, they only differ.
-    func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+    /// The number of the next job, and of the jobs that then wait. Relaxed: the numbers order
+    /// nothing, they only differ. Without an order a job that came later may have begun already.
+    func next() -> (number: UInt64, depth: Int) {
+        let number = last.add(1, ordering: .relaxed).newValue
+        let begun = begun.load(ordering: .relaxed)
+        return (number, number > begun ? Int(truncatingIfNeeded: number - begun) : 1)
+    }
+
+    /// A job waits no more. Relaxed, as in `next`.
+    func began() { begun.add(1, ordering: .relaxed) }
 
     /// Begins a job that the caller runs itself.
     func begin() -> ObservedJob { ObservedJob(of: self, in: base.time) }

@@ -13,10 +13,23 @@ public struct ObservedWork: Sendable, Identifiable {
     /// The observed job that submitted it: the one running on the submitting thread, of any
     /// context.
     public let submitter: Identity?
+    /// How many reported jobs of the view waited when this one had been submitted, with this one.
+    ///
+    /// Under submissions from several threads it is approximate.
+    public let depth: Int
+    /// The priority of the task that submitted it; nil outside of tasks.
+    ///
+    /// A job in the queue of a context has no priority of its own. The priorities of a
+    /// `PrioritizedQueue` are not known here.
+    public let priority: TaskPriority?
 
-    init(_ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource) {
+    init(
+        _ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource, depth: Int = 1
+    ) {
         self.origin = origin
         self.id = id
+        self.depth = depth
+        priority = unsafe withUnsafeCurrentTask { unsafe $0?.priority }
         enqueued = time.now
         timeSource = time.identity
         submitter = ObservedJob.running

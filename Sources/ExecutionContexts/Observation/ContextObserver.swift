@@ -24,8 +24,9 @@ public protocol ContextObserver: Sendable {
     /// calls.
     ///
     /// It is the error of a body of `run`, `submit`, `sync` or `syncBarrier` that was given to the
-    /// observed view, or to a view of it without its own queue. Other jobs have no outcome: those of
-    /// `execute`, delays, callbacks, and the parts of a task, whose error belongs to the task.
+    /// observed view, or to a view of it without its own queue. Other jobs have no outcome: those
+    /// of `execute`, delays, callbacks, and the parts of a task, whose error belongs to the task. A
+    /// job that runs inline inside of such a job is a part of it, and so is its error.
     func failed(_ job: ObservedWork, waited: Duration, ran: Duration, error: any Error)
 
     /// A job will never run: it was refused or dropped. Called wherever its context released it.

@@ -5,8 +5,6 @@ internal import Synchronization
     // Unchecked because it can be inherited from; it has constants and an atomic.
     package final let work: ObservedWork
     private let time: any TimeSource
-    /// Kept by `work`.
-    private var view: ObservedView { unsafe unsafeDowncast(work.origin, to: ObservedView.self) }
     /// Kept by the view, which is the origin of `work`.
     private let reports: Unmanaged<JobReports>
     private let hasStarted = Atomic<Bool>(false)
@@ -22,7 +20,7 @@ internal import Synchronization
     // The job was dropped. Relaxed: the last release of this object comes after all others.
     deinit {
         guard !hasStarted.load(ordering: .relaxed) else { return }
-        view.began()
+        work.origin.began()
         let now = time.now
         report { $0.abandoned(self, at: now) }
     }
@@ -34,8 +32,8 @@ internal import Synchronization
 
     /// Runs `body` as this job: what it submits has this job as its submitter.
     ///
-    /// `answers` says that the end of `body` is that of the job. It is not where a submission inside
-    /// of `body` notes the end.
+    /// `answers` says that the end of `body` is that of the job. It is not where a submission
+    /// inside of `body` notes the end.
     @inline(__always)
     final func run<Value, Failure: Error>(
         answers: Bool = true, _ body: () throws(Failure) -> Value
@@ -59,7 +57,7 @@ internal import Synchronization
     }
 
     final func started() -> ContextInstant {
-        view.began()
+        work.origin.began()
         let now = time.now
         hasStarted.store(true, ordering: .relaxed)
         report { $0.started(self, at: now) }

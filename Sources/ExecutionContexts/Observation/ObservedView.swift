@@ -12,8 +12,6 @@ internal import Synchronization
     /// object.
     let unretained: Unmanaged<JobReports>
     private let last = Atomic<UInt64>(0)
-    /// The number of jobs that wait no more: they have started, or were abandoned.
-    private let begun = Atomic<UInt64>(0)
 
     init(of base: some ExecutionContext, by observer: some ContextObserver) {
         self.base = base
@@ -29,12 +27,9 @@ internal import Synchronization
     /// nothing, they only differ. Without an order a job that came later may have begun already.
     func next() -> (number: UInt64, depth: Int) {
         let number = last.add(1, ordering: .relaxed).newValue
-        let begun = begun.load(ordering: .relaxed)
+        let begun = begunCount
         return (number, number > begun ? Int(truncatingIfNeeded: number - begun) : 1)
     }
-
-    /// A job waits no more. Relaxed, as in `next`.
-    func began() { begun.add(1, ordering: .relaxed) }
 
     /// Begins a job that the caller runs itself.
     func begin() -> ObservedJob { ObservedJob(of: self, in: base.time) }

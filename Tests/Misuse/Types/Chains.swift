@@ -54,7 +54,7 @@ func aLongCallback(_ number: Async<Int>) {
     }
 }
 
-// The exceptions. No shape of the methods avoids them: a struct with one generic method has them too.
+// The exceptions. No shape of the methods avoids them all: see "Async" in Design.
 
 func innocent(_ number: Async<Int>) {
     number.map { number in

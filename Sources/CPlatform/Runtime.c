@@ -4,3 +4,13 @@
 extern void *swift_tryRetain(void *object);
 
 void *ec_try_retain(void *object) { return swift_tryRetain(object); }
+
+// From the runtime of tasks, where the standard library finds them as well. Here without the
+// optional `TaskPriority`, whose size is known at run time only.
+extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
+extern __attribute__((swiftcall)) size_t swift_task_currentPriority(void *task);
+
+uint8_t ec_task_priority(void) {
+    void *task = swift_task_getCurrent();
+    return task ? (uint8_t)swift_task_currentPriority(task) : 0;
+}

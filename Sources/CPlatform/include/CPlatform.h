@@ -126,6 +126,9 @@ static inline void ec_set_blocking_scope(const void *_Nullable scope) { ec_block
 /// The caller guarantees that the object's memory is still allocated.
 void *_Nullable ec_try_retain(void *_Nonnull object);
 
+/// The raw value of the priority of the current task; 0 outside of tasks.
+uint8_t ec_task_priority(void);
+
 /// Two words that one thread may write while another reads them and discards the result.
 ///
 /// Each word is read and written as a whole.

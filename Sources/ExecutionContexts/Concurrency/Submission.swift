@@ -80,6 +80,7 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
         let result = Result { try body!() }
         // Freed before the answer, after which the caller may continue (law 10).
         body = nil
+        if case .failure(let error) = result { Frame.noteEnd(error) } else { Frame.noteEnd(nil) }
         answer(result)
     }
 

@@ -20,6 +20,15 @@ public protocol ContextObserver: Sendable {
     /// A job has run. Called on its context.
     func finished(_ job: ObservedWork, waited: Duration, ran: Duration)
 
+    /// A job has run, and its body threw an error. Called in place of `finished`, which the default
+    /// calls.
+    ///
+    /// It is the error of a body of `run`, `submit`, `sync` or `syncBarrier` that was given to the
+    /// observed view, or to a view of it without its own queue. Other jobs have no outcome: those
+    /// of `execute`, delays, callbacks, and the parts of a task, whose error belongs to the task. A
+    /// job that runs inline inside of such a job is a part of it, and so is its error.
+    func failed(_ job: ObservedWork, waited: Duration, ran: Duration, error: any Error)
+
     /// A job will never run: it was refused or dropped. Called wherever its context released it.
     func abandoned(_ job: ObservedWork, waited: Duration)
 }
@@ -28,5 +37,8 @@ extension ContextObserver {
     public var isEnabled: Bool { true }
     public func enqueued(_ job: ObservedWork) {}
     public func started(_ job: ObservedWork, waited: Duration) {}
+    public func failed(_ job: ObservedWork, waited: Duration, ran: Duration, error: any Error) {
+        finished(job, waited: waited, ran: ran)
+    }
     public func abandoned(_ job: ObservedWork, waited: Duration) {}
 }

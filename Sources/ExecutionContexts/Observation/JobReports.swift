@@ -20,6 +20,9 @@ class JobReports: @unchecked Sendable {
     func enqueued(_ job: ObservedJob) {}
     func started(_ job: ObservedJob, at instant: ContextInstant) {}
     func finished(_ job: ObservedJob, started: ContextInstant, at instant: ContextInstant) {}
+    func failed(
+        _ job: ObservedJob, started: ContextInstant, at instant: ContextInstant, error: any Error
+    ) { finished(job, started: started, at: instant) }
     func abandoned(_ job: ObservedJob, at instant: ContextInstant) {}
 }
 
@@ -44,6 +47,14 @@ private final class DurationReports<Observer: ContextObserver>: JobReports, @unc
         observer.finished(
             job.work, waited: job.work.enqueued.duration(to: started),
             ran: started.duration(to: instant))
+    }
+
+    override func failed(
+        _ job: ObservedJob, started: ContextInstant, at instant: ContextInstant, error: any Error
+    ) {
+        observer.failed(
+            job.work, waited: job.work.enqueued.duration(to: started),
+            ran: started.duration(to: instant), error: error)
     }
 
     override func abandoned(_ job: ObservedJob, at instant: ContextInstant) {

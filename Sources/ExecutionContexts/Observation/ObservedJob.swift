@@ -10,7 +10,8 @@ internal import Synchronization
     private let hasStarted = Atomic<Bool>(false)
 
     init(of view: ObservedView, in time: consuming any TimeSource) {
-        work = ObservedWork(view.next(), from: view, by: time)
+        let (number, depth) = view.next()
+        work = ObservedWork(number, from: view, by: time, depth: depth)
         self.time = consume time
         unsafe reports = view.unretained
         report { $0.enqueued(self) }
@@ -19,6 +20,7 @@ internal import Synchronization
     // The job was dropped. Relaxed: the last release of this object comes after all others.
     deinit {
         guard !hasStarted.load(ordering: .relaxed) else { return }
+        work.origin.began()
         let now = time.now
         report { $0.abandoned(self, at: now) }
     }
@@ -29,40 +31,51 @@ internal import Synchronization
     }
 
     /// Runs `body` as this job: what it submits has this job as its submitter.
+    ///
+    /// `answers` says that the end of `body` is that of the job. It is not where a submission
+    /// inside of `body` notes the end.
     @inline(__always)
     final func run<Value, Failure: Error>(
-        _ body: () throws(Failure) -> Value
+        answers: Bool = true, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let start = started()
-        defer { ended(start) }
-        // The frame points to the identity on this stack, not to this object: a lifetime that lasts
+        // The frame points to the report on this stack, not to this object: a lifetime that lasts
         // to the end of a scope ends early if `body` does not return.
-        var identity = work.identity
-        return try unsafe withUnsafePointer(to: &identity) { (identity) throws(Failure) in
-            try unsafe Frame.enter(Frame.Owner(identity), note: Self.note, body)
+        var report = Frame.Report(view: work.view, job: work.id)
+        defer { ended(start, report.error) }
+        return try unsafe withUnsafeMutablePointer(to: &report) { (report) throws(Failure) in
+            do throws(Failure) {
+                let value = try unsafe Frame.enter(
+                    Frame.Owner(report), note: Frame.reported, body)
+                if answers { unsafe report.pointee.error = nil }
+                return value
+            } catch {
+                unsafe report.pointee.error = error
+                throw error
+            }
         }
     }
 
     final func started() -> ContextInstant {
+        work.origin.began()
         let now = time.now
         hasStarted.store(true, ordering: .relaxed)
         report { $0.started(self, at: now) }
         return now
     }
 
-    final func ended(_ start: ContextInstant) {
+    final func ended(_ start: ContextInstant, _ error: consuming (any Error)? = nil) {
         let now = time.now
-        report { $0.finished(self, started: start, at: now) }
+        guard let error else { return report { $0.finished(self, started: start, at: now) } }
+        report { $0.failed(self, started: start, at: now, error: error) }
     }
-
-    /// Marks the frames of observed jobs; `DrainContinuation` has the notes 1 and 2.
-    private static let note = 3
 
     /// The observed job that runs on this thread; the innermost if several do.
     static var running: ObservedWork.Identity? {
-        guard let owner = unsafe Frame.owner(noting: note) else { return nil }
-        // A frame is on the stack only while its job runs, and so is the identity beside it.
-        return unsafe owner.load(as: ObservedWork.Identity.self)
+        guard let owner = unsafe Frame.owner(noting: Frame.reported) else { return nil }
+        // A frame is on the stack only while its job runs, and so is the report beside it.
+        let report = unsafe owner.assumingMemoryBound(to: Frame.Report.self)
+        return unsafe ObservedWork.Identity(view: report.pointee.view, job: report.pointee.job)
     }
 }
 
@@ -79,5 +92,5 @@ final class ObservedClosure: ObservedJob, @unchecked Sendable {
         super.init(of: view, in: consume time)
     }
 
-    func run() { run(closure) }
+    func run() { run(answers: false, closure) }
 }

@@ -23,8 +23,13 @@ internal import Synchronization
     /// Whether a job that is submitted now is reported.
     var isEnabled: Bool { unsafe unretained._withUnsafeGuaranteedRef { $0.isEnabled } }
 
-    /// The number of the next job. Relaxed: the numbers order nothing, they only differ.
-    func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+    /// The number of the next job, and of the jobs that then wait. Relaxed: the numbers order
+    /// nothing, they only differ. Without an order a job that came later may have begun already.
+    func next() -> (number: UInt64, depth: Int) {
+        let number = last.add(1, ordering: .relaxed).newValue
+        let begun = begunCount
+        return (number, number > begun ? Int(truncatingIfNeeded: number - begun) : 1)
+    }
 
     /// Begins a job that the caller runs itself.
     func begin() -> ObservedJob { ObservedJob(of: self, in: base.time) }

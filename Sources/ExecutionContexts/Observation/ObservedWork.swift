@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Synchronization
 
 /// One job as an observer sees it.
@@ -13,13 +14,32 @@ public struct ObservedWork: Sendable, Identifiable {
     /// The observed job that submitted it: the one running on the submitting thread, of any
     /// context.
     public let submitter: Identity?
+    /// How many reported jobs of the view waited when this one had been submitted, with this one.
+    ///
+    /// Under submissions from several threads it is approximate.
+    public let depth: Int
+    /// The raw value of `priority`, or 0. A `TaskPriority` would make the layout of this type
+    /// unknown until run time, at a third of the cost of an observed job.
+    private let priorityValue: UInt8
 
-    init(_ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource) {
+    init(
+        _ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource, depth: Int = 1
+    ) {
         self.origin = origin
         self.id = id
+        self.depth = depth
+        priorityValue = ec_task_priority()
         enqueued = time.now
         timeSource = time.identity
         submitter = ObservedJob.running
+    }
+
+    /// The priority of the task that submitted it; nil outside of tasks.
+    ///
+    /// A job in the queue of a context has no priority of its own. The priorities of a
+    /// `PrioritizedQueue` are not known here.
+    public var priority: TaskPriority? {
+        priorityValue == 0 ? nil : TaskPriority(rawValue: priorityValue)
     }
 
     /// The number of the observed view that it was submitted to, unique in the process.
@@ -54,6 +74,7 @@ class ObservedOrigin: @unchecked Sendable {
     // Unchecked because it can be inherited from; it has constants only.
     final let view: UInt64
     final let name: String
+    private let begun = Atomic<UInt64>(0)
 
     private static let views = Atomic<UInt64>(0)
 
@@ -62,4 +83,11 @@ class ObservedOrigin: @unchecked Sendable {
         // Relaxed: the numbers order nothing, they only differ.
         view = Self.views.add(1, ordering: .relaxed).newValue
     }
+
+    /// The number of jobs that wait no more: they have started, or were abandoned. Relaxed: it
+    /// orders nothing.
+    final var begunCount: UInt64 { begun.load(ordering: .relaxed) }
+
+    /// A job waits no more. Relaxed, as above.
+    final func began() { begun.add(1, ordering: .relaxed) }
 }

@@ -61,7 +61,7 @@ private enum Forever { static let kept = Box<[CheckedContinuation<Void, Never>]>
 enum Layer: CaseIterable {
     case serial, limited, barrier, named, observed, propagating, inlineIfCurrent, bounded,
         exclusive, valid,
-        watched
+        watched, intercepted
 
     func apply(to base: any ExecutionContext) -> any ExecutionContext {
         if let base = base as? any SerialContext { return apply(toSerial: base) }
@@ -77,6 +77,7 @@ enum Layer: CaseIterable {
         case .exclusive: base.exclusive(CriticalSection())
         case .valid: base.valid(while: InvalidationToken())
         case .watched: base.watched(limit: .seconds(600)) { _ in }
+        case .intercepted: base.intercepted(by: Layer.moody)
         }
     }
 
@@ -93,7 +94,15 @@ enum Layer: CaseIterable {
         case .exclusive: base.exclusive(CriticalSection())
         case .valid: base.valid(while: InvalidationToken())
         case .watched: base.watched(limit: .seconds(600)) { _ in }
+        case .intercepted: base.intercepted(by: Layer.moody)
         }
+    }
+}
+
+extension Layer {
+    /// An interceptor that calls a job once, twice or not at all.
+    static func moody(_ job: () -> Void) {
+        for _ in 0..<Int.random(in: 0...2) { job() }
     }
 }
 

@@ -24,7 +24,7 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     static let all: [Decorator] = [
         serial, limited, barrier, refusing, dropping, waiting, callerRuns, inlineIfCurrent,
         whileValid,
-        propagating, binding, named, observed, watched,
+        propagating, binding, named, intercepted, observed, watched,
     ]
 
     static let serial = Decorator("serial") { $0.serial(named: "serial view") }
@@ -93,6 +93,12 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         if let base = base as? any SerialContext { return base.named("another name") }
         if let base = base as? any BarrierContext { return base.named("another name") }
         return base.named("another name")
+    }
+
+    static let intercepted = Decorator("intercepted") { base in
+        if let base = base as? any SerialContext { return base.intercepted { $0() } }
+        if let base = base as? any BarrierContext { return base.intercepted { $0() } }
+        return base.intercepted { $0() }
     }
 
     static let observed = Decorator("observed") { base in

@@ -62,3 +62,26 @@ func holds(_ context: some SynchronousBarrierContext) {
     let hold = context.hold()
     hold.release()
 }
+
+// Chains in which a closure of several statements decides a type.
+
+func chains(_ number: Async<Int>) {
+    number.map { number -> Int in
+        let next = number + 1
+        return next
+    }.onSuccess { print($0) }
+    number.map { number in
+        let next = number + 1
+        return next
+    }.onSuccess { print("\($0)") }
+    let next = number.map { number in
+        let next = number + 1
+        return next
+    }
+    next.onSuccess { print($0) }
+    next.onComplete { print($0) }
+    let failed: Async<String> = number.flatMap { _ in throw CancellationError() }
+    failed.onFailure { print($0) }
+    let repeated: Async<String> = number.flatMap { _ in .lazy { .init(.success("later")) } }
+    repeated.onSuccess { print($0) }
+}

@@ -15,6 +15,8 @@ func refusingViews(_ token: InvalidationToken) {
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
     _ = SerialQueueContext(name: "q").valid(while: token).serialExecutor
     // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'serialExecutor'}}
+    _ = SerialQueueContext(name: "q").valid(while: token).intercepted { $0() }.serialExecutor
+    // expected-error@-1 {{value of type 'some SerialContext' has no member 'serialExecutor'}}
     _ = MainContext().valid(while: token).serialExecutor
     // expected-error@-1 {{reference to member 'serialExecutor' cannot be resolved without a contextual type}}
     _ = GlobalContext().serial().bounded(to: 1, overflow: .refuse).serialExecutor

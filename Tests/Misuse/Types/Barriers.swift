@@ -31,6 +31,8 @@ func contextsWithoutBarriers(_ context: any ExecutionContext, _ section: Critica
 func viewsWithoutBarriers(_ token: InvalidationToken) {
     GlobalContext().named("n").executeBarrier {}
     // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
+    GlobalContext().intercepted { $0() }.executeBarrier {}
+    // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
     GlobalContext().inlineIfCurrent().executeBarrier {}
     // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
     GlobalContext().valid(while: token).executeBarrier {}

@@ -20,3 +20,13 @@ func returnsItsCapture(_ context: some ExecutionContext) async throws {
     _ = try await context.run { shared }
     // expected-mode6-error@-1 {{capture of 'shared' with non-Sendable type 'Counter' in a '@Sendable' closure}}
 }
+
+// Law 1: an interceptor cannot keep a job, or run it elsewhere.
+
+func intercepts(_ context: some ExecutionContext) {
+    _ = context.intercepted { job in
+        GlobalContext().execute { job() }
+        // expected-mode6-error@-1 {{capture of 'job' with non-Sendable type '() -> Void' in a '@Sendable' closure}}
+    }
+    _ = context.intercepted { job in job() }
+}

@@ -29,7 +29,7 @@ extension Async {
             attempts > 0,
             "A retry allows \(attempts) attempts, so it can never succeed. Allow at least 1."
         )
-        let budget = Deadline.shortened(budget)
+        let budget = Deadline.shortened(budget, in: context.time)
         if let budget, budget <= .zero {
             return Async(error: AsyncError.timedOut(after: budget))
         }

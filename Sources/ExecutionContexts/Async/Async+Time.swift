@@ -32,7 +32,7 @@ extension Async {
         line: UInt = #line
     ) -> Async {
         if let outcome { return Async(outcome) }
-        let limit = Deadline.shortened(limit)
+        let limit = Deadline.shortened(limit, in: context.time) ?? limit
         guard limit > .zero else {
             state.cancelIfUnwanted()
             return Async(error: AsyncError.timedOut(after: limit))

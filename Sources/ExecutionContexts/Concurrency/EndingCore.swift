@@ -3,23 +3,20 @@ struct EndingJob: Sendable {
     var work: Work?
     var refused: (@Sendable (Refusal) -> Void)?
 
-    init(work: consuming @escaping Work, refused: (@Sendable (Refusal) -> Void)? = nil) {
+    init(
+        work: consuming @escaping Work, refused: consuming (@Sendable (Refusal) -> Void)? = nil
+    ) {
         self.work = consume work
         self.refused = refused
     }
+
+    private init() {}
 
     /// Moves the job out, so that no frame of the submitter keeps its captures (law 10).
     mutating func take() -> EndingJob {
         var taken = EndingJob()
         swap(&self, &taken)
         return taken
-    }
-
-    private init() {}
-
-    /// Adds what the base binds of the submitter: another thread's turn may run the job.
-    mutating func bind(_ transform: (_ work: @escaping Work) -> Work) {
-        if let work = work.take() { self.work = transform(work) }
     }
 
     /// Runs the job, and frees it.
@@ -35,22 +32,52 @@ struct EndingJob: Sendable {
     }
 }
 
-/// The queue of a context that ends. Each job in it has one turn on the view; a turn runs the job
-/// that is first by then.
+/// The jobs of a context that ends. Each one has a turn on the view, which orders them.
 final class EndingCore: Sendable {
     private struct State: ~Copyable {
-        var jobs = FIFO<EndingJob>()
+        /// The jobs that wait for their turns, by number.
+        var jobs: [Int: EndingJob] = [:]
+        var lastNumber = 0
         /// How many jobs run or are being dropped; one, unless the base drops some.
         var running = 0
+        var dropped = 0
         var isShutDown = false
-        /// The ends of the shutdown that are still to come.
+        /// The ends of the shutdown that are still to come, and the alarms of their budgets.
         var ends: [EndingState] = []
+        var alarms: [DelayedWork] = []
+        /// The report of the shutdown, once it has ended; it never changes.
+        var report: ShutdownReport?
 
-        /// Takes the ends, if no job is left.
-        mutating func takeEnds() -> [EndingState] {
-            guard isShutDown, jobs.isEmpty, running == 0 else { return [] }
-            defer { ends = [] }
-            return ends
+        mutating func add(_ job: inout EndingJob) -> Int {
+            lastNumber += 1
+            jobs[lastNumber] = job.take()
+            return lastNumber
+        }
+
+        /// Ends the shutdown if no job is left.
+        mutating func endIfIdle() -> End? {
+            guard isShutDown, report == nil, jobs.isEmpty, running == 0 else { return nil }
+            return end()
+        }
+
+        /// Ends the shutdown.
+        mutating func end() -> End {
+            let report = ShutdownReport(droppedCount: dropped, isRunning: running > 0)
+            self.report = report
+            defer { (ends, alarms) = ([], []) }
+            return End(ends: ends, alarms: alarms, report: report)
+        }
+    }
+
+    /// What is performed outside the lock when the shutdown has ended.
+    private struct End {
+        let ends: [EndingState]
+        let alarms: [DelayedWork]
+        let report: ShutdownReport
+
+        func perform() {
+            for alarm in alarms { alarm.cancel() }
+            for end in ends { end.complete(with: report) }
         }
     }
 
@@ -66,83 +93,100 @@ final class EndingCore: Sendable {
         executor = view.serialExecutor
     }
 
-    /// Moves a job into the queue; returns a refusal, and leaves the job, after the shutdown.
+    /// Moves a job in, and gives it a turn; returns a refusal, and leaves the job, after the
+    /// shutdown.
     func submit(_ job: inout EndingJob) -> Refusal? {
-        if let transform = view.submissionTransform { job.bind(transform) }
-        let isShutDown = state.withLock { state in
-            if !state.isShutDown { state.jobs.append(job.take()) }
-            return state.isShutDown
+        guard let number = state.withLock({ $0.isShutDown ? nil : $0.add(&job) }) else {
+            return Refusal(.shutDown, by: view.name)
         }
-        if isShutDown { return Refusal(.shutDown, by: view.name) }
-        view.execute(CompletionGuard.work(for: Turn(core: self)))
+        view.execute(CompletionGuard.work(for: Turn(core: self, number: number)))
         return nil
     }
 
-    /// Queues a job that was accepted before, whether or not the context was shut down.
+    /// The same for a job that was accepted before, whether or not the context was shut down.
     func accept(_ job: inout EndingJob) {
-        if let transform = view.submissionTransform { job.bind(transform) }
-        state.withLock { $0.jobs.append(job.take()) }
-        view.enqueue(CompletionGuard.work(for: Turn(core: self)))
+        let number = state.withLock { $0.add(&job) }
+        view.enqueue(CompletionGuard.work(for: Turn(core: self, number: number)))
     }
 
-    private func turn(_ end: (inout EndingJob) -> Void) {
-        // Nil if the job was dropped by the end of the budget.
-        var job = state.withLock { state in
-            let job = state.jobs.popFirst()
-            if job != nil { state.running += 1 }
+    private func take(_ number: Int) -> EndingJob? {
+        state.withLock { state in
+            // Nil if the budget has dropped it.
+            guard let job = state.jobs.removeValue(forKey: number) else { return nil }
+            state.running += 1
             return job
         }
-        guard job != nil else { return }
-        end(&job!)
-        job = nil
-        let ends = state.withLock { state in
+    }
+
+    private func end(wasDropped: Bool) {
+        state.withLock { state in
             state.running -= 1
-            return state.takeEnds()
-        }
-        for end in ends { end.complete(with: ShutdownReport(droppedCount: 0, isRunning: false)) }
+            if wasDropped { state.dropped += 1 }
+            return state.endIfIdle()
+        }?.perform()
     }
 
     func shutDown(within budget: Duration?) -> Async<ShutdownReport> {
         let end = EndingState(of: view)
-        let isOver = state.withLock { state in
+        let (ended, report) = state.withLock { state -> (End?, ShutdownReport?) in
             state.isShutDown = true
-            if state.jobs.isEmpty, state.running == 0 { return true }
-            state.ends.append(end)
-            return false
+            if state.report == nil { state.ends.append(end) }
+            return (state.endIfIdle(), state.report)
         }
-        if isOver {
-            end.complete(with: ShutdownReport(droppedCount: 0, isRunning: false))
+        ended?.perform()
+        if let report {
+            end.complete(with: report)
         } else if let budget {
             // Not on the view, whose job may be what does not end.
-            let delay = TimeContext(time: time, name: view.name).schedule(after: budget) {
-                self.drop()
+            let alarm = TimeContext(time: time, name: view.name).schedule(after: budget) {
+                self.budgetPassed()
             }
-            Async<ShutdownReport>(state: end).tap { [weak delay] _ in delay?.cancel() }
+            let isOver = state.withLock { state in
+                if state.report == nil { state.alarms.append(alarm) }
+                return state.report != nil
+            }
+            if isOver { alarm.cancel() }
         }
         return Async(state: end)
     }
 
-    /// Drops what waits, since the time has passed.
-    private func drop() {
-        let (jobs, ends, isRunning) = state.withLock { state in
-            let jobs = state.jobs.all
-            state.jobs = FIFO()
-            defer { state.ends = [] }
-            return (jobs, state.ends, state.running > 0)
+    /// Drops what waits, in the order of submission, and ends the shutdown.
+    private func budgetPassed() {
+        let (jobs, end) = state.withLock { state -> ([Int: EndingJob], End?) in
+            guard state.report == nil else { return ([:], nil) }
+            state.dropped += state.jobs.count
+            defer { state.jobs = [:] }
+            return (state.jobs, state.end())
         }
+        drop(jobs)
+        end?.perform()
+    }
+
+    private func drop(_ jobs: consuming [Int: EndingJob]) {
         let refusal = Refusal(.shutDown, by: view.name)
-        for var job in jobs { job.drop(refusal) }
-        let report = ShutdownReport(droppedCount: jobs.count, isRunning: isRunning)
-        for end in ends { end.complete(with: report) }
+        for number in jobs.keys.sorted() {
+            // Moved out, so that each is freed before the next one is told.
+            var job = jobs.removeValue(forKey: number)
+            job?.drop(refusal)
+        }
     }
 
     /// The turn of one job on the view.
     private struct Turn: GuardedJob {
         let core: EndingCore
+        let number: Int
 
-        func run() { core.turn { $0.run() } }
+        func run() {
+            guard var job = core.take(number) else { return }
+            job.run()
+            core.end(wasDropped: false)
+        }
 
-        func drop() { core.turn { $0.drop(Refusal(.abandoned, by: core.view.name)) } }
+        func drop() {
+            guard var job = core.take(number) else { return }
+            job.drop(Refusal(.abandoned, by: core.view.name))
+            core.end(wasDropped: true)
+        }
     }
 }
 

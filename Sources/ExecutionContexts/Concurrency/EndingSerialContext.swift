@@ -49,6 +49,7 @@ public final class EndingSerialContext: SerialContext, RefusingContext {
     }
 
     public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
+        try Deadline.ofCaller?.admit(by: name, from: nil)
         var job = EndingJob(work: consume work)
         if let refusal = core.submit(&job) { throw refusal }
     }

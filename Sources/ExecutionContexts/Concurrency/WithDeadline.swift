@@ -20,11 +20,19 @@ public nonisolated(nonsending) func withDeadline<Value: Sendable>(
 ) async throws -> Value {
     try Task.checkCancellation()
     let (deadline, remaining) = Deadline.earlier(in: limit, on: context)
-    guard remaining > .zero else { throw AsyncError.timedOut(after: remaining) }
-    let value = Deadline.taskLocal.withValue(deadline) {
-        Async(fileID: fileID, line: line, body)
+    guard !deadline.hasPassed else { throw AsyncError.timedOut(after: remaining) }
+    var value = Deadline.taskLocal.withValue(deadline) {
+        Async(fileID: fileID, line: line) {
+            // The task may begin long after this call.
+            if deadline.hasPassed { throw AsyncError.timedOut(after: remaining) }
+            return try await body()
+        }
     }
-    // Outside, where the limit is not shortened by the time that passes here.
-    return try await value.timeout(after: remaining, on: context, fileID: fileID, line: line)
-        .getOrCancel()
+    // On no context: what keeps a context busy may be the body itself.
+    for (index, limit) in deadline.limits.enumerated() {
+        value = value.timeout(
+            after: index == 0 ? remaining : limit.remaining,
+            on: TimeContext(time: limit.time, name: context.name), fileID: fileID, line: line)
+    }
+    return try await value.getOrCancel()
 }

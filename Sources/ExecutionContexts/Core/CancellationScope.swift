@@ -35,8 +35,8 @@ extension CancellationHandle {
 /// ``token``, and then cancels its handles in the order in which they were stored (law 37). Pass
 /// the token to what takes one: `onSuccess(on:while:)`, `valid(while:)`.
 ///
-/// A scope releases handles that have finished: it never keeps more than twice as many as are
-/// pending, and sixteen. What a pending handle captures may not own the scope, or neither is
+/// A scope looks through its handles whenever their number has doubled, and releases those that
+/// have finished. What a pending handle captures may not own the scope, or neither is
 /// released: capture the owner `weak`.
 public final class CancellationScope: Sendable {
     private struct State: ~Copyable {
@@ -63,8 +63,9 @@ public final class CancellationScope: Sendable {
     /// Cancels all that is stored, and what is stored later; true if this call did it.
     @discardableResult
     public func cancel() -> Bool {
-        guard let handles = state.withLock({ $0.handles.take() }) else { return false }
+        // First, so that no handle is cancelled while the token is valid, by a `store` either.
         token.invalidate()
+        guard let handles = state.withLock({ $0.handles.take() }) else { return false }
         // Outside the lock: cancelling runs handlers and frees captures (law 9).
         for handle in handles { handle.cancel() }
         return true

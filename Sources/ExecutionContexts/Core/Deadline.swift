@@ -18,57 +18,79 @@ public final class Deadline: Sendable {
     private static let isUsed = Atomic<Bool>(false)
 
     private let instant: ContextInstant
-    private let now: @Sendable () -> ContextInstant
+    /// Asked anew each time: a simulation has its own time, whatever the context is.
+    private let ownTime: @Sendable () -> any TimeSource
+    /// The earlier one of another time that is around; the two cannot be compared once and for all.
+    private let outer: Deadline?
 
-    fileprivate init(in limit: Duration, on context: some ExecutionContext) {
-        // Asked again each time: a simulation has its own time, whatever the context is.
-        now = { context.time.now }
+    fileprivate init(in limit: Duration, on context: some ExecutionContext, inside outer: Deadline?)
+    {
+        ownTime = { context.time }
         instant = context.time.now.advanced(by: limit)
+        self.outer = outer
         // Relaxed: the thread that has set it sees it, and passes it on with the deadline.
         Self.isUsed.store(true, ordering: .relaxed)
     }
 
+    package var time: any TimeSource { ownTime() }
+
+    /// The time that is left in this deadline's own time.
+    private var ownRemaining: Duration { max(time.now.duration(to: instant), .zero) }
+
     /// The time that is left, in the time of the context that it was set on; zero once it has
     /// passed.
-    public var remaining: Duration { max(now().duration(to: instant), .zero) }
+    public var remaining: Duration { min(ownRemaining, outer?.remaining ?? ownRemaining) }
 
     /// Whether there is no time left.
-    public var hasPassed: Bool { now() >= instant }
+    public var hasPassed: Bool { time.now >= instant || outer?.hasPassed == true }
+
+    /// This deadline and those of other times that are around, each with its time and what it
+    /// leaves.
+    package var limits: [(time: any TimeSource, remaining: Duration)] {
+        [(time, ownRemaining)] + (outer?.limits ?? [])
+    }
 
     /// The deadline of the calling task or job.
     package static var ofCaller: Deadline? {
         isUsed.load(ordering: .relaxed) ? current : nil
     }
 
-    /// The earlier of the caller's deadline and a new one, and how much time it leaves.
+    /// The caller's deadline, if it is earlier; else a new one, and how much time it leaves.
     package static func earlier(
         in limit: Duration, on context: some ExecutionContext
     ) -> (deadline: Deadline, remaining: Duration) {
-        if let outer = ofCaller {
-            let remaining = outer.remaining
-            if remaining <= limit { return (outer, remaining) }
+        guard let outer = ofCaller else {
+            return (Deadline(in: limit, on: context, inside: nil), limit)
         }
-        return (Deadline(in: limit, on: context), limit)
+        guard outer.time === context.time else {
+            return (Deadline(in: limit, on: context, inside: outer), limit)
+        }
+        let remaining = outer.ownRemaining
+        if remaining <= limit { return (outer, remaining) }
+        // The new one is earlier than the outer one, for as long as both exist.
+        return (Deadline(in: limit, on: context, inside: outer.outer), limit)
     }
 
-    /// The shorter of a limit and the time that the caller's deadline leaves.
-    package static func shortened(_ limit: Duration) -> Duration {
-        ofCaller.map { min(limit, $0.remaining) } ?? limit
-    }
-
-    /// The same; nil if there is neither.
-    package static func shortened(_ limit: Duration?) -> Duration? {
-        limit.map { shortened($0) } ?? ofCaller?.remaining
+    /// The shorter of a limit and what the caller's deadlines of that time leave; nil if there is
+    /// neither.
+    package static func shortened(_ limit: Duration?, in time: any TimeSource) -> Duration? {
+        guard let deadline = ofCaller else { return limit }
+        let left = deadline.limits.filter { $0.time === time }.map(\.remaining)
+        return (left + (limit.map { [$0] } ?? [])).min()
     }
 
     /// What runs `body` with the caller's deadline, and throws a refusal if it has passed by then.
     ///
-    /// `context` is the name of the context that is to run it.
+    /// `context` is the name of the context that is to run it. Of a caller without a deadline the
+    /// body sees none, whatever that of the thread is that runs it.
     package static func admitting<Value>(
         _ body: @escaping @Sendable () throws -> Value, by context: @autoclosure () -> String,
         from location: @autoclosure () -> String
     ) -> @Sendable () throws -> Value {
-        guard let deadline = ofCaller else { return body }
+        guard isUsed.load(ordering: .relaxed) else { return body }
+        guard let deadline = current else {
+            return { try taskLocal.withValue(nil, operation: body) }
+        }
         let (context, location) = (context(), location())
         return {
             try deadline.admit(by: context, from: location)
@@ -76,17 +98,26 @@ public final class Deadline: Sendable {
         }
     }
 
-    /// The same, for a body that runs in a task, which has the deadline already.
+    /// The same, for a body that runs in a task.
     package static func admitting<Value>(
         _ body: @escaping @Sendable () async throws -> Value,
         by context: @autoclosure () -> String, from location: @autoclosure () -> String
     ) -> @Sendable () async throws -> Value {
-        guard let deadline = ofCaller else { return body }
+        guard isUsed.load(ordering: .relaxed) else { return body }
+        guard let deadline = current else {
+            return { try await taskLocal.withValue(nil) { try await body() } }
+        }
         let (context, location) = (context(), location())
         return {
             try deadline.admit(by: context, from: location)
             return try await taskLocal.withValue(deadline) { try await body() }
         }
+    }
+
+    /// Runs `body` without a deadline: for work that several callers share.
+    package static func without(_ body: () -> Void) {
+        guard isUsed.load(ordering: .relaxed), current != nil else { return body() }
+        taskLocal.withValue(nil, operation: body)
     }
 
     /// Throws a refusal if the deadline has passed.

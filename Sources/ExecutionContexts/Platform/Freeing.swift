@@ -11,7 +11,7 @@ internal import CPlatform
 /// | null | the thread frees nothing |
 /// | odd: twice the depth, and one | the thread is that many calls deep, and nothing is deferred |
 /// | an address | of a `State`: values are deferred |
-enum Freeing {
+package enum Freeing {
     private static var maxDepth: UInt { 32 }
 
     private struct State {
@@ -20,7 +20,7 @@ enum Freeing {
     }
 
     /// Frees `value`, which the caller gives up.
-    static func free<Value>(_ value: consuming Value) {
+    package static func free<Value>(_ value: consuming Value) {
         let depth = depth
         guard depth < maxDepth else { return postpone(value) }
         enter(depth + 1)

@@ -44,7 +44,8 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
 
     private func begin() {
         // If the subscriber has left before this job, there is nothing to begin.
-        if isInFlight, let target = target.take() { target.begin(Flight(self)) }
+        guard isInFlight, let target = target.take() else { return }
+        Deadline.without { target.begin(Flight(self)) }
     }
 
     /// Queues an event on any thread. At most one job is submitted for all events that are queued

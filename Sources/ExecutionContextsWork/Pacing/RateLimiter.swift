@@ -95,7 +95,9 @@ public final class RateLimiter: Sendable {
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
         let body = Deadline.admitting(body, by: core.name, from: "\(fileID):\(line)")
-        let work = core.bound {
+        let work = core.bound { [core, deadline = Deadline.ofCaller] in
+            // A body that does not begin takes no token.
+            if let deadline, deadline.hasPassed { core.giveBack(core.refill) }
             let outcome = Result { try body() }
             promise.complete(outcome)
         }
@@ -130,10 +132,17 @@ public final class RateLimiter: Sendable {
 /// The token of a job that a rate limiter has begun.
 public final class RateLimiterToken: Sendable {
     private let core: RateLimiterCore
+    private let refill: ContextInstant?
     private let isGivenBack = Once()
 
-    fileprivate init(of core: RateLimiterCore) { self.core = core }
+    fileprivate init(of core: RateLimiterCore) {
+        self.core = core
+        refill = core.refill
+    }
 
-    /// Gives the token to the next job, which begins sooner for it; the second call does nothing.
-    public func giveBack() { if isGivenBack.claim() { core.giveBack() } }
+    /// Gives the token to the next job, which begins sooner for it.
+    ///
+    /// The second call does nothing, and so does one that comes when the limiter has gained the
+    /// token anew.
+    public func giveBack() { if isGivenBack.claim() { core.giveBack(refill) } }
 }

@@ -35,9 +35,14 @@ struct RateLimiterBucket {
         full = ContextInstant(nanoseconds: start.addingSaturating(interval))
     }
 
-    /// Puts a token back that was taken.
-    mutating func giveBack() {
-        guard let full else { return }
+    /// When every token that was taken so far is in the bucket again.
+    var refill: ContextInstant? { full }
+
+    /// Puts a token back that was taken, unless the bucket has gained it anew by then.
+    ///
+    /// - Parameter refill: the `refill` of the moment after the take.
+    mutating func giveBack(_ refill: ContextInstant?, at now: ContextInstant) {
+        guard let full, let refill, refill > now else { return }
         self.full = ContextInstant(nanoseconds: full.nanoseconds.addingSaturating(-interval))
     }
 }

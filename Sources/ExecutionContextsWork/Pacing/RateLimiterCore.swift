@@ -90,15 +90,19 @@ final class RateLimiterCore: @unchecked Sendable {
         var job = job
         guard let target else { return job.run() }
         let (work, refused) = CompletionGuard.closures(
-            for: TargetJob(job: job, target: target))
+            for: TargetJob(job: job, core: self, target: target, refill: refill))
         target.execute(consume work, refused: consume refused)
     }
 
+    var refill: ContextInstant? { withQueue { $0.refill } }
+
     /// Puts a token back, so that the next job begins sooner.
-    func giveBack() {
+    ///
+    /// - Parameter refill: what `refill` was after the token had been taken.
+    func giveBack(_ refill: ContextInstant?) {
         let now = now
         let (alarm, effect) = withQueue { queue -> (Alarm?, RateLimiterQueue.Effect) in
-            (queue.giveBack(), queue.arrange(at: now, in: section))
+            (queue.giveBack(refill, at: now), queue.arrange(at: now, in: section))
         }
         alarm?.cancel()
         perform(effect)
@@ -174,16 +178,23 @@ final class RateLimiterCore: @unchecked Sendable {
     /// A job on its way to the context that runs it.
     private struct TargetJob: GuardedJob {
         var job: RateLimitedJob
+        let core: RateLimiterCore
         let target: any ExecutionContext
+        let refill: ContextInstant?
 
         mutating func run() { job.run() }
 
         mutating func refuse(_ refusal: Refusal) {
-            if job.isAwaited { return job.drop(refusal) }
+            if job.isAwaited { return end(refusal) }
             // The limiter has accepted the job: a full context takes it above its capacity.
             target.enqueue(CompletionGuard.work(for: self))
         }
 
-        mutating func drop() { job.drop(Refusal(.abandoned, by: target.name)) }
+        mutating func drop() { end(Refusal(.abandoned, by: target.name)) }
+
+        private mutating func end(_ refusal: Refusal) {
+            job.drop(refusal)
+            core.giveBack(refill)
+        }
     }
 }

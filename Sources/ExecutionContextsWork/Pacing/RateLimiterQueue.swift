@@ -122,9 +122,12 @@ struct RateLimiterQueue {
         return take(start)
     }
 
+    /// When every token that was taken so far is in the bucket again.
+    var refill: ContextInstant? { bucket.refill }
+
     /// Puts a token back; returns the alarm that is too late now.
-    mutating func giveBack() -> Alarm? {
-        bucket.giveBack()
+    mutating func giveBack(_ refill: ContextInstant?, at now: ContextInstant) -> Alarm? {
+        bucket.giveBack(refill, at: now)
         return alarm.take()
     }
 

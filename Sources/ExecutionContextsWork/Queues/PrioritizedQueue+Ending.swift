@@ -9,7 +9,9 @@ extension PrioritizedQueue {
     /// cancels no job.
     public func drained(fileID: StaticString = #fileID, line: UInt = #line) -> Async<Void> {
         let promise = Promise<Void>(fileID: fileID, line: line)
-        core.whenIdle { promise.succeed() }
+        if let number = core.whenIdle({ promise.succeed() }) {
+            promise.onCancel { [core] in core.removeIdleHandler(number) }
+        }
         return promise.async
     }
 
@@ -32,15 +34,10 @@ extension PrioritizedQueue {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
-        let promise = Promise<Value>(fileID: fileID, line: line)
-        // The queue, so that it is not released before.
-        let delay = core.base.schedule(after: delay, fileID: fileID, line: line) {
-            let work = self.submit(priority: priority, fileID: fileID, line: line, body)
-            promise.onCancel { work.cancel() }
-            work.async.onComplete { promise.complete($0) }
-        }
-        // Weak, so that a context that drops the delay frees the promise.
-        promise.onCancel { [weak delay] in delay?.cancel() }
-        return promise.async
+        let body = Deadline.admitting(body, by: core.name, from: "\(fileID):\(line)")
+        // The closure keeps the queue, so that it is not released before.
+        return Async<Void>(.success(()))
+            .delay(delay, on: core.base, fileID: fileID, line: line)
+            .flatMap { self.submit(priority: priority, fileID: fileID, line: line, body).async }
     }
 }

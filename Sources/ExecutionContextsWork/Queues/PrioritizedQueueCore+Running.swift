@@ -45,7 +45,10 @@ extension PrioritizedQueueCore {
         }
         // The queue has accepted a job without a refusal: a full base takes it above its capacity.
         if mustEnqueue { return request(slot, neverInline: true) }
-        item?.drop(refusal)
+        if item != nil {
+            item?.drop(refusal)
+            withState { $0.notifyingCount -= 1 }
+        }
         if let following { handOverNext(following) }
         noteEnd()
     }
@@ -79,6 +82,7 @@ extension PrioritizedQueueCore {
             let step = withState { $0.didRun(item, mayContinue: mayContinue) }
             guard case .run(let next) = step else { return finish(item, step) }
             item = next
+            noteChange()
         }
     }
 
@@ -86,7 +90,7 @@ extension PrioritizedQueueCore {
         guard case .end(let following, let mustNotify) = step else { return }
         // The next job first: a notified caller may wait for it.
         if let following { handOverNext(following) }
-        if mustNotify { item.job?.notify() }
+        if mustNotify, let job = item.job { notify(job) }
         noteEnd()
     }
 }

@@ -19,8 +19,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
     private let section: CriticalSection
     @exclusivity(unchecked) private var state: PrioritizedQueueState
-    /// What to call when no job waits or runs; accessed inside `section`.
-    @exclusivity(unchecked) private var idleHandlers: [Work] = []
+    /// What to call when no job waits or runs, by number; accessed inside `section`.
+    @exclusivity(unchecked) private var idleHandlers: [Int: Work] = [:]
     /// What to call when the number of jobs may have changed; accessed inside `section`.
     @exclusivity(unchecked) private var watchers: [Int: Work] = [:]
     @exclusivity(unchecked) private var lastWatcher = 0
@@ -102,7 +102,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func noteChange() {
+    func noteChange() {
         if hasWatchers.load(ordering: .relaxed) { callWatchers() }
     }
 
@@ -110,28 +110,36 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         for watcher in section.execute({ unsafe Array(watchers.values) }) { watcher() }
     }
 
-    /// Calls `body` when no job waits or runs.
-    func whenIdle(_ body: @escaping Work) {
-        let isIdle = section.execute {
-            if unsafe state.isIdle { return true }
-            unsafe idleHandlers.append(body)
+    /// Calls `body` when no job waits or runs; returns the number by which it is removed, or nil if
+    /// it was called.
+    func whenIdle(_ body: @escaping Work) -> Int? {
+        let number = section.execute { () -> Int? in
+            if unsafe state.isIdle { return nil }
+            unsafe lastWatcher += 1
+            unsafe idleHandlers[lastWatcher] = body
             hasIdleHandlers.store(true, ordering: .relaxed)
-            return false
+            return unsafe lastWatcher
         }
-        if isIdle { body() }
+        if number == nil { body() }
+        return number
+    }
+
+    func removeIdleHandler(_ number: Int) {
+        let removed = section.execute { unsafe idleHandlers.removeValue(forKey: number) }
+        withExtendedLifetime(removed) {}
     }
 
     /// Called after each step that may have ended the last job, and its notification.
     func noteEnd() {
         noteChange()
         guard hasIdleHandlers.load(ordering: .relaxed) else { return }
-        let handlers = section.execute { () -> [Work] in
-            guard unsafe state.isIdle else { return [] }
+        let handlers = section.execute { () -> [Int: Work] in
+            guard unsafe state.isIdle else { return [:] }
             hasIdleHandlers.store(false, ordering: .relaxed)
-            defer { unsafe idleHandlers = [] }
+            defer { unsafe idleHandlers = [:] }
             return unsafe idleHandlers
         }
-        for handler in handlers { handler() }
+        for (_, handler) in handlers.sorted(by: { $0.key < $1.key }) { handler() }
     }
 
     /// Cancels the jobs that have not started; returns how many.
@@ -182,12 +190,19 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     func end(_ job: QueuedJob, answers: Bool) {
         let (following, mustNotify) = withState { state -> (Int32?, Bool) in
             let mustNotify = answers && job.publishOutcome()
+            if mustNotify { state.notifyingCount += 1 }
             return (job.endPart() ? state.nextOfEnded() : nil, mustNotify)
         }
         // The next job first: a notified caller may wait for it.
         if let following { handOver(following) }
-        if mustNotify { job.notify() }
+        if mustNotify { notify(job) }
         noteEnd()
+    }
+
+    /// Notifies the submitter of a job, which counts until then.
+    func notify(_ job: QueuedJob) {
+        job.notify()
+        withState { $0.notifyingCount -= 1 }
     }
 
     /// Cancels a job that has not started; true if this call did, and the job never starts.
@@ -201,6 +216,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         }
         guard item != nil else { return false }
         item?.drop(CancellationError())
+        withState { $0.notifyingCount -= 1 }
         if let following { handOver(following) }
         noteEnd()
         return true

@@ -21,7 +21,7 @@ struct QueuedItem: Sendable {
 
     /// Frees the closures of a job that never starts, and reports the error.
     mutating func drop(_ error: any Error) {
-        work = nil
+        if work != nil { Freeing.free(work.take()) }
         job.take()?.drop(error)
     }
 }
@@ -107,20 +107,25 @@ struct PrioritizedQueueState {
         job.phase = .over
         unlink(job.slot, from: job.priority.rawValue)
         pendingCount -= 1
+        notifyingCount += 1
         return free(job.slot)
     }
 
-    /// The jobs with results that have not started, most urgent first.
+    /// The jobs with results that have not started, those without a permit first: the permit of one
+    /// that was handed over passes to a waiting job when it is cancelled.
     var unstarted: [ResultJob] {
-        lists.reversed().flatMap { list in
+        (lists.dropLast().reversed() + lists.suffix(1)).flatMap { list in
             sequence(first: list.first) { slots[Int($0)].next }
                 .prefix { $0 != Self.none }
                 .compactMap { slots[Int($0)].item.job as? ResultJob }
         }
     }
 
-    /// Whether no job waits or runs.
-    var isIdle: Bool { pendingCount == 0 && runningCount == 0 }
+    /// How many jobs have ended whose submitters are still to be notified.
+    var notifyingCount = 0
+
+    /// Whether no job waits or runs, and every submitter was notified.
+    var isIdle: Bool { pendingCount == 0 && runningCount == 0 && notifyingCount == 0 }
 
     // MARK: Permits
 
@@ -170,6 +175,7 @@ struct PrioritizedQueueState {
         guard let item = begin(slot) else { return nil }
         item.job?.phase = .over
         runningCount -= 1
+        notifyingCount += 1
         return item
     }
 
@@ -177,6 +183,7 @@ struct PrioritizedQueueState {
     mutating func revoke(_ job: QueuedJob) -> QueuedItem {
         job.phase = .over
         runningCount -= 1
+        notifyingCount += 1
         unlink(job.slot, from: Self.handed)
         return isBaseReliable ? free(job.slot) : slots[Int(job.slot)].item.take()
     }
@@ -204,6 +211,7 @@ struct PrioritizedQueueState {
             return .end(following: next(), mustNotify: false)
         }
         let mustNotify = job.answersAtOnce && job.publishOutcome()
+        if mustNotify { notifyingCount += 1 }
         guard job.endPart() else { return .end(following: nil, mustNotify: mustNotify) }
         runningCount -= 1
         if mayContinue, !mustNotify, let next = nextHere() { return .run(next) }

@@ -55,4 +55,25 @@ public struct QueuedWork<Value: Sendable>: Sendable {
 extension QueuedWork: CancellationHandle {
     /// Whether the job has ended, or was cancelled before it started.
     public var isFinished: Bool { job.core.isOver(job) }
+
+    /// Lets a scope cancel this, at the latest when the scope is released; returns this.
+    ///
+    /// The scope keeps neither the job nor its value.
+    @discardableResult
+    public func stored(in scope: CancellationScope) -> Self {
+        scope.store(WeakHandle<Value>(job))
+        return self
+    }
+}
+
+/// A queued job that its owner does not keep.
+private final class WeakHandle<Value: Sendable>: CancellationHandle, @unchecked Sendable {
+    // Unchecked: a weak reference may be read by any thread, and is never assigned again.
+    private weak var job: ResultJob?
+
+    init(_ job: ResultJob) { self.job = job }
+
+    func cancel() -> Bool { job.map { QueuedWork<Value>($0).cancel() } ?? false }
+
+    var isFinished: Bool { job.map { $0.core.isOver($0) } ?? true }
 }

@@ -115,7 +115,8 @@ final class BodyJob: ResultJob, @unchecked Sendable {
     }
 
     override func drop(_ error: any Error) {
-        body = nil
+        // The captures may cancel the next job, and so on.
+        Freeing.free(body.take())
         super.drop(error)
     }
 }

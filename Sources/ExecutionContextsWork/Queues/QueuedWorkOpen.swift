@@ -73,7 +73,8 @@ final class OpenJob: ResultJob, @unchecked Sendable {
     override func perform() { body.take()!(self) }
 
     override func drop(_ error: any Error) {
-        body = nil
+        // The captures may cancel the next job, and so on.
+        Freeing.free(body.take())
         super.drop(error)
     }
 

@@ -43,7 +43,8 @@ final class TaskJob: ResultJob, @unchecked Sendable {
     }
 
     override func drop(_ error: any Error) {
-        body = nil
+        // The captures may cancel the next job, and so on.
+        Freeing.free(body.take())
         super.drop(error)
     }
 

@@ -30,37 +30,48 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             limit >= 1,
             "\(fileID):\(line): forEach on '\(context.name)' allows \(limit) elements at a time, so "
                 + "it would take none (law 36). Pass 1 or more.")
-        let calls = InvalidationToken()
-        return Async(fileID: fileID, line: line) {
+        let calls = Calls()
+        let end = Async<Void>(fileID: fileID, line: line) {
+            defer { calls.end() }
             try await withTaskCancellationHandler {
-                var iterator = makeAsyncIterator()
-                var pending = FIFO<Async<Void>>()
-                var problem: (any Error)?
-                while true {
-                    if pending.count == limit { try await pending.popFirst()?.get() }
-                    let next: Element?
-                    do { next = try await iterator.next(isolation: nil) } catch {
-                        // The elements before the error come first.
-                        problem = error
-                        break
-                    }
-                    guard let element = next else { break }
-                    pending.append(
-                        context.submit(fileID: fileID, line: line) {
-                            if !calls.isValid { throw CancellationError() }
-                            do { try body(element) } catch {
-                                // Before the next call can begin.
-                                calls.invalidate()
-                                throw error
-                            }
-                        })
-                }
-                while let call = pending.popFirst() { try await call.get() }
-                if let problem { throw problem }
+                try await consume(on: context, limit, calls, (fileID, line), body)
             } onCancel: {
-                calls.invalidate()
+                calls.end()
             }
         }
+        calls.future = end
+        return end
+    }
+
+    private func consume(
+        on context: some ExecutionContext, _ limit: Int, _ calls: Calls,
+        _ location: (fileID: StaticString, line: UInt),
+        _ body: @escaping @Sendable (Element) throws -> Void
+    ) async throws {
+        var iterator = makeAsyncIterator()
+        var pending = FIFO<Async<Void>>()
+        var problem: (any Error)?
+        while true {
+            if pending.count == limit { try await pending.popFirst()?.get() }
+            let next: Element?
+            do { next = try await iterator.next(isolation: nil) } catch {
+                // The elements before the error come first.
+                problem = error
+                break
+            }
+            guard let element = next else { break }
+            pending.append(
+                context.submit(fileID: location.fileID, line: location.line) {
+                    if calls.haveEnded { throw CancellationError() }
+                    do { try body(element) } catch {
+                        // Before the next call can begin.
+                        calls.end()
+                        throw error
+                    }
+                })
+        }
+        while let call = pending.popFirst() { try await call.get() }
+        if let problem { throw problem }
     }
 
     /// Calls a closure of the main actor on `context` with each element, in order, and returns a
@@ -74,5 +85,25 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         forEach(on: context.general, atMost: limit, fileID: fileID, line: line) { element in
             try MainActor.assumeIsolated { try body(element) }
         }
+    }
+}
+
+/// Whether calls may begin.
+private final class Calls: Sendable {
+    private let token = InvalidationToken()
+    /// The future of the end: its cancellation notifies its subscribers before the task ends.
+    private let ending = LockedResource<Async<Void>?>(nil, lockedBy: .section)
+
+    var future: Async<Void>? {
+        get { ending.read { $0 } }
+        set { ending.mutate { $0 = newValue } }
+    }
+
+    var haveEnded: Bool { !token.isValid || future?.isCompleted == true }
+
+    func end() {
+        token.invalidate()
+        // The future keeps its task, and the task this.
+        future = nil
     }
 }

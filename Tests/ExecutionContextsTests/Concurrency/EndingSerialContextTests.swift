@@ -13,6 +13,7 @@ struct EndingSerialContextTests {
         private(set) var count = 0
         init(on context: EndingSerialContext) { executor = context.serialExecutor }
         func add() { count += 1 }
+        func set(_ value: Int) { count = value }
     }
 
     @Test func `The law kit finds no breach, before the shutdown and after it`() async {
@@ -105,7 +106,53 @@ struct EndingSerialContextTests {
         #expect("\(report)" == "1 jobs never ran, and one still runs")
         await #expect(throws: Refusal.self) { try await waiting.get() }
         door.succeed()
-        #expect(try await context.shutDown().get().isComplete)
+        #expect(try await context.shutDown().get() == report)
+    }
+
+    @Test
+    func `Law 2: closures and jobs of actors keep the order in which one thread submits them`()
+        async throws
+    {
+        let context = EndingSerialContext(on: .pool)
+        let store = Store(on: context)
+        let isOver = Box(false)
+        let noise = Task.detached { while !isOver.value { context.execute {} } }
+        for number in 1...2_000 {
+            context.execute { store.assumeIsolated { $0.set(number) } }
+            #expect(await store.count == number)
+        }
+        isOver.value = true
+        await noise.value
+    }
+
+    @Test func `Law 2: a job that the budget drops leaves its turn to no other job`() async throws {
+        let manual = ManualContext()
+        let base = Kept(time: manual.time)
+        let context = EndingSerialContext(on: base)
+        let store = Store(on: context)
+        let seen = Box<Int?>(nil)
+        context.execute {}
+        let end = context.shutDown(within: .seconds(1))
+        manual.advance(by: .seconds(1))
+        #expect((try? end.outcome?.get().droppedCount) == 1)
+        let added = startedTask { await store.add() }
+        context.enqueue { store.assumeIsolated { seen.value = $0.count } }
+        for job in base.jobs.value { job() }
+        try await added.value
+        #expect(seen.value == 1)
+    }
+
+    @Test func `A second shutdown has the report of the first one, whoever cancels that`() async {
+        let manual = ManualContext()
+        let context = EndingSerialContext(on: Kept(time: manual.time))
+        context.execute {}
+        let first = context.shutDown(within: .seconds(1))
+        let second = context.shutDown()
+        first.cancel()
+        manual.advance(by: .seconds(1))
+        #expect((try? second.outcome?.get().droppedCount) == 1)
+        #expect((try? context.shutDown().outcome?.get().droppedCount) == 1)
+        #expect(manual.delayedCount == 0)
     }
 
     @Test func `Law 13: an actor works before the shutdown, during it and after it`() async throws {

@@ -164,4 +164,16 @@ struct CancellationScopeTests {
             }
         }
     }
+
+    @Test func `Law 37: no handle is cancelled while the token is valid`() async {
+        await underEverySchedule("token first") { sim, onlooker in
+            let scope = CancellationScope()
+            let promise = Promise<Void>()
+            promise.onCancel {
+                onlooker.expect(!scope.token.isValid, "cancelled before the token")
+            }
+            sim.spawn("storing") { promise.async.stored(in: scope) }
+            sim.spawn("cancelling") { scope.cancel() }
+        }
+    }
 }

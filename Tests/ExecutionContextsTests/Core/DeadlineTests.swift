@@ -183,4 +183,63 @@ struct DeadlineTests {
         await task.value
         try await context.run {}
     }
+
+    @Test func `Law 38: the caller is told in time, though its context is busy with the body`()
+        async throws
+    {
+        let context = SerialQueueContext(name: "database")
+        let door = Promise<Void>()
+        await #expect(throws: AsyncError.self) {
+            try await withDeadline(in: .milliseconds(20), on: context) {
+                try await context.run { try door.async.wait() }
+            }
+        }
+        #expect(!door.async.isCompleted)
+        door.succeed()
+        try await context.run {}
+    }
+
+    @Test func `Law 38: of deadlines in different times, both hold`() {
+        let (one, other) = (ManualContext(name: "one"), ManualContext(name: "other"))
+        let jobs = withDeadline(in: .seconds(5), on: one) {
+            withDeadline(in: .seconds(1), on: other) { [one.submit {}, other.submit {}] }
+        }
+        one.stall(for: .seconds(5))
+        one.runReady()
+        other.runReady()
+        #expect(isRefused(jobs[0], by: "one") && isRefused(jobs[1], by: "other"))
+        let later = withDeadline(in: .seconds(5), on: one) {
+            withDeadline(in: .seconds(1), on: other) { one.submit {} }
+        }
+        other.advance(by: .seconds(1))
+        one.runReady()
+        #expect(isRefused(later, by: "one"))
+    }
+
+    @Test func `Law 38: an async body in another time ends with the outer deadline`() async {
+        let (one, other) = (ManualContext(name: "one"), ManualContext(name: "other"))
+        let task = Task {
+            try await withDeadline(in: .seconds(1), on: one) {
+                try await withDeadline(in: .seconds(9), on: other) {
+                    try await other.clock.sleep(for: .seconds(600))
+                }
+            }
+        }
+        while one.delayedCount < 2 || other.delayedCount < 2 { await Task.yield() }
+        one.advance(by: .seconds(1))
+        await #expect(throws: AsyncError.self) { try await task.value }
+    }
+
+    @Test func `Law 38: a job without a deadline does not get that of the thread that runs it`() {
+        let seen = Box<[Bool]>([])
+        withDeadline(in: .seconds(1), on: context) {}
+        let inner = Box<Async<Void>?>(nil)
+        _ = context.submit { [context] in
+            seen.withValue { $0.append(Deadline.current == nil) }
+            inner.value = context.submit {}
+        }
+        withDeadline(in: .zero, on: context) { _ = context.runReady() }
+        #expect(seen.value == [true])
+        #expect((try? inner.value?.outcome?.get()) != nil)
+    }
 }

@@ -61,4 +61,27 @@ struct RateLimiterTokenTests {
         #expect(work.isCompleted)
         #expect(ran.value >= 10)
     }
+
+    @Test func `Law 7: a token that comes back after the limiter has gained it anew adds none`() {
+        let context = ManualContext()
+        let limiter = RateLimiter(on: context, rate: 1, per: .seconds(1), burst: 3)
+        let (token, began) = (Box<RateLimiterToken?>(nil), Box(0))
+        limiter.submit { token.value = $0 }
+        context.advance(by: .seconds(100))
+        for _ in 0..<4 { limiter.submit { began.withValue { $0 += 1 } } }
+        context.runReady()
+        token.value?.giveBack()
+        context.runReady()
+        #expect(began.value == 3)
+    }
+
+    @Test func `Law 38: a job that its deadline refuses takes no token`() {
+        let context = ManualContext()
+        let limiter = RateLimiter(on: context, rate: 1, per: .seconds(60))
+        let began = Box(false)
+        withDeadline(in: .zero, on: context) { _ = limiter.submit {} }
+        limiter.submit { began.value = true }
+        context.runReady()
+        #expect(began.value)
+    }
 }

@@ -157,4 +157,112 @@ struct PrioritizedQueueEndingTests {
             sim.finally("it is drained") { drained.value }
         }
     }
+
+    @Test func `Law 32: a job counts until its submitter was notified`() {
+        let queue = PrioritizedQueue(on: context, limit: 0)
+        let (drained, work) = (Box<Async<Void>?>(nil), Box<QueuedWork<Void>?>(nil))
+        let isEarly = Box<Bool?>(nil)
+        do {
+            let captured = Lab.DeinitAction {
+                drained.value = queue.drained()
+                isEarly.value =
+                    drained.value?.isCompleted == true && work.value?.async.outcome == nil
+            }
+            work.value = queue.submit { withExtendedLifetime(captured) {} }
+        }
+        work.value?.async.onComplete { _ in }
+        work.value?.cancel()
+        #expect(isEarly.value == false)
+        #expect(drained.value?.isCompleted == true)
+    }
+
+    @Test func `Law 32: cancelAll starts no job, also on a base that runs jobs inline`() {
+        let base = Later()
+        let queue = PrioritizedQueue(on: base, limit: 1)
+        let ran = Box(0)
+        for _ in 0..<3 { queue.submit { ran.withValue { $0 += 1 } } }
+        base.isInline.value = true
+        #expect(queue.cancelAll() == 3)
+        #expect(ran.value == 0)
+    }
+
+    /// A base that keeps its first jobs, and later runs jobs inline.
+    private struct Later: ExecutionContext {
+        let isInline = Box(false)
+        let kept = Box<[Work]>([])
+        func execute(_ work: @escaping Work) {
+            if isInline.value { work() } else { kept.withValue { $0.append(work) } }
+        }
+    }
+
+    @Test func `The loads follow each job of a request that runs several`() async throws {
+        let queue = PrioritizedQueue(on: GlobalContext(), limit: 1)
+        let steps = Channel<Int>()
+        let doors = (0..<3).map { _ in Promise<Void>() }
+        for door in doors { queue.execute { try? door.async.wait() } }
+        let consumer = Task {
+            for await load in queue.loads {
+                try await steps.send(load.pendingCount)
+                if load.isIdle { return }
+            }
+        }
+        for (index, door) in doors.enumerated() {
+            while try await steps.receive() != 2 - index {}
+            door.succeed()
+        }
+        while try await steps.receive() != 0 {}
+        consumer.cancel()
+        steps.cancel()
+        _ = await consumer.result
+    }
+
+    @Test func `Law 10: queued jobs that cancel each other a hundred thousand deep end`() {
+        let queue = PrioritizedQueue(on: context, limit: 0)
+        var last: QueuedWork<Void>?
+        for _ in 0..<100_000 {
+            let action = Lab.DeinitAction { [last] in last?.cancel() }
+            last = queue.submit { withExtendedLifetime(action) {} }
+        }
+        last?.cancel()
+        last = nil
+        #expect(queue.pendingCount == 0)
+    }
+
+    @Test func `Law 7: a job after an endless delay waits, and can be cancelled`() {
+        let queue = PrioritizedQueue(on: context, limit: 1)
+        let late = queue.submit(after: .seconds(Int64.max)) {}
+        #expect(!late.isCompleted)
+        late.cancel()
+        #expect(throws: CancellationError.self) { try late.outcome?.get() }
+    }
+
+    @Test func `Law 38: a job that comes after its deadline is refused`() {
+        let queue = PrioritizedQueue(on: context, limit: 1)
+        let late = withDeadline(in: .seconds(1), on: context) {
+            queue.submit(after: .seconds(5)) { 42 }
+        }
+        context.advance(by: .seconds(5))
+        #expect(throws: Refusal.self) { try late.outcome?.get() }
+    }
+
+    @Test func `Law 37: a scope keeps no value of a job that has ended`() {
+        final class Picture: Sendable {}
+        let queue = PrioritizedQueue(on: context, limit: 1)
+        let scope = CancellationScope()
+        weak var picture: Picture?
+        do {
+            queue.submit { Picture() }.stored(in: scope).async.onSuccess { _ in }
+            context.runReady()
+            let work = queue.submit {
+                let made = Picture()
+                return made
+            }
+            work.stored(in: scope)
+            context.runReady()
+            picture = try? work.async.outcome?.get()
+            #expect(picture != nil)
+        }
+        #expect(picture == nil)
+        withExtendedLifetime(scope) {}
+    }
 }

@@ -147,6 +147,20 @@ struct StreamTests {
         #expect(seen.value == 0)
     }
 
+    @Test func `Law 36: no call begins while the subscribers of a cancelled forEach are notified`()
+        async throws
+    {
+        let context = ManualContext()
+        let channel = Channel<Int>()
+        let seen = Box(0)
+        let end = channel.forEach(on: context) { _ in seen.withValue { $0 += 1 } }
+        end.onFailure { _ in context.runReady() }
+        try await channel.send(1)
+        while context.readyCount == 0 { await Task.yield() }
+        end.cancel()
+        #expect(seen.value == 0)
+    }
+
     @Test func `Law 1: a context that refuses ends a forEach with its refusal`() async throws {
         let pool = WorkerPool(name: "closed", width: 1)
         try await pool.shutDown().get()

@@ -142,7 +142,9 @@ struct EndingSerialContextTests {
         #expect(seen.value == 1)
     }
 
-    @Test func `A second shutdown has the report of the first one, whoever cancels that`() async {
+    @Test func `A second shutdown has the report of the first one, also if that was cancelled`()
+        async
+    {
         let manual = ManualContext()
         let context = EndingSerialContext(on: Kept(time: manual.time))
         context.execute {}

@@ -120,7 +120,7 @@ struct InterceptedTests {
             job()
         }
         let lodger = Lodger(view.serialExecutor)
-        await lodger.stay()
+        #expect(await lodger.stay() == 1)
         #expect(count.value >= 1)
     }
 }
@@ -136,6 +136,12 @@ private actor Lodger {
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe executor.asUnownedSerialExecutor()
     }
+    private var stays = 0
     init(_ executor: any SerialExecutor) { self.executor = executor }
-    func stay() {}
+
+    /// Changes something, or an optimized build would not come here for it.
+    func stay() -> Int {
+        stays += 1
+        return stays
+    }
 }

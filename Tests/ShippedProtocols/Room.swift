@@ -38,9 +38,9 @@ final class Room: Sendable {
         func release() { hold.take()?.release() }
     }
 
-    /// Declares that this many writes have run in the end, and that nobody is inside.
+    /// Declares that this many writes have run in the end, and that no thread is inside.
     func end(_ sim: SimulatedWorld, writes: Int) {
-        sim.finally("all writes, and nobody is inside") {
+        sim.finally("all writes, and no thread is inside") {
             let word = unsafe ReadWriteWord(
                 self.coordinator.admission.word.pointee.load(ordering: .relaxed))
             return self.count.value == writes && !word.isExclusive && !word.hasCountedReaders

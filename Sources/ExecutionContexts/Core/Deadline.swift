@@ -39,7 +39,10 @@ public final class Deadline: Sendable {
 
     /// The time that is left, in the time of the context that it was set on; zero once it has
     /// passed.
-    public var remaining: Duration { min(ownRemaining, outer?.remaining ?? ownRemaining) }
+    public var remaining: Duration {
+        let own = ownRemaining
+        return outer.map { min(own, $0.remaining) } ?? own
+    }
 
     /// Whether there is no time left.
     public var hasPassed: Bool { time.now >= instant || outer?.hasPassed == true }

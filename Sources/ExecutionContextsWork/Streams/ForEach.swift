@@ -103,7 +103,7 @@ private final class Calls: Sendable {
 
     func end() {
         token.invalidate()
-        // The future keeps its task, and the task this.
-        future = nil
+        // The future keeps its task, and the task this. Freed outside the lock (law 9).
+        _ = ending.mutate { $0.take() }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Programs over semaphores and groups that end in several ways, each of which must turn up.
 @Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
 struct PlainSemaphoreOutcomeTests {
-    /// Each program has outcomes that depend on who comes first.
+    /// Each program has outcomes that depend on which thread comes first.
     static let outcomes:
         [(name: String, body: @Sendable (SimulatedWorld, Tracked<Int>) -> Void, count: Int)] = [
             (

@@ -126,7 +126,7 @@ struct AsyncOutcomeScheduleTests {
     {
         let failure = await search("completions against cancel", schedules: 300) { sim in
             let onlooker = Onlooker(sim)
-            // Nobody completes the last one, so the iteration ends by being cancelled.
+            // No thread completes the last one, so the iteration ends by being cancelled.
             let promises = (0..<4).map { _ in Promise<Int>() }
             for (index, promise) in promises.enumerated() {
                 promise.onCancel { onlooker.note("cancelled \(index)") }

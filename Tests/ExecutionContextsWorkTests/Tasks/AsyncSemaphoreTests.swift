@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import ExecutionContextsWork
 import Testing
 
-/// Semaphores and locks of tasks: who enters, in which order, and who leaves.
+/// Semaphores and locks of tasks: which task enters, in which order, and which one leaves.
 @Suite(.timeLimit(.minutes(30)))
 struct AsyncSemaphoreTests {
     private struct Wrong: Error, Equatable {}

@@ -22,7 +22,7 @@ extension Laws {
     /// Checks that a `run` by a task that is already cancelled does not start.
     static func cancelsBeforeTheStart(_ context: some ExecutionContext, _ trial: Trial) {
         let wait = CancelledWait()
-        Task.detached {
+        startTask {
             // Unsafe only if the handle escapes; here it is used at once.
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             await wait.run(on: context)
@@ -39,7 +39,7 @@ extension Laws {
             ledger.verify(trial)
         }
         let waiting = CancelledWait()
-        let task = Task.detached { await waiting.run(on: context) }
+        let task = startTask { await waiting.run(on: context) }
         task.cancel()
         waiting.expectCancelled(trial)
         let submitted = CancelledWait()
@@ -55,7 +55,7 @@ extension Laws {
         let ledger = Ledger()
         let end = Signal()
         for _ in 0..<5 {
-            Task.detached {
+            startTask {
                 await guest.visit()
                 end.happen()
             }
@@ -75,7 +75,7 @@ extension Laws {
             })
         guard ledger.verify(trial) else { return }
         let visits = Locked(0)
-        Task.detached {
+        startTask {
             let count = await guest.visits
             visits.withLock { $0 = count }
             end.happen()

@@ -52,7 +52,7 @@ extension Laws {
     ) {
         let end = Signal()
         let answer = Locked<Result<Int, any Error>?>(nil)
-        Task.detached {
+        startTask {
             let result: Result<Int, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
             answer.withLock { $0 = result }

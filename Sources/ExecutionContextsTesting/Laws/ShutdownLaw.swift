@@ -30,7 +30,7 @@ extension Laws {
         oneAnswer(context, trial)
         guard trial.breaches.isEmpty else { return }
         let end = Signal()
-        Task.detached {
+        startTask {
             _ = try? await context.run {}
             end.happen()
         }

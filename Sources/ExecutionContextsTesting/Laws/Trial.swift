@@ -120,6 +120,21 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
     Thread { body() }.start()
 }
 
+/// Starts a task that needs no thread of the cooperative pool: checks that run at the same time may
+/// occupy all of them with jobs that they hold.
+@discardableResult
+func startTask(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    Task.detached(executorPreference: ThreadPerJob(), operation: body)
+}
+
+/// Runs each job of a task on a separate thread.
+private final class ThreadPerJob: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        startThread { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
+
 /// A job that runs until it is released.
 final class Hold: Sendable {
     let started = Signal()

@@ -13,7 +13,7 @@ public import CPlatform
 /// thread (law 25). So a few levels nest, as with `.immediate`, and deeper calls are deferred and
 /// run one after the other, on the same thread.
 @usableFromInline
-enum BoundedNesting {
+package enum BoundedNesting {
     @usableFromInline static let deepest: UInt32 = 32
 
     /// Notifies the subscribers of `state`, the first callback first.
@@ -56,7 +56,7 @@ enum BoundedNesting {
     }
 
     /// Frees a value that may own objects of the user; consumes it.
-    static func free<Thing>(_ thing: consuming Thing) {
+    package static func free<Thing>(_ thing: consuming Thing) {
         guard descend() else { return DeferredCalls.append(toFree: thing) }
         _ = consume thing
         ascend()

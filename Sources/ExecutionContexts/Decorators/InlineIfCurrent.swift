@@ -8,7 +8,7 @@ internal import Synchronization
 final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     let base: Base
     /// The number of jobs that this view has accepted and that have not started.
-    private let waiting = Atomic<Int>(0)
+    private let waiting = WaitingCount()
     /// Nil if the base adds nothing to a job.
     private let additions: InlineAdditions?
 
@@ -60,7 +60,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
         SimulationHooks.look()
         // Acquiring is enough, sequential consistency would not help: only the submissions of this
         // thread, and of threads that happen before it, must be seen, and they are visible (law 6).
-        return waiting.load(ordering: .acquiring) == 0 && base.isCurrent == true
+        return waiting.value.load(ordering: .acquiring) == 0 && base.isCurrent == true
             && additions?.skipsNow != true
     }
 
@@ -71,22 +71,33 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
 
     /// Counts a job as waiting until its guard is run, which is when the job starts.
     private func counting() -> CompletionGuard<WaitingJob> {
+        CompletionGuard(WaitingJob(count: waiting))
+    }
+}
+
+/// How many jobs a view has accepted that have not started.
+private final class WaitingCount: Sendable {
+    let value = Atomic<Int>(0)
+}
+
+/// A counted job. Its guard has no scheduling point; the changes of the count have one.
+///
+/// Not nested in the view: it would be generic, and looked up for each job.
+private struct WaitingJob: GuardedJob {
+    let count: WaitingCount
+
+    init(count: WaitingCount) {
+        self.count = count
         SimulationHooks.point()
-        waiting.add(1, ordering: .acquiringAndReleasing)
-        return CompletionGuard(WaitingJob(view: self))
+        count.value.add(1, ordering: .acquiringAndReleasing)
     }
 
-    /// A counted job. Its guard has no scheduling point; the change of the count has one.
-    private struct WaitingJob: GuardedJob {
-        let view: InlineIfCurrent
-
-        func run() {
-            SimulationHooks.point()
-            view.waiting.subtract(1, ordering: .acquiringAndReleasing)
-        }
-
-        func drop() { run() }
+    func run() {
+        SimulationHooks.point()
+        count.value.subtract(1, ordering: .acquiringAndReleasing)
     }
+
+    func drop() { run() }
 }
 
 /// What a context, and the views that it consists of, add to a job that runs inline.

@@ -12,12 +12,12 @@ internal import ExecutionContexts
 /// At most one delivery is pending or running, so calls of the handler neither overlap nor reorder.
 /// `EventQueue` bounds the events that wait meanwhile. `section` orders the steps: each step takes
 /// it, and no handler runs inside it (law 9).
-final class ContextSubscriber<Value: Sendable>: Subscriber<Value>, @unchecked Sendable {
+final class ContextSubscriber: Subscriber, @unchecked Sendable {
     // Unchecked: mutable state is accessed inside `section` only.
     private let context: any ExecutionContext
     private let section: CriticalSection
     private var handler: Handler?
-    private var waiting = EventQueue<Value>()
+    private var waiting = EventQueue()
     private var isDelivering = false
     /// Whether the end has been queued. From then on the handler stays until it has been called
     /// with the end.
@@ -37,10 +37,10 @@ final class ContextSubscriber<Value: Sendable>: Subscriber<Value>, @unchecked Se
         super.init(priority, jobs) { _ in }
     }
 
-    override func notify(_ event: WorkEvent<Value>) {
+    override func notify(_ event: NodeEvent) {
         guard isActive else { return }
-        let isEnd = event.outcome != nil
-        let (old, starts) = section.execute { () -> (WorkEvent<Value>?, Bool) in
+        let isEnd = event.isEnd
+        let (old, starts) = section.execute { () -> (NodeEvent?, Bool) in
             let old = waiting.put(event)
             if isEnd { isEnding = true }
             defer { isDelivering = true }

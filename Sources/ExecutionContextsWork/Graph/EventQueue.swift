@@ -4,21 +4,21 @@
 /// A newer progress replaces the queued one, and so does a newer partial value. Events leave the
 /// queue in the order in which they entered it, and the end leaves last. A slow receiver therefore
 /// needs no more memory than a fast one.
-struct EventQueue<Value: Sendable> {
+struct EventQueue {
     private var progress: WorkProgress?
-    private var partial: Value?
+    private var partial: Payload?
     /// Whether the queued progress is newer than the queued partial value.
     private var isProgressNewer = false
-    private var outcome: Result<Value, any Error>?
+    private var end: NodeEvent?
 
-    var isEmpty: Bool { progress == nil && partial == nil && outcome == nil }
+    var isEmpty: Bool { progress == nil && partial == nil && end == nil }
 
     /// Whether the end waits.
-    var hasEnd: Bool { outcome != nil }
+    var hasEnd: Bool { end != nil }
 
     /// Adds an event, and returns the one that it replaces, for the caller to free outside its lock
     /// (law 9).
-    mutating func put(_ event: WorkEvent<Value>) -> WorkEvent<Value>? {
+    mutating func put(_ event: NodeEvent) -> NodeEvent? {
         switch event {
         case .progress(let new):
             progress = new
@@ -29,14 +29,14 @@ struct EventQueue<Value: Sendable> {
             partial = new
             isProgressNewer = false
             return old.map { .partial($0) }
-        case .finished(let new):
-            outcome = new
+        case .succeeded, .failed:
+            end = event
             return nil
         }
     }
 
     /// Removes and returns the oldest event; nil if the queue is empty.
-    mutating func next() -> WorkEvent<Value>? {
+    mutating func next() -> NodeEvent? {
         if let value = partial, progress == nil || isProgressNewer {
             partial = nil
             return .partial(value)
@@ -45,7 +45,7 @@ struct EventQueue<Value: Sendable> {
             progress = nil
             return .progress(value)
         }
-        return outcome.take().map { .finished($0) }
+        return end.take()
     }
 
     /// Removes and returns all events.
@@ -57,7 +57,7 @@ struct EventQueue<Value: Sendable> {
     /// Keeps the end and returns the other events, for the caller to free outside its lock.
     mutating func keepEnd() -> Self {
         var dropped = takeAll()
-        outcome = dropped.outcome.take()
+        end = dropped.end.take()
         return dropped
     }
 }

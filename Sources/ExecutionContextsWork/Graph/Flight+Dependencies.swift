@@ -19,14 +19,14 @@ extension Flight {
                 + "one graph, or let work of this graph follow the other.")
         let node = self.node
         let asked = node.priority
-        let dependency = Subscriber(asked, node.graph.jobs, handler)
+        let dependency = Subscriber(asked, node.graph.jobs) { handler(WorkEvent($0)) }
         node.perform {
             // Work whose end has been decided needs nothing more.
             guard node.isInFlight, dependency.isActive else { return dependency.cancelInJob() }
             let other = work.target.node()
             if let path = node.cycle(through: other) {
                 dependency.cancelInJob()
-                Self.end(node, .failure(WorkError.cycle(([node] + path).map { $0.name })))
+                node.end(with: .failed(WorkError.cycle(([node] + path).map { $0.name })))
                 return
             }
             // A change since `asked` was read has not reached `dependency`: it joins the list of

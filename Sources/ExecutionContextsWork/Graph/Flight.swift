@@ -7,12 +7,12 @@ public import ExecutionContexts
 /// (law 26). Any thread may use it. Calls from several threads take effect on the graph's context,
 /// one after the other.
 public final class Flight<Value: Sendable>: Sendable {
-    let node: FlightNode<Value>
+    let node: FlightNode
 
-    init(_ node: FlightNode<Value>) { self.node = node }
+    init(_ node: FlightNode) { self.node = node }
 
     deinit {
-        if node.isInFlight { Self.end(node, .failure(WorkError.dropped(node.name))) }
+        if node.isInFlight { node.end(with: .failed(WorkError.dropped(node.name))) }
     }
 
     // MARK: - Progress
@@ -21,32 +21,36 @@ public final class Flight<Value: Sendable>: Sendable {
     ///
     /// A newer progress replaces one that has not been delivered, so frequent calls are cheap
     /// (law 31).
-    public func report(_ progress: WorkProgress) { post(.progress(progress)) }
+    public func report(_ progress: WorkProgress) {
+        if node.isInFlight { node.post(.progress(progress)) }
+    }
 
     /// Notifies the subscribers of a partial value.
     ///
     /// A newer partial value replaces one that has not been delivered (law 31): each represents the
     /// whole value so far.
-    public func yield(_ value: Value) { post(.partial(value)) }
-
-    private func post(_ event: WorkEvent<Value>) { if node.isInFlight { node.post(event) } }
+    public func yield(_ value: Value) {
+        if node.isInFlight { node.post(.partial(TypedPayload(value))) }
+    }
 
     // MARK: - Completion
 
     /// Ends the work with a value; false if it had ended or been cancelled before, which changes
     /// nothing.
     @discardableResult
-    public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
+    public func succeed(_ value: Value) -> Bool { node.end(with: .succeeded(TypedPayload(value))) }
 
     /// Ends the work with an error; false if it had ended or been cancelled before, which changes
     /// nothing.
     @discardableResult
-    public func fail(_ error: any Error) -> Bool { complete(.failure(error)) }
+    public func fail(_ error: any Error) -> Bool { node.end(with: .failed(error)) }
 
     /// Ends the work with an outcome; false if it had ended or been cancelled before, which changes
     /// nothing.
     @discardableResult
-    public func complete(_ outcome: Result<Value, any Error>) -> Bool { Self.end(node, outcome) }
+    public func complete(_ outcome: Result<Value, any Error>) -> Bool {
+        node.end(with: NodeEvent(ending: outcome))
+    }
 
     /// Ends the work as `async` ends, and cancels `async` if the work ends first, however it ends.
     public func follow(_ async: Async<Value>) {
@@ -55,13 +59,6 @@ public final class Flight<Value: Sendable>: Sendable {
         // This closure keeps the flight until `async` ends. The `onEnd` closure does not, since it
         // would keep the flight, and so itself, alive.
         async.onComplete { outcome in _ = self.complete(outcome) }
-    }
-
-    @discardableResult
-    static func end(_ node: FlightNode<Value>, _ outcome: Result<Value, any Error>) -> Bool {
-        guard node.claimEnd() else { return false }
-        node.perform { node.notify(.finished(outcome)) }
-        return true
     }
 
     // MARK: - What the subscribers want

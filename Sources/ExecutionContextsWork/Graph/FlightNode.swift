@@ -1,37 +1,36 @@
 internal import ExecutionContexts
 
 /// A work item in flight: its subscribers, and the events that they have received.
-final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
+class FlightNode: WorkNode, @unchecked Sendable {
     // Unchecked like the base: accessed on the graph's context only, except for `pendingEvents` and
     // `isNotifyPending`, which are accessed inside the graph's `events`.
-    private let entry: WorkEntry<Value>
     /// What begins the work; nil from then on, so that the body lives only as long as it can be
     /// requested (law 10).
-    private var target: WorkTarget<Value>?
+    private var target: WorkTarget?
     private var progress: WorkProgress?
-    private var partial: Value?
+    private var partial: Payload?
     /// Events that were reported and that the subscribers have not received.
-    private var pendingEvents = EventQueue<Value>()
+    private var pendingEvents = EventQueue()
     private var isNotifyPending = false
 
-    init(for target: WorkTarget<Value>, at entry: WorkEntry<Value>) {
+    init(for target: WorkTarget) {
         self.target = target
-        self.entry = entry
         super.init(in: target.graph)
     }
 
-    override var name: String { entry.name }
+    /// Makes the target forget this work, which has ended; in a graph job.
+    func leaveEntry() { fatalError("A subclass of FlightNode overrides leaveEntry().") }
 
-    override func retire() {
+    final override func retire() {
         // The code that performs the work may keep its flight (law 10).
         let dropped = graph.events.execute { pendingEvents.takeAll() }
         withExtendedLifetime(dropped) {}
         (progress, partial, target) = (nil, nil, nil)
-        entry.remove(self)
+        leaveEntry()
     }
 
     /// Adds a subscriber, in a job of the graph. For the first one the next job begins the work.
-    func add(_ subscriber: Subscriber<Value>) {
+    final func add(_ subscriber: Subscriber) {
         let isFirst = subscribers.isEmpty
         subscriber.join(self, as: subscribers.append(subscriber))
         subscribersChanged()
@@ -45,13 +44,21 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
     private func begin() {
         // If the subscriber has left before this job, there is nothing to begin.
         guard isInFlight, let target = target.take() else { return }
-        Deadline.without { target.begin(Flight(self)) }
+        Deadline.without { target.begin(self) }
+    }
+
+    /// Ends the work, on any thread; false if its end has been decided before.
+    @discardableResult
+    final func end(with event: NodeEvent) -> Bool {
+        guard claimEnd() else { return false }
+        perform { self.notify(event) }
+        return true
     }
 
     /// Queues an event on any thread. At most one job is submitted for all events that are queued
     /// until it runs (law 31).
-    func post(_ event: WorkEvent<Value>) {
-        let (old, isFirst) = graph.events.execute { () -> (WorkEvent<Value>?, Bool) in
+    final func post(_ event: NodeEvent) {
+        let (old, isFirst) = graph.events.execute { () -> (NodeEvent?, Bool) in
             defer { isNotifyPending = true }
             return (pendingEvents.put(event), !isNotifyPending)
         }
@@ -68,28 +75,28 @@ final class FlightNode<Value: Sendable>: WorkNode, @unchecked Sendable {
     }
 
     /// Notifies all current subscribers, in a job of the graph.
-    func notify(_ event: WorkEvent<Value>) {
+    final func notify(_ event: NodeEvent) {
         if hasEnded { return }
         switch event {
         case .progress(let progress): self.progress = progress
-        case .partial(let value): partial = value
-        case .finished(let outcome): return finish(outcome)
+        case .partial(let payload): partial = payload
+        case .succeeded, .failed: return finish(event)
         }
         for subscriber in subscribers.all { typed(subscriber).notify(event) }
     }
 
     /// Ends the work. Its entry is free before a subscriber is notified, so a later request begins
     /// new work (law 31).
-    private func finish(_ outcome: Result<Value, any Error>) {
+    private func finish(_ event: NodeEvent) {
         end()
-        for subscriber in subscribers.removeAll() {
-            typed(subscriber).notify(.finished(outcome))
+        for case let subscriber? in subscribers.removeAll() {
+            typed(subscriber).notify(event)
             _ = subscriber.detach()
         }
     }
 
-    private func typed(_ subscriber: Subscription) -> Subscriber<Value> {
+    private func typed(_ subscriber: Subscription) -> Subscriber {
         // Safe: only `add` appends to `subscribers`, and it takes this type only.
-        unsafe unsafeDowncast(subscriber, to: Subscriber<Value>.self)
+        unsafe unsafeDowncast(subscriber, to: Subscriber.self)
     }
 }

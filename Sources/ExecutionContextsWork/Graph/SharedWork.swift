@@ -6,7 +6,7 @@ public import ExecutionContexts
 /// It is a description and costs nothing until a caller subscribes. A subscription after its end
 /// begins it anew.
 public struct SharedWork<Value: Sendable>: Sendable {
-    let target: WorkTarget<Value>
+    let target: WorkTarget
 
     /// The graph that the work is part of.
     public var graph: WorkGraph { target.graph }
@@ -28,7 +28,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
         priority: WorkPriority = .medium, on context: some ExecutionContext,
         _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
-        subscribe(priority, on: context.inlineIfCurrent(), handler)
+        subscribe(priority, on: context.inlineIfCurrent()) { handler(WorkEvent($0)) }
     }
 
     /// Calls `handler` with the events of the work, on the graph's context, in the job that reports
@@ -37,7 +37,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
     public func subscribe(
         priority: WorkPriority = .medium, _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
-        subscribe(priority, on: nil, handler)
+        subscribe(priority, on: nil) { handler(WorkEvent($0)) }
     }
 
     /// Calls a closure of the main actor with the events of the work, on `main`.
@@ -47,7 +47,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
         _ handler: @escaping @MainActor @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
         subscribe(priority, on: main.inlineIfCurrent()) { event in
-            MainActor.assumeIsolated { handler(event) }
+            MainActor.assumeIsolated { handler(WorkEvent(event)) }
         }
     }
 
@@ -59,8 +59,8 @@ public struct SharedWork<Value: Sendable>: Sendable {
         priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
-        let subscription = subscribe(priority: priority) { event in
-            if let outcome = event.outcome { promise.complete(outcome) }
+        let subscription = subscribe(priority, on: nil) { event in
+            if let outcome = event.outcome(of: Value.self) { promise.complete(outcome) }
         }
         // Weak, so that the promise does not keep what would complete it: a context that drops the
         // subscribing job frees both (law 1).
@@ -68,9 +68,10 @@ public struct SharedWork<Value: Sendable>: Sendable {
         return promise.async
     }
 
-    private func subscribe(
+    /// Calls `handler` with the events, whose values are of this type, as the public methods do.
+    func subscribe(
         _ priority: WorkPriority, on context: (any ExecutionContext)?,
-        _ handler: @escaping Subscriber<Value>.Handler
+        _ handler: @escaping Subscriber.Handler
     ) -> Subscription {
         let (target, jobs) = (target, target.graph.jobs)
         let subscriber =
@@ -83,7 +84,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
             // A subscriber that has left before this job begins nothing.
             if subscriber.isActive { target.node().add(subscriber) }
         } refused: { refusal in
-            subscriber.notify(.finished(.failure(refusal)))
+            subscriber.notify(.failed(refusal))
             _ = subscriber.detach()
         }
         return subscriber

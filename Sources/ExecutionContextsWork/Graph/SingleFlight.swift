@@ -29,7 +29,7 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// The graph that the work items are part of.
     public var graph: WorkGraph { flights.graph }
 
-    private let flights: KeyedFlights<Key, Value>
+    private let flights: KeyedFlights<Key>
 
     /// Creates a single flight in a graph that it may share; `body` begins an item, on the graph's
     /// context.
@@ -37,7 +37,7 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         name: String = "work", in graph: WorkGraph,
         _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
     ) {
-        flights = KeyedFlights(name, in: graph, body)
+        flights = KeyedFlights(name, in: graph) { key, node in body(key, Flight(node)) }
     }
 
     /// Creates a single flight in a graph of its own on `context`; `body` begins an item there.
@@ -73,76 +73,5 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// The work for `key`, to subscribe to or to depend on. The subscript begins nothing.
     public subscript(key: Key) -> SharedWork<Value> {
         SharedWork(target: KeyedTarget(key, flights))
-    }
-}
-
-/// The body of a `SingleFlight`, and its items in flight.
-private final class KeyedFlights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    let registry: KeyedRegistry<Key, Value>
-    let graph: WorkGraph
-    let body: @Sendable (Key, Flight<Value>) -> Void
-
-    init(
-        _ name: String, in graph: WorkGraph,
-        _ body: @escaping @Sendable (Key, Flight<Value>) -> Void
-    ) {
-        registry = KeyedRegistry(name)
-        self.graph = graph
-        self.body = body
-    }
-}
-
-/// The items in flight, by key.
-private final class KeyedRegistry<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-    // Unchecked: `current` is accessed on the graph's context only.
-    var current: [Key: FlightNode<Value>] = [:]
-    let name: String
-
-    init(_ name: String) { self.name = name }
-}
-
-/// The target of one key.
-private final class KeyedTarget<Key: Hashable & Sendable, Value: Sendable>: WorkTarget<Value>,
-    @unchecked Sendable
-{
-    // Unchecked like the base: immutable.
-    private let key: Key
-    private let flights: KeyedFlights<Key, Value>
-
-    init(_ key: Key, _ flights: KeyedFlights<Key, Value>) {
-        self.key = key
-        self.flights = flights
-        super.init(flights.graph)
-    }
-
-    override var name: String { "\(flights.registry.name)[\(key)]" }
-
-    override func node() -> FlightNode<Value> {
-        if let node = flights.registry.current[key] { return node }
-        let node = FlightNode(for: self, at: KeyedEntry(key, flights.registry))
-        flights.registry.current[key] = node
-        return node
-    }
-
-    override func begin(_ flight: Flight<Value>) { flights.body(key, flight) }
-}
-
-/// The entry of one key.
-private final class KeyedEntry<Key: Hashable & Sendable, Value: Sendable>: WorkEntry<Value>,
-    @unchecked Sendable
-{
-    // Unchecked like the base: immutable.
-    private let key: Key
-    private let registry: KeyedRegistry<Key, Value>
-
-    init(_ key: Key, _ registry: KeyedRegistry<Key, Value>) {
-        self.key = key
-        self.registry = registry
-    }
-
-    override var name: String { "\(registry.name)[\(key)]" }
-
-    override func remove(_ node: FlightNode<Value>) {
-        if registry.current[key] === node { registry.current[key] = nil }
     }
 }

@@ -1,9 +1,9 @@
 internal import ExecutionContexts
 
 /// A subscription with its handler, which is called in the job that reports an event.
-class Subscriber<Value: Sendable>: Subscription, @unchecked Sendable {
+class Subscriber: Subscription, @unchecked Sendable {
     // Unchecked like the base: `handler` is accessed on the graph's context only.
-    typealias Handler = @Sendable (WorkEvent<Value>) -> Void
+    typealias Handler = @Sendable (NodeEvent) -> Void
 
     private var handler: Handler?
 
@@ -13,13 +13,13 @@ class Subscriber<Value: Sendable>: Subscription, @unchecked Sendable {
     }
 
     /// Notifies the subscriber, unless it has left by then; in a graph job.
-    func notify(_ event: WorkEvent<Value>) {
+    func notify(_ event: NodeEvent) {
         if let handler { deliver(event, to: handler) }
     }
 
     /// Calls the handler, unless the subscriber has left.
-    final func deliver(_ event: WorkEvent<Value>, to handler: Handler) {
-        guard event.outcome == nil ? isActive : claimDelivery() else { return }
+    final func deliver(_ event: NodeEvent, to handler: Handler) {
+        guard event.isEnd ? claimDelivery() : isActive else { return }
         handler(event)
     }
 

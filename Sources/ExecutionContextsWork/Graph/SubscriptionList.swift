@@ -39,12 +39,11 @@ struct SubscriptionList {
         return element
     }
 
-    /// Removes and returns all subscriptions.
-    mutating func removeAll() -> [Subscription] {
-        defer {
-            numbered = []
-            count = 0
-        }
-        return all
+    /// Removes and returns all subscriptions, with nil where one was removed before.
+    mutating func removeAll() -> some Sequence<Subscription?> {
+        count = 0
+        var removed: [(number: UInt64, element: Subscription?)] = []
+        swap(&removed, &numbered)
+        return removed.lazy.map { $0.element }
     }
 }

@@ -64,6 +64,6 @@ public final class WorkGraph: Sendable {
     public func work<Value: Sendable>(
         named name: String, _ body: @escaping @Sendable (Flight<Value>) -> Void
     ) -> SharedWork<Value> {
-        SharedWork(target: SoleTarget(self, name, body))
+        SharedWork(target: SoleTarget(self, name) { body(Flight($0)) })
     }
 }

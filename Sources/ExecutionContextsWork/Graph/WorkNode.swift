@@ -97,7 +97,7 @@ class WorkNode: @unchecked Sendable {
             graph.jobs.runAfterCurrent(handler.body)
         }
         endHandlers = []
-        for dependency in dependencies.removeAll() { dependency.cancelInJob() }
+        for case let dependency? in dependencies.removeAll() { dependency.cancelInJob() }
         for dependency in foreignDependencies { graph.jobs.runAfterCurrent { dependency.cancel() } }
         foreignDependencies = []
     }

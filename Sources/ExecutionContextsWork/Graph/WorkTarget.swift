@@ -2,9 +2,9 @@ internal import ExecutionContexts
 
 /// A request target in a graph: it finds the work in flight, or begins it.
 ///
-/// It owns the body, and lives as long as the work can be requested. Work in flight keeps its entry
-/// and not its target.
-class WorkTarget<Value: Sendable>: @unchecked Sendable {
+/// It owns the body, and lives as long as the work can be requested. Work in flight does not keep
+/// it.
+class WorkTarget: @unchecked Sendable {
     // Unchecked: immutable here; what subclasses change is accessed on the graph's context only.
     final let graph: WorkGraph
 
@@ -13,55 +13,62 @@ class WorkTarget<Value: Sendable>: @unchecked Sendable {
     var name: String { fatalError("A subclass of WorkTarget overrides name.") }
 
     /// The work in flight, or new work; in a graph job.
-    func node() -> FlightNode<Value> { fatalError("A subclass of WorkTarget overrides node().") }
+    func node() -> FlightNode { fatalError("A subclass of WorkTarget overrides node().") }
 
     /// Begins the work; in a graph job.
-    func begin(_ flight: Flight<Value>) {}
-}
-
-/// Where work in flight is found, without the body that began it.
-class WorkEntry<Value: Sendable>: @unchecked Sendable {
-    // Unchecked: what subclasses change is accessed on the graph's context only.
-    var name: String { fatalError("A subclass of WorkEntry overrides name.") }
-
-    /// Removes a work item that has ended, so that the next subscriber begins it anew; in a graph
-    /// job.
-    func remove(_ node: FlightNode<Value>) {}
+    func begin(_ node: FlightNode) {}
 }
 
 /// The target of work without a key.
-final class SoleTarget<Value: Sendable>: WorkTarget<Value>, @unchecked Sendable {
-    // Unchecked like the base: immutable.
-    private let entry: SoleEntry<Value>
-    private let body: @Sendable (Flight<Value>) -> Void
+final class SoleTarget: WorkTarget, @unchecked Sendable {
+    // Unchecked like the base: `body` is taken out by `deinit` only.
+    private let entry: SoleEntry
+    private var body: Body?
 
-    init(_ graph: WorkGraph, _ name: String, _ body: @escaping @Sendable (Flight<Value>) -> Void) {
+    /// Begins the work that the node stands for.
+    typealias Body = @Sendable (FlightNode) -> Void
+
+    init(_ graph: WorkGraph, _ name: String, _ body: @escaping Body) {
         entry = SoleEntry(name)
         self.body = body
         super.init(graph)
     }
 
+    /// The captures may be the last reference to other work, whose body has captures, and so on.
+    deinit { BoundedNesting.free(body.take()) }
+
     override var name: String { entry.name }
 
-    override func node() -> FlightNode<Value> {
+    override func node() -> FlightNode {
         if let current = entry.current { return current }
-        let node = FlightNode(for: self, at: entry)
+        let node = SoleNode(for: self, at: entry)
         entry.current = node
         return node
     }
 
-    override func begin(_ flight: Flight<Value>) { body(flight) }
+    override func begin(_ node: FlightNode) { body?(node) }
 }
 
-/// The entry of work without a key.
-private final class SoleEntry<Value: Sendable>: WorkEntry<Value>, @unchecked Sendable {
+/// Where work without a key is found while it is in flight.
+private final class SoleEntry: @unchecked Sendable {
     // Unchecked: `current` is accessed on the graph's context only.
-    var current: FlightNode<Value>?
-    private let ownName: String
+    var current: FlightNode?
+    let name: String
 
-    init(_ name: String) { ownName = name }
+    init(_ name: String) { self.name = name }
+}
 
-    override var name: String { ownName }
+/// Work without a key, in flight.
+private final class SoleNode: FlightNode, @unchecked Sendable {
+    // Unchecked like the base: immutable.
+    private let entry: SoleEntry
 
-    override func remove(_ node: FlightNode<Value>) { if current === node { current = nil } }
+    init(for target: SoleTarget, at entry: SoleEntry) {
+        self.entry = entry
+        super.init(for: target)
+    }
+
+    override var name: String { entry.name }
+
+    override func leaveEntry() { if entry.current === self { entry.current = nil } }
 }

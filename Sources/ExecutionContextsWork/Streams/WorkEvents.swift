@@ -12,9 +12,9 @@ public struct WorkEvents<Value: Sendable>: AsyncSequence, Sendable {
     let priority: WorkPriority
 
     public func makeAsyncIterator() -> Iterator {
-        let core = WorkEventsCore<Value>()
-        let feed = WorkEventsCore<Value>.Feed(core, name: work.target.name)
-        let subscription = work.subscribe(priority: priority) { feed.put($0) }
+        let core = WorkEventsCore()
+        let feed = WorkEventsCore.Feed(core, name: work.target.name)
+        let subscription = work.subscribe(priority, on: nil) { feed.put($0) }
         // Weak, so that the iteration does not keep what would end it: a context that drops the
         // subscribing job frees the feed (law 1).
         return Iterator(
@@ -27,11 +27,11 @@ public struct WorkEvents<Value: Sendable>: AsyncSequence, Sendable {
 
         /// Leaves the work when the iterator is released before the end.
         fileprivate final class Place: Sendable {
-            let core: WorkEventsCore<Value>
+            let core: WorkEventsCore
             private let unsubscribe: @Sendable () -> Void
 
             init(
-                _ core: WorkEventsCore<Value>, unsubscribe: @escaping @Sendable () -> Void
+                _ core: WorkEventsCore, unsubscribe: @escaping @Sendable () -> Void
             ) {
                 self.core = core
                 self.unsubscribe = unsubscribe
@@ -51,7 +51,7 @@ public struct WorkEvents<Value: Sendable>: AsyncSequence, Sendable {
         ) async -> WorkEvent<Value>? {
             let event = Task.isCancelled ? nil : await place.core.next()
             if event == nil { place.leave() }
-            return event
+            return event.map { WorkEvent($0) }
         }
     }
 }
@@ -74,10 +74,10 @@ extension SharedWork {
 }
 
 /// The events that wait for an iteration, or the task that waits for an event.
-private final class WorkEventsCore<Value: Sendable>: @unchecked Sendable {
+private final class WorkEventsCore: @unchecked Sendable {
     // Unchecked: mutable state is accessed inside `section` only.
     private let section = CriticalSection(name: "events")
-    private var events = EventQueue<Value>()
+    private var events = EventQueue()
     private var waiter: TaskWaiter?
     /// Whether the end was taken, or the consumer has left: no event follows.
     private var isOver = false
@@ -92,14 +92,14 @@ private final class WorkEventsCore<Value: Sendable>: @unchecked Sendable {
             self.name = name
         }
 
-        func put(_ event: WorkEvent<Value>) { core.put(event) }
+        func put(_ event: NodeEvent) { core.put(event) }
 
         deinit { core.end(Refusal(.abandoned, by: name)) }
     }
 
-    private func put(_ event: WorkEvent<Value>) {
+    private func put(_ event: NodeEvent) {
         let (replaced, resumption) = section.execute {
-            () -> (WorkEvent<Value>?, TaskWaiter.Resumption?) in
+            () -> (NodeEvent?, TaskWaiter.Resumption?) in
             if isOver { return (event, nil) }
             return (events.put(event), waiter.take()?.answer(.success(())))
         }
@@ -110,7 +110,7 @@ private final class WorkEventsCore<Value: Sendable>: @unchecked Sendable {
     /// Ends the iteration, unless the end of the work has come.
     private func end(_ refusal: Refusal) {
         let isMissing = section.execute { !isOver && !events.hasEnd }
-        if isMissing { put(.finished(.failure(refusal))) }
+        if isMissing { put(.failed(refusal)) }
     }
 
     /// Drops what waits, since the consumer has left.
@@ -122,13 +122,13 @@ private final class WorkEventsCore<Value: Sendable>: @unchecked Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    nonisolated(nonsending) func next() async -> WorkEvent<Value>? {
+    nonisolated(nonsending) func next() async -> NodeEvent? {
         while true {
             var waiter: TaskWaiter?
-            let event = section.execute { () -> WorkEvent<Value>? in
+            let event = section.execute { () -> NodeEvent? in
                 if isOver { return nil }
                 let event = events.next()
-                if event?.outcome != nil { isOver = true }
+                if event?.isEnd == true { isOver = true }
                 if event == nil {
                     self.waiter = TaskWaiter()
                     waiter = self.waiter

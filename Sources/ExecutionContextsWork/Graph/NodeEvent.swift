@@ -1,0 +1,69 @@
+internal import ExecutionContexts
+
+/// An event without the type of its values, which only the two ends of a graph know: the flight that
+/// reports it, and the handler.
+///
+/// So the code between them is not generic. A generic type's size and layout are looked up at every
+/// use, which took half the time of a flight.
+enum NodeEvent: Sendable {
+    case progress(WorkProgress)
+    case partial(Payload)
+    case succeeded(Payload)
+    case failed(any Error)
+
+    /// Whether no event follows.
+    var isEnd: Bool {
+        switch self {
+        case .progress, .partial: false
+        case .succeeded, .failed: true
+        }
+    }
+
+    /// The end that `outcome` is.
+    init<Value: Sendable>(ending outcome: Result<Value, any Error>) {
+        switch outcome {
+        case .success(let value): self = .succeeded(TypedPayload(value))
+        case .failure(let error): self = .failed(error)
+        }
+    }
+
+    /// The outcome, if this is the end of work with values of this type.
+    func outcome<Value: Sendable>(of: Value.Type) -> Result<Value, any Error>? {
+        switch self {
+        case .progress, .partial: nil
+        case .succeeded(let payload): .success(payload.value())
+        case .failed(let error): .failure(error)
+        }
+    }
+}
+
+extension WorkEvent {
+    /// The event of work with values of this type.
+    init(_ event: NodeEvent) {
+        switch event {
+        case .progress(let progress): self = .progress(progress)
+        case .partial(let payload): self = .partial(payload.value())
+        case .succeeded(let payload): self = .finished(.success(payload.value()))
+        case .failed(let error): self = .finished(.failure(error))
+        }
+    }
+}
+
+/// A value of a type that only its sender and its receivers know.
+class Payload: @unchecked Sendable {
+    // Unchecked: immutable, also in its only subclass.
+
+    /// The value. The caller knows its type: it belongs to the same work as the sender.
+    final func value<Value: Sendable>() -> Value {
+        // Safe: a work's events carry values of one type, and `SharedWork` and `Flight` of that work
+        // name it. A debug build checks it.
+        unsafe unsafeDowncast(self, to: TypedPayload<Value>.self).content
+    }
+}
+
+final class TypedPayload<Value: Sendable>: Payload, @unchecked Sendable {
+    // Unchecked like the base.
+    fileprivate let content: Value
+
+    init(_ content: Value) { self.content = content }
+}

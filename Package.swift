@@ -46,9 +46,11 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsObservation",
-                "ExecutionContextsTesting", "Measuring", "SeededBugs",
+                "ExecutionContextsTesting", "Measuring", "SeededBugs", "CountReferences",
             ],
             path: "Examples/Benchmarks"),
+        // Counts what the Swift runtime allocates, retains and releases.
+        .target(name: "CountReferences", path: "Examples/CountReferences"),
         .executableTarget(
             name: "CustomExecutor",
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
@@ -168,7 +170,7 @@ package.targets.append(
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
 for target in package.targets
 where ![
-    "CPlatform", "CSimulation", "CountDispatch", "TestWidth", "ShippedProtocolTests",
+    "CPlatform", "CSimulation", "CountDispatch", "CountReferences", "TestWidth", "ShippedProtocolTests",
 ].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

@@ -103,6 +103,6 @@ enum RecordingBenchmarks {
 }
 
 /// An observer that does nothing when it is notified.
-private struct IdleObserver: ContextObserver {
+struct IdleObserver: ContextObserver {
     func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {}
 }

@@ -5,7 +5,8 @@ enum Suite: String, CaseIterable {
     case fairness
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual,
         bytes
-    case simulation, faults, pool, grounds, work, queues, tasks, recording
+    case simulation, faults, pool, grounds, work, queues, tasks, recording,
+        references
 
     static let names = allCases.map(\.rawValue)
 
@@ -22,6 +23,7 @@ enum Suite: String, CaseIterable {
         case .bytes: "Memory"
         case .simulation: "Simulation"
         case .faults: "Faults of plain Swift programs, by chance and by search"
+        case .references: "Objects and reference counts of an operation"
         case .recording: "Observers and recorders beside none"
         case .pool: "The pool beside the global queue"
         case .fairness: "Beside jobs that submit themselves again: the pool and the global queue"
@@ -55,6 +57,7 @@ enum Suite: String, CaseIterable {
         case .grounds: GroundBenchmarks.run(bench)
         case .work: FlightBenchmarks.run(bench)
         case .queues: WorkQueueBenchmarks.run(bench)
+        case .references: ReferenceBenchmarks.run(bench)
         case .recording: RecordingBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)
         case .coordinator:

@@ -14,15 +14,14 @@ extension ExecutionContext {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let submission = Submission(
-            location: (fileID, line),
-            Deadline.admitting(body, by: name, from: "\(fileID):\(line)"))
+        let submission = Submission(at: CodeLocation(fileID, line))
+        let body = SubmittedBody(Deadline.admitting(body, by: name, from: "\(fileID):\(line)"))
         // Only a task can be escalated; a closure in the queue of a context stays where it is.
         guard let escalating = self as? any EscalatingContext else {
-            return try await submission.run(on: self)
+            return try await submission.run(body, on: self)
         }
         return try await withEscalationHandler({ escalating.raise(to: $0) }) {
-            try await submission.run(on: self)
+            try await submission.run(body, on: self)
         }
     }
 
@@ -52,18 +51,45 @@ extension ExecutionContext {
     /// Cancelling the `Async` before the body has started completes it with `CancellationError`,
     /// and the body never runs; a body that has started runs to its end and completes it. If the
     /// context refuses or abandons the job, it completes with a `Refusal` (law 1).
+    @inlinable
     @discardableResult
     @_disfavoredOverload
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
-        let submission = Submission(
-            location: (fileID, line),
-            Deadline.admitting(body, by: name, from: "\(fileID):\(line)"))
-        let state = SubmittedState(submission, on: self)
-        state.submission.send(to: self) { state.complete(with: $0) }
+        let state = SubmittedState(fileID: fileID, line: line)
+        let body =
+            Deadline.mayExist ? SubmittedBody(admitting(body, fileID, line)) : SubmittedBody(body)
+        state.send(to: self) { state.complete(with: body.run()) }
         return Async(state: state)
+    }
+
+    @usableFromInline
+    func admitting<Value>(
+        _ body: @escaping @Sendable () throws -> Value, _ fileID: StaticString, _ line: UInt
+    ) -> @Sendable () throws -> Value {
+        Deadline.admitting(body, by: name, from: "\(fileID):\(line)")
+    }
+}
+
+extension Submission {
+    /// Submits the job to a context, and waits for its answer or for the task to be cancelled.
+    fileprivate nonisolated(nonsending) func run<Value: Sendable>(
+        _ body: SubmittedBody<Value>, on context: some ExecutionContext
+    ) async throws -> Value {
+        try await withCancellationHandler {
+            // Unsafe only if resumed twice or never; a submission answers exactly once.
+            try await unsafe withUnsafeThrowingContinuation { continuation in
+                send(to: context) {
+                    unsafe continuation.resume(with: body.run())
+                } fail: {
+                    unsafe continuation.resume(throwing: $0)
+                }
+            }
+        } onCancel: {
+            SimulationHooks.undivided { cancel() }
+        }
     }
 }
 

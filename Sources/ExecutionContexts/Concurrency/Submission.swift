@@ -16,85 +16,65 @@ private enum State: UInt8, AtomicRepresentable { case idle, sent, done }
 ///
 /// The body waits here, not in the context, so that cancelling frees its captures at once. The
 /// context gets a completion guard only.
-final class Submission<Value: Sendable>: @unchecked Sendable {
-    // Unchecked: `body` and `answer` are written before `state` leaves idle, and taken by the
-    // thread that moves it to done. Every move acquires and releases, so the taker sees what the
-    // writer wrote.
-    typealias Answer = @Sendable (Result<Value, any Error>) -> Void
-
+///
+/// It does not know the type of the value: a generic type is looked up at every use.
+final class Submission: @unchecked Sendable {
+    // Unchecked: `job` and `fail` are written before `state` leaves idle, and taken by the thread
+    // that moves it to done. Every move acquires and releases, so the taker sees what the writer
+    // wrote.
     private let state = Atomic<State>(.idle)
-    private var body: (@Sendable () throws -> Value)?
-    private var answer: Answer?
-    private let location: (fileID: StaticString, line: UInt)
+    /// Runs the body and answers.
+    private var job: Work?
+    private var fail: Failing?
+    private let location: CodeLocation
 
-    init(
-        location: (fileID: StaticString, line: UInt), _ body: @escaping @Sendable () throws -> Value
+    /// Answers with an error.
+    typealias Failing = @Sendable (any Error) -> Void
+
+    init(at location: CodeLocation) { self.location = location }
+
+    /// Submits the job to a context. One of `job` and `fail` is called, once, by the thread that
+    /// moves the state to done.
+    func send(
+        to context: some ExecutionContext, _ job: @escaping Work, fail: @escaping Failing
     ) {
-        self.location = location
-        self.body = body
-    }
-
-    /// Submits the job to a context; `answer` is called once, by the thread that moves the state to
-    /// done.
-    func send(to context: some ExecutionContext, answer: @escaping Answer) {
-        self.answer = answer
+        (self.job, self.fail) = (job, fail)
         guard move(from: .idle, to: .sent) else {
             // Cancelled before it was sent.
-            self.answer = nil
-            return answer(.failure(CancellationError()))
+            (self.job, self.fail) = (nil, nil)
+            return fail(CancellationError())
         }
         let (work, refused) = CompletionGuard.closures(
             for: SentJob(submission: self, context: context.name))
         context.execute(consume work, refused: consume refused)
     }
 
-    /// Submits the job to a context, and waits for its answer or for the task to be cancelled.
-    nonisolated(nonsending) func run(on context: some ExecutionContext) async throws -> Value {
-        try await withCancellationHandler {
-            // Unsafe only if resumed twice or never; a submission answers exactly once.
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                send(to: context) { unsafe continuation.resume(with: $0) }
-            }
-        } onCancel: {
-            SimulationHooks.undivided { cancel() }
-        }
-    }
-
     /// Cancels the job if it has not started: true if it never will.
     @discardableResult
     func cancel() -> Bool {
-        if move(from: .idle, to: .done) {
-            BoundedNesting.free(body.take())
-            return true
-        }
-        return finish(.failure(CancellationError()))
+        move(from: .idle, to: .done) || finish(CancellationError())
     }
 
     /// Where it was submitted, as file and line.
-    var sourceLocation: String { "\(location.fileID):\(location.line)" }
+    var sourceLocation: String { "\(location)" }
 
     fileprivate func run() {
         guard move(from: .sent, to: .done) else { return }
-        let answer = self.answer.take()!
-        var body = self.body.take()
-        let result = Result { try body!() }
-        // Freed before the answer, after which the caller may continue (law 10).
-        body = nil
-        if case .failure(let error) = result { Frame.noteEnd(error) } else { Frame.noteEnd(nil) }
-        answer(result)
+        fail = nil
+        job.take()?()
     }
 
-    fileprivate func finish(_ failure: Result<Value, any Error>) -> Bool {
+    fileprivate func finish(_ error: any Error) -> Bool {
         guard move(from: .sent, to: .done) else { return false }
-        BoundedNesting.free(body.take())
-        answer.take()!(failure)
+        BoundedNesting.free(job.take())
+        fail.take()?(error)
         return true
     }
 
     fileprivate func refuse(_ refusal: Refusal) {
         var refusal = refusal
         refusal.sourceLocation = sourceLocation
-        _ = finish(.failure(refusal))
+        _ = finish(refusal)
     }
 
     private func move(from old: State, to new: State) -> Bool {
@@ -116,22 +96,60 @@ final class Submission<Value: Sendable>: @unchecked Sendable {
     }
 }
 
+/// The body of a submission, which is freed before the answer: then the caller may continue
+/// (law 10).
+@usableFromInline
+final class SubmittedBody<Value: Sendable>: @unchecked Sendable {
+    // Unchecked, also at run time: only the thread that runs the job accesses the body.
+    @usableFromInline
+    @exclusivity(unchecked) var body: (@Sendable () throws -> Value)?
+
+    @inlinable
+    init(_ body: @escaping @Sendable () throws -> Value) { unsafe self.body = body }
+
+    /// Runs the body once, and frees it.
+    @inlinable
+    func run() -> Result<Value, any Error> {
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try unsafe body.unsafelyUnwrapped())
+            noteEnd(nil)
+        } catch {
+            result = .failure(error)
+            noteEnd(error)
+        }
+        unsafe body = nil
+        return result
+    }
+
+    /// Lets observers of the job know how it ended.
+    @usableFromInline
+    func noteEnd(_ error: (any Error)?) { Frame.noteEnd(error) }
+}
+
 /// The future state of a job that was submitted to a context.
-final class SubmittedState<Value: Sendable, Context: ExecutionContext>: FutureState,
-    @unchecked Sendable
-{
+@usableFromInline
+final class SubmittedState: FutureState, @unchecked Sendable {
     // Unchecked: the context is read while the state is locked and pending, and released by the
     // thread that ended it.
-    let submission: Submission<Value>
-    private var context: Context?
+    private let submission: Submission
+    private var context: (any ExecutionContext)?
 
-    init(_ submission: Submission<Value>, on context: Context) {
-        self.submission = submission
-        self.context = context
+    @usableFromInline
+    init(fileID: StaticString, line: UInt) {
+        submission = Submission(at: CodeLocation(fileID, line))
         super.init(tag: Self.holdsUntilCompletion)
     }
 
+    /// Submits a job that completes this state.
+    @usableFromInline
+    func send(to context: some ExecutionContext, _ job: @escaping Work) {
+        self.context = context
+        submission.send(to: context, job) { _ = self.complete(throwing: $0) }
+    }
+
     /// A job that has started runs to its end, and then it has not been cancelled.
+    @usableFromInline
     override func cancel() -> Bool { submission.cancel() }
 
     override func escalateTask(to priority: TaskPriority) {

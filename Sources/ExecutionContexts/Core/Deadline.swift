@@ -82,6 +82,10 @@ public final class Deadline: Sendable {
         return (left + (limit.map { [$0] } ?? [])).min()
     }
 
+    /// Whether any deadline has been made in this process.
+    @usableFromInline
+    static var mayExist: Bool { isUsed.load(ordering: .relaxed) }
+
     /// What runs `body` with the caller's deadline, and throws a refusal if it has passed by then.
     ///
     /// `context` is the name of the context that is to run it. Of a caller without a deadline the

@@ -13,29 +13,7 @@ extension Flight {
     public func depend<Input: Sendable>(
         on work: SharedWork<Input>, _ handler: @escaping @Sendable (WorkEvent<Input>) -> Void
     ) -> Subscription {
-        require(
-            work.graph === node.graph,
-            "'\(node.name)' cannot depend on '\(work.target.name)', which is part of another graph (law 32). Make both in "
-                + "one graph, or let work of this graph follow the other.")
-        let node = self.node
-        let asked = node.priority
-        let dependency = Subscriber(asked, node.graph.jobs) { handler(WorkEvent($0)) }
-        node.perform {
-            // Work whose end has been decided needs nothing more.
-            guard node.isInFlight, dependency.isActive else { return dependency.cancelInJob() }
-            let other = work.target.node()
-            if let path = node.cycle(through: other) {
-                dependency.cancelInJob()
-                node.end(with: .failed(WorkError.cycle(([node] + path).map { $0.name })))
-                return
-            }
-            // A change since `asked` was read has not reached `dependency`: it joins the list of
-            // this node's dependencies only now.
-            if node.priority != asked { dependency.changeInJob(to: node.priority) }
-            dependency.join(for: node)
-            other.add(dependency)
-        }
-        return dependency
+        node.depend(on: work.target) { handler(WorkEvent($0)) }
     }
 
     /// Completes like another work item, and forwards its progress and its partial values.
@@ -44,19 +22,16 @@ extension Flight {
     /// this work's priority, and is unsubscribed from when this work ends. A cycle through several
     /// graphs is not detected, and never ends.
     public func follow(_ work: SharedWork<Value>) {
-        let handler: @Sendable (WorkEvent<Value>) -> Void = { event in
-            switch event {
-            case .progress(let progress): self.report(progress)
-            case .partial(let value): self.yield(value)
-            case .finished(let outcome): self.complete(outcome)
-            }
+        let handler: Subscriber.Handler = { event in
+            // A flight that was released would fail the work.
+            withExtendedLifetime(self) { $0.node.forward(event) }
         }
-        if work.graph === node.graph { return _ = depend(on: work, handler) }
+        if work.graph === node.graph { return _ = node.depend(on: work.target, handler) }
         node.perform { [node] in
             // The handler runs in the job that notifies the other work's subscribers, so each event
             // takes at most one submission to this graph's context.
             if node.isInFlight {
-                node.addForeignDependency(work.subscribe(priority: node.priority, handler))
+                node.addForeignDependency(work.subscribe(node.priority, on: nil, handler))
             }
         }
     }
@@ -108,5 +83,40 @@ extension Flight {
     ) {
         depend(on: work) { event in processing.receive(event) }
         onEnd { processing.stop() }
+    }
+}
+
+extension FlightNode {
+    /// Subscribes to another work item of the graph, as `Flight.depend(on:_:)` does.
+    fileprivate final func depend(
+        on target: WorkTarget, _ handler: @escaping Subscriber.Handler
+    ) -> Subscription {
+        require(
+            target.graph === graph,
+            "'\(name)' cannot depend on '\(target.name)', which is part of another graph (law 32). Make both in "
+                + "one graph, or let work of this graph follow the other.")
+        let asked = priority
+        let dependency = Subscriber(asked, graph.jobs, handler)
+        perform {
+            // Work whose end has been decided needs nothing more.
+            guard self.isInFlight, dependency.isActive else { return dependency.cancelInJob() }
+            let other = target.node()
+            if let path = self.cycle(through: other) {
+                dependency.cancelInJob()
+                self.end(with: .failed(WorkError.cycle(([self] + path).map { $0.name })))
+                return
+            }
+            // A change since `asked` was read has not reached `dependency`: it joins the list of
+            // this node's dependencies only now.
+            if self.priority != asked { dependency.changeInJob(to: self.priority) }
+            dependency.join(for: self)
+            other.add(dependency)
+        }
+        return dependency
+    }
+
+    /// Passes on an event of work with values of the same type.
+    fileprivate final func forward(_ event: NodeEvent) {
+        if event.isEnd { end(with: event) } else if isInFlight { post(event) }
     }
 }

@@ -7,7 +7,7 @@ public import ExecutionContexts
 /// (law 26). Any thread may use it. Calls from several threads take effect on the graph's context,
 /// one after the other.
 public final class Flight<Value: Sendable>: Sendable {
-    let node: FlightNode
+    @usableFromInline let node: FlightNode
 
     init(_ node: FlightNode) { self.node = node }
 
@@ -29,6 +29,7 @@ public final class Flight<Value: Sendable>: Sendable {
     ///
     /// A newer partial value replaces one that has not been delivered (law 31): each represents the
     /// whole value so far.
+    @inlinable
     public func yield(_ value: Value) {
         if node.isInFlight { node.post(.partial(TypedPayload(value))) }
     }
@@ -37,6 +38,7 @@ public final class Flight<Value: Sendable>: Sendable {
 
     /// Ends the work with a value; false if it had ended or been cancelled before, which changes
     /// nothing.
+    @inlinable
     @discardableResult
     public func succeed(_ value: Value) -> Bool { node.end(with: .succeeded(TypedPayload(value))) }
 
@@ -47,6 +49,7 @@ public final class Flight<Value: Sendable>: Sendable {
 
     /// Ends the work with an outcome; false if it had ended or been cancelled before, which changes
     /// nothing.
+    @inlinable
     @discardableResult
     public func complete(_ outcome: Result<Value, any Error>) -> Bool {
         node.end(with: NodeEvent(ending: outcome))

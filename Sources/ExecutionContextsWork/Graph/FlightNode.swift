@@ -1,6 +1,7 @@
 internal import ExecutionContexts
 
 /// A work item in flight: its subscribers, and the events that they have received.
+@usableFromInline
 class FlightNode: WorkNode, @unchecked Sendable {
     // Unchecked like the base: accessed on the graph's context only, except for `pendingEvents` and
     // `isNotifyPending`, which are accessed inside the graph's `events`.
@@ -48,6 +49,7 @@ class FlightNode: WorkNode, @unchecked Sendable {
     }
 
     /// Ends the work, on any thread; false if its end has been decided before.
+    @usableFromInline
     @discardableResult
     final func end(with event: NodeEvent) -> Bool {
         guard claimEnd() else { return false }
@@ -57,6 +59,7 @@ class FlightNode: WorkNode, @unchecked Sendable {
 
     /// Queues an event on any thread. At most one job is submitted for all events that are queued
     /// until it runs (law 31).
+    @usableFromInline
     final func post(_ event: NodeEvent) {
         let (old, isFirst) = graph.events.execute { () -> (NodeEvent?, Bool) in
             defer { isNotifyPending = true }

@@ -5,6 +5,7 @@ internal import ExecutionContexts
 ///
 /// So the code between them is not generic. A generic type's size and layout are looked up at every
 /// use, which took half the time of a flight.
+@usableFromInline
 enum NodeEvent: Sendable {
     case progress(WorkProgress)
     case partial(Payload)
@@ -20,6 +21,7 @@ enum NodeEvent: Sendable {
     }
 
     /// The end that `outcome` is.
+    @inlinable
     init<Value: Sendable>(ending outcome: Result<Value, any Error>) {
         switch outcome {
         case .success(let value): self = .succeeded(TypedPayload(value))
@@ -39,6 +41,7 @@ enum NodeEvent: Sendable {
 
 extension WorkEvent {
     /// The event of work with values of this type.
+    @inlinable
     init(_ event: NodeEvent) {
         switch event {
         case .progress(let progress): self = .progress(progress)
@@ -50,10 +53,15 @@ extension WorkEvent {
 }
 
 /// A value of a type that only its sender and its receivers know.
+@usableFromInline
 class Payload: @unchecked Sendable {
     // Unchecked: immutable, also in its only subclass.
 
+    @usableFromInline
+    init() {}
+
     /// The value. The caller knows its type: it belongs to the same work as the sender.
+    @inlinable
     final func value<Value: Sendable>() -> Value {
         // Safe: a work's events carry values of one type, and `SharedWork` and `Flight` of that work
         // name it. A debug build checks it.
@@ -61,9 +69,11 @@ class Payload: @unchecked Sendable {
     }
 }
 
+@usableFromInline
 final class TypedPayload<Value: Sendable>: Payload, @unchecked Sendable {
     // Unchecked like the base.
-    fileprivate let content: Value
+    @usableFromInline let content: Value
 
+    @inlinable
     init(_ content: Value) { self.content = content }
 }

@@ -22,6 +22,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
     /// are any. On the graph's own context, or on one that the handler's caller is on already, no
     /// submission is made (law 6). If the graph's context refuses the subscription, the end is the
     /// refusal (law 1).
+    @inlinable
     @discardableResult
     @_disfavoredOverload
     public func subscribe(
@@ -33,6 +34,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
 
     /// Calls `handler` with the events of the work, on the graph's context, in the job that reports
     /// them.
+    @inlinable
     @discardableResult
     public func subscribe(
         priority: WorkPriority = .medium, _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
@@ -69,6 +71,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
     }
 
     /// Calls `handler` with the events, whose values are of this type, as the public methods do.
+    @usableFromInline
     func subscribe(
         _ priority: WorkPriority, on context: (any ExecutionContext)?,
         _ handler: @escaping Subscriber.Handler

@@ -1,8 +1,10 @@
 internal import ExecutionContexts
 
 /// A subscription with its handler, which is called in the job that reports an event.
+@usableFromInline
 class Subscriber: Subscription, @unchecked Sendable {
     // Unchecked like the base: `handler` is accessed on the graph's context only.
+    @usableFromInline
     typealias Handler = @Sendable (NodeEvent) -> Void
 
     private var handler: Handler?

@@ -4,6 +4,7 @@ internal import Synchronization
 /// A work item in flight, without its value type: its subscribers, its priority, and what it needs.
 ///
 /// "In a graph job" below means inside a job of `graph.jobs`.
+@usableFromInline
 class WorkNode: @unchecked Sendable {
     // Unchecked: all but the atomics is accessed on the graph's context only.
     final let graph: WorkGraph
@@ -65,6 +66,7 @@ class WorkNode: @unchecked Sendable {
     // MARK: - State
 
     // Acquiring and releasing, here and below: a thread that sees the end sees what came before it.
+    @usableFromInline
     final var isInFlight: Bool {
         SimulationHooks.look()
         return state.load(ordering: .acquiring) == .inFlight

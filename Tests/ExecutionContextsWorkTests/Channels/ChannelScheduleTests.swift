@@ -11,11 +11,6 @@ import Testing
     }
 )
 struct ChannelScheduleTests {
-    private struct Wrong: Error, CustomStringConvertible {
-        let description: String
-        init(_ description: String) { self.description = description }
-    }
-
     /// A queue that can be closed. An element counts from when its sender begins to wait, so that
     /// closing does not lose it; whether the channel itself keeps its room, `perform` checks.
     private struct Model: SequentialModel, Hashable {
@@ -154,21 +149,6 @@ struct ChannelScheduleTests {
             let all = received.value + (await rest.value)
             if all.sorted() != sent { throw Wrong("sent \(sent), received \(all)") }
             if channel.count != 0 { throw Wrong("elements are left: \(channel)") }
-        }
-        #expect(report.failure == nil, "\(report)")
-    }
-
-    @Test func `Law 36: a cancelled receiver and an element: one of both`() async {
-        let report = await search("one of both", schedules: 600) { _ in
-            let channel = Channel<Int>(capacity: 1)
-            let receiver = Task { try await channel.receive() }
-            let canceller = Task { receiver.cancel() }
-            try await channel.send(7)
-            await canceller.value
-            let isLeft = (try? await receiver.value) == nil
-            if isLeft != (channel.tryReceive() == 7) {
-                throw Wrong("the element is lost or doubled")
-            }
         }
         #expect(report.failure == nil, "\(report)")
     }

@@ -72,6 +72,7 @@ enum CoordinatorBenchmarks {
                     queue.sync { touch() }
                 }
             })
+        MainThreadTimes.report(bench)
         let blocking = bench.count(5_000_000)
         let coordinator = ReadWriteCoordinator()
         let lock = ReadWriteLock()

@@ -153,7 +153,7 @@ enum FlightBenchmarks {
 }
 
 /// Flights that have not completed, kept on one context.
-private final class PendingFlights: @unchecked Sendable {
+final class PendingFlights: @unchecked Sendable {
     // Unchecked: accessed on the flights' context only.
     private var all: [Flight<Int>] = []
     func add(_ flight: Flight<Int>) { all.append(flight) }

@@ -6,7 +6,7 @@ enum Suite: String, CaseIterable {
     case serial, limited, barrier, delays, inline, section, coordinator, locals, async, virtual,
         bytes
     case simulation, faults, pool, grounds, work, queues, tasks, recording,
-        references
+        references, energy, scale
 
     static let names = allCases.map(\.rawValue)
 
@@ -23,6 +23,8 @@ enum Suite: String, CaseIterable {
         case .bytes: "Memory"
         case .simulation: "Simulation"
         case .faults: "Faults of plain Swift programs, by chance and by search"
+        case .scale: "How costs grow"
+        case .energy: "At rest: the pool and its timer beside Dispatch"
         case .references: "Objects and reference counts of an operation"
         case .recording: "Observers and recorders beside none"
         case .pool: "The pool beside the global queue"
@@ -57,6 +59,8 @@ enum Suite: String, CaseIterable {
         case .grounds: GroundBenchmarks.run(bench)
         case .work: FlightBenchmarks.run(bench)
         case .queues: WorkQueueBenchmarks.run(bench)
+        case .scale: ScaleBenchmarks.run(bench)
+        case .energy: EnergyBenchmarks.run(bench)
         case .references: ReferenceBenchmarks.run(bench)
         case .recording: RecordingBenchmarks.run(bench)
         case .section: SectionBenchmarks.run(bench)

@@ -28,6 +28,8 @@ guard arguments.isSubset(of: known.union(Suite.names)), !arguments.contains("--h
 let bench = Bench(isQuick: arguments.contains("--quick"), only: only)
 let chosen = Suite.allCases.filter { arguments.contains($0.rawValue) }
 
+if chosen.isEmpty || chosen.contains(.coordinator) { MainThreadTimes.measure(bench) }
+
 // The benchmarks run on a second thread, as hot code usually does. In a program with one thread the
 // C library has cheaper locks. The main thread does not run the writes that it waits for (law 20).
 Thread.detachNewThread {

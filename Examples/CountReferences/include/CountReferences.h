@@ -4,16 +4,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// What the Swift runtime has done on one thread.
+/// What one thread has asked of the Swift runtime.
 typedef struct {
-    /// Objects and closures' contexts that it has allocated.
+    /// Objects and closures' contexts that it had allocated.
     uint64_t objects;
     /// Retains and releases.
     uint64_t counts;
 } reference_counts;
 
-/// Begins to count what the runtime does on the calling thread; false where the runtime does not
-/// let a program see it.
+/// Begins to count what the calling thread asks of the runtime; false where a program cannot
+/// count it. One thread at a time may count.
 bool count_references_begin(void);
 
 /// Ends the count, and returns it.

@@ -59,9 +59,11 @@ extension ExecutionContext {
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
         let state = SubmittedState(fileID: fileID, line: line)
-        let body =
-            Deadline.mayExist ? SubmittedBody(admitting(body, fileID, line)) : SubmittedBody(body)
-        state.send(to: self) { state.complete(with: body.run()) }
+        let submitted =
+            Deadline.mayExist
+            ? SubmittedBody(admitting(body, fileID, line), completing: state)
+            : SubmittedBody(body, completing: state)
+        state.send(to: self) { submitted.complete() }
         return Async(state: state)
     }
 

@@ -13,7 +13,7 @@ extension LockExclusion {
         if unsafe deadline != .min && spin(thread, request) { return true }
         var details = unsafe WaitDetails(request, for: thread)
         details.helps = mayHelp(until: deadline)
-        details.helpsWithDropped = unsafe deadline == Parker.never && !Threads.own.pointee.is_main
+        details.helpsWithDropped = deadline == Parker.never && callerMayHelp
         details.position = .max
         var waiter = unsafe Waiter(thread, details)
         return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
@@ -56,8 +56,7 @@ extension LockExclusion {
     /// a write may take any time.
     private func mayHelp(until deadline: Int64) -> Bool {
         if writeContext.isCurrent == true { return true }
-        return unsafe deadline == Parker.never && writeContext.runsAnywhere
-            && !Threads.own.pointee.is_main
+        return deadline == Parker.never && writeContext.runsAnywhere && callerMayHelp
     }
 
     /// Spins for a moment: most reads and writes are short, and parking takes long.

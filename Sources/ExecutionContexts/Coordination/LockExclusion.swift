@@ -16,9 +16,15 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
     let machine: Guarded<ReadWriteStateMachine>
     /// Writes that were taken from the queue and have not run.
     @exclusivity(unchecked) var batch = WorkQueue()
+    /// Whether the main thread runs no writes, and waits for another thread that does.
+    private let sparesMain: Bool
 
-    init(name: String, writeContext: some ExecutionContext) {
+    /// Whether the calling thread may run writes, except on the write context.
+    var callerMayHelp: Bool { unsafe !(sparesMain && Threads.own.pointee.is_main) }
+
+    init(name: String, writeContext: some ExecutionContext, sparesMain: Bool = true) {
         self.name = name
+        self.sparesMain = sparesMain
         self.writeContext = writeContext
         admission = Admission(isClosed: false, name: name)
         machine = Guarded(ReadWriteStateMachine(admission))

@@ -21,7 +21,8 @@
 ///   time only, whatever its priority.
 /// - Waiting: a reader that must wait runs the writes before it itself in two cases: if jobs of the
 ///   write context may run anywhere, as those of the global context, and the reader's thread is not
-///   the main one; or if the reader runs on the write context. So no number of waiting readers
+///   the main one, unless `sparingMain` is false; or if the reader runs on the write context. So no
+///   number of waiting readers
 ///   exhausts the pool (law 20). Such a write runs inside whatever the reader is inside of, and
 ///   sees the reader's task and task-locals.
 /// - Fairness: no reader and no writer starves (law 17).
@@ -41,10 +42,16 @@ public final class ReadWriteCoordinator: Sendable {
     ///
     /// An inline write context, such as `.immediate`, runs a write before `enqueueWrite` returns,
     /// if no reader or writer is inside.
+    ///
+    /// - Parameter sparingMain: whether the main thread, when it must wait to read, leaves the
+    ///   writes before it to another thread, and is woken after them. Pass false if the writes are
+    ///   short: then the main thread runs them itself, as any other thread does (law 20).
     public convenience init(
-        name: String = "coordinator", writesOn writeContext: some ExecutionContext = GlobalContext()
+        name: String = "coordinator",
+        writesOn writeContext: some ExecutionContext = GlobalContext(), sparingMain: Bool = true
     ) {
-        self.init(LockExclusion(name: name, writeContext: writeContext))
+        self.init(
+            LockExclusion(name: name, writeContext: writeContext, sparesMain: sparingMain))
     }
 
     /// Makes a coordinator over a context that has barriers: reads are jobs of it, writes are

@@ -46,6 +46,16 @@ final class ReadWriteMainThreadTests: XCTestCase {
         XCTAssertEqual(writesOnMain(ReadWriteCoordinator()), 0)
     }
 
+    func testLaw20WhereMainIsNotSparedItRunsTheWritesThatItWaitsFor() {
+        XCTAssertGreaterThan(writesOnMain(ReadWriteCoordinator(sparingMain: false)), 0)
+    }
+
+    func testLaw20OnASerialWriteContextMainDoesNotHelpThoughItIsNotSpared() {
+        let coordinator = ReadWriteCoordinator(
+            writesOn: GlobalContext().serial(), sparingMain: false)
+        XCTAssertEqual(writesOnMain(coordinator), 0)
+    }
+
     func testLaw20OnASerialWriteContextTheMainThreadWaitsAndDoesNotHelp() {
         XCTAssertEqual(writesOnMain(ReadWriteCoordinator(writesOn: GlobalContext().serial())), 0)
     }

@@ -3,7 +3,8 @@ import ExecutionContexts
 import ExecutionContextsObservation
 import Foundation
 
-// Prints the page of a sample recording: `app`, `many`, `empty` or `names`.
+// Prints the page of a sample recording: `app`, `many`, `empty` or `names`. With a second argument,
+// `trace`, it prints the trace.
 
 /// Keeps a thread busy for about `microseconds`, as a job would.
 func compute(_ microseconds: Int) {
@@ -94,4 +95,8 @@ case "empty": recorder = Recorder()
 case "names": recorder = names()
 default: recorder = app()
 }
-print(recorder.timelineHTML(title: "A sample <of> work"))
+if CommandLine.arguments.dropFirst(2).first == "trace" {
+    print(recorder.traceJSON())
+} else {
+    print(recorder.timelineHTML(title: "A sample <of> work"))
+}

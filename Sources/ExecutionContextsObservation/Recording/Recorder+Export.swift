@@ -3,12 +3,15 @@ internal import Foundation
 extension Recorder {
     /// Returns the recording as JSON text, a trace in the format of Chrome and Perfetto.
     ///
-    /// - Each time source is a process, so usually there is one.
-    /// - Each context is a thread of it, with one more thread for each row of jobs that ran in
-    ///   parallel.
-    /// - A job is a complete event with its facts as arguments. A hop from a job to a job that it
+    /// - Each thread has a lane, and a job is a complete event in it. Each time source is a process
+    ///   with threads of its own, so usually there is one.
+    /// - An `Async` and a wait are pairs of begin and end, which may overlap.
+    /// - Each context has a counter of its waiting jobs. A hop from a job to a job that it
     ///   submitted is a flow.
     /// - Moments are in microseconds, from the first one of their time source.
+    ///
+    /// Waits and counters are as fine as a thousandth of the recording, and of each context up to
+    /// four waits show at a time. `waited_us` of a job is exact, and each job has it.
     public func traceJSON() -> String { recording.trace }
 
     /// Writes `traceJSON()` to a file, whole or not at all.

@@ -38,9 +38,14 @@ struct TimelinePage {
 
     private var summary: String {
         let count = recording.jobs.count
-        var words = "\(count) job\(count == 1 ? "" : "s") in \(recording.lanes.count) lanes"
+        let places = recording.lanes.count
+        var words =
+            "\(count) job\(count == 1 ? "" : "s") in \(places) lane\(places == 1 ? "" : "s")"
         if recording.overwritten > 0 {
-            words += "; \(recording.overwritten) older events were overwritten"
+            words +=
+                recording.overwritten == 1
+                ? "; 1 older event was overwritten"
+                : "; \(recording.overwritten) older events were overwritten"
         }
         if recording.spans.count > 1 {
             words +=

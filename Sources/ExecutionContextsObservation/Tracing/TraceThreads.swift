@@ -3,8 +3,8 @@ internal import ExecutionContexts
 /// The threads of a recording, and which jobs are events on them.
 ///
 /// Complete events of one thread lie beside or inside each other: the format forbids any other
-/// overlap. Jobs of one thread do so, with two exceptions: a hold that ends elsewhere than it began,
-/// and jobs that were reported by hand.
+/// overlap. Jobs of one thread do so, with two exceptions: a hold that ends on another thread than
+/// it began on, and jobs that were reported by hand.
 struct TraceThreads {
     struct Thread: Hashable {
         let clock: Int

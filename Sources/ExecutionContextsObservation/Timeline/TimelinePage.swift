@@ -88,29 +88,10 @@ struct TimelinePage {
             "[\(JSONText.quoted(lane.name)),\(lane.clock),\(lane.isAsync ? 1 : 0),\(lane.rows)]"
         }
         let spans = recording.spans.map { "\($0.upperBound - $0.lowerBound)" }
+        var numbers = TimelineNumbers(recording)
+        let jobs = recording.jobs.indices.map { numbers.text(of: $0) }
         return
             "{\"lanes\":[\(lanes.joined(separator: ","))],\"spans\":[\(spans.joined(separator: ","))],"
-            + "\"jobs\":[\n\(recording.jobs.map(numbers).joined(separator: ",\n"))\n]}"
-    }
-
-    private func numbers(_ job: Recording.Job) -> String {
-        let facts = job.facts
-        let begin = recording.spans[recording.lanes[job.lane].clock].lowerBound
-        func since(_ instant: ContextInstant?) -> Int64 {
-            instant.map { $0.nanoseconds - begin } ?? -1
-        }
-        let state: Int64 =
-            switch facts.state {
-            case .waiting: 0
-            case .running: 1
-            case .finished: 2
-            case .abandoned: 3
-            }
-        let all: [Int64] = [
-            Int64(job.lane), Int64(job.row), since(facts.enqueued), since(facts.started),
-            since(facts.ended), state, Int64(clamping: facts.id.job), Int64(job.submitter ?? -1),
-            Int64(job.behind ?? -1), Int64(job.completer ?? -1), Int64(facts.thread),
-        ]
-        return "[" + all.map(String.init).joined(separator: ",") + "]"
+            + "\"jobs\":[\n\(jobs.joined(separator: ",\n"))\n]}"
     }
 }

@@ -1,5 +1,5 @@
 // The page of a running program: events come in, and the picture follows the last seconds.
-const live = { known: new Map(), all: [], clocks: [], isPaused: false, missed: 0, timer: null, source: null };
+const live = { known: new Map(), all: [], clocks: [], isPaused: false, isPressed: false, missed: 0, timer: null, source: null };
 const jobLimit = 10000;
 
 function setPaused(isPaused) {
@@ -104,7 +104,9 @@ function follow() {
   const seconds = Number(document.getElementById("window").value) * 1e9;
   // While the picture stands still, ten times as much is kept, and never more than the limit.
   prune(live.clocks.map(function (now) { return now - seconds * (live.isPaused ? 10 : 1); }));
-  showStalls();
+  // What is pressed must not be replaced before the button is up.
+  if (live.isPressed) return;
+  if (!isInUse("stalls")) showStalls();
   showFigures();
   if (live.isPaused) return;
   jobs = live.all.slice();
@@ -116,16 +118,23 @@ function follow() {
   view.span = total;
   view.pointed = null;
   tip.hidden = true;
-  showTotals();
+  children = null;
+  view.path = [];
+  if (!isInUse("facts")) showFacts(document.getElementById("facts"), view.chosen);
+  if (!isInUse("totals")) showTotals();
   fit();
 }
+
+/// Whether the keyboard is in a part of the page, which then stays as it is.
+function isInUse(id) { return document.getElementById(id).querySelector(":focus-visible") !== null; }
 
 function showStalls() {
   const limit = Number(document.getElementById("limit").value) * 1e6;
   const stalled = live.all.filter(function (job) {
     return job.ended === null && !job.lane.isAsync && live.clocks[job.lane.clock] - beginOf(job) >= limit;
   });
-  stalled.sort(function (a, b) { return beginOf(a) - beginOf(b); });
+  // Those that run first: the others may wait for them.
+  stalled.sort(function (a, b) { return (a.started === null) - (b.started === null) || beginOf(a) - beginOf(b); });
   const list = document.getElementById("stalls");
   list.replaceChildren(...stalled.slice(0, 8).map(function (job) {
     const item = document.createElement("li");
@@ -155,6 +164,11 @@ function connect() {
   document.getElementById("live").hidden = false;
   document.getElementById("pause").onclick = function () { setPaused(!live.isPaused); };
   document.getElementById("window").onchange = document.getElementById("limit").onchange = follow;
+  window.addEventListener("pointerdown", function () { live.isPressed = true; }, true);
+  for (const up of ["pointerup", "pointercancel"]) {
+    // After the click that follows.
+    window.addEventListener(up, function () { setTimeout(function () { live.isPressed = false; follow(); }); }, true);
+  }
   live.source = new EventSource("events");
   live.source.onmessage = function (event) { receive(JSON.parse(event.data)); };
   live.source.onopen = function () { root.dataset.connected = "yes"; };

@@ -1,29 +1,32 @@
 "use strict";
 const root = document.documentElement;
 const isLive = "live" in root.dataset;
-const states = ["waiting", "running", "finished", "abandoned"];
 
 // The model: the lanes with their jobs, and how long each time source lasts. A job that has not
 // started or ended has null there, and so has one without a submitter.
 let lanes = [], jobs = [], hops = [], spans = [], first = 0, total = 1, height = 0, filter = "";
 
-/// The jobs of the file, as objects that refer to each other.
+/// The jobs of the file, as objects that refer to each other: TimelineNumbers.swift has the places.
 function readFile(data) {
-  function moment(n) { return n < 0 ? null : n; }
+  const states = ["finished", "waiting", "running", "abandoned"];
   lanes = data.lanes.map(function (l, index) { return newLane(index, l[0], l[1], l[2] === 1, l[3]); });
   spans = data.spans;
-  jobs = data.jobs.map(function (p) {
+  const enqueued = spans.map(function () { return 0; }), last = lanes.map(function () { return 0; });
+  jobs = data.jobs.map(function (p, index) {
+    const lane = lanes[p[0] || 0], at = enqueued[lane.clock] += p[2] || 0;
+    const started = p[3] === -1 ? null : at + (p[3] || 0);
     return {
-      lane: lanes[p[0]], row: p[1], enqueued: p[2], started: moment(p[3]), ended: moment(p[4]), state: states[p[5]],
-      number: p[6], thread: p[10], submitted: 0
+      index: index, lane: lane, row: p[1] || 0, enqueued: at, started: started,
+      ended: p[4] === -1 ? null : (started === null ? at : started) + (p[4] || 0),
+      state: states[p[10] || 0], number: last[lane.index] += p[5] || 0, thread: p[6] || 0, submitted: 0
     };
   });
   data.jobs.forEach(function (p, index) {
     const job = jobs[index];
-    job.index = index;
-    job.submitter = jobs[p[7]] || null;
-    job.behind = jobs[p[8]] || null;
-    job.completer = jobs[p[9]] || null;
+    function other(back) { return back ? jobs[index - back] : null; }
+    job.submitter = other(p[7]);
+    job.behind = other(p[8]);
+    job.completer = other(p[9]);
     if (job.submitter) job.submitter.submitted++;
   });
 }

@@ -13,10 +13,9 @@ public final class LiveTimeline: Sendable {
     private let bell: LiveSocket
     private let isStopped = Atomic<Bool>(false)
 
-    init(_ server: consuming LiveServer, bell: LiveSocket) throws(Failure) {
+    init(_ server: LiveServer, bell: LiveSocket) throws(Failure) {
         address = server.address
         self.bell = bell
-        let server = server
         guard let thread = SystemCalls.Thread({ server.run() }) else {
             server.close()
             throw Failure(call: "pthread_create", reason: "The system has no thread left")
@@ -54,6 +53,8 @@ extension Recorder {
     /// Serves the timeline of this recorder to browsers on this machine, while the program runs.
     ///
     /// ```swift
+    /// let recorder = Recorder()
+    /// let database = GlobalContext().serial(named: "database").observed(by: recorder)
     /// let live = try recorder.serve()
     /// print(live.address)              // open it in a browser
     /// ```

@@ -25,7 +25,11 @@ extension Recorder {
     ///   is the number of waiting jobs.
     /// - Pointing at a job, or selecting it by the arrow keys, shows its facts. Arrows lead from a
     ///   job to the jobs that it submitted.
-    /// - The wheel and the buttons zoom, and dragging moves. Below the lanes are the totals.
+    /// - Of a selected job the page says and paints where the time went until it had ended: its own
+    ///   run, the jobs in front of it, its submitter, and so on.
+    /// - The wheel and the buttons zoom, and dragging moves. Dragging with the shift key selects a
+    ///   range. Below the lanes are the totals of the range, or of everything.
+    /// - The page finds contexts and jobs by name, and its address keeps what is selected.
     public func timelineHTML(title: String = "Timeline") -> String {
         TimelinePage(recording: recording, title: title).html
     }

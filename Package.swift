@@ -27,8 +27,8 @@ let package = Package(
         .target(
             name: "ExecutionContextsObservation", dependencies: ["ExecutionContexts"],
             resources: [
-                "errors.js", "model.js", "drawing.js", "input.js", "selftest.js", "timeline.css",
-                "controls.html",
+                "errors.js", "model.js", "path.js", "totals.js", "drawing.js", "facts.js",
+                "input.js", "live.js", "selftest.js", "timeline.css", "controls.html",
             ].map { .embedInCode("Timeline/\($0)") }),
         // How simulations take jobs from the concurrency runtime.
         .target(name: "CSimulation"),

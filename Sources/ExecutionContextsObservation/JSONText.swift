@@ -39,13 +39,16 @@ enum JSONText {
         return safe
     }
 
-    /// Returns nanoseconds as microseconds, exactly.
+    /// Returns nanoseconds as microseconds, exactly and without needless zeros.
     static func microseconds(_ nanoseconds: Int64) -> String {
         let (whole, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
-        let digits = String(rest)
-        return (nanoseconds < 0 ? "-" : "") + "\(whole)."
-            + String(repeating: "0", count: 3 - digits.count)
-            + digits
+        var text = (nanoseconds < 0 ? "-" : "") + String(whole)
+        guard rest > 0 else { return text }
+        var digits = String(rest)
+        digits = String(repeating: "0", count: 3 - digits.count) + digits
+        while digits.hasSuffix("0") { digits.removeLast() }
+        text += "."
+        return text + digits
     }
 
     /// Returns a duration in the unit that suits it, with three digits.

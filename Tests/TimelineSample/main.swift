@@ -3,7 +3,8 @@ import ExecutionContexts
 import ExecutionContextsObservation
 import Foundation
 
-// Prints the page of a sample recording: `app`, `many`, `empty` or `names`.
+// Prints the page of a sample recording: `app`, `many`, `empty` or `names`. With a second argument,
+// `trace`, it prints the trace; a number is that of the jobs of `many`. `live` serves a page.
 
 /// Keeps a thread busy for about `microseconds`, as a job would.
 func compute(_ microseconds: Int) {
@@ -87,11 +88,42 @@ func names() -> Recorder {
     return recorder
 }
 
+/// Serves a program that never rests, in which a job stalls, until the standard input ends.
+func serve() throws {
+    let recorder = Recorder()
+    let requests = GlobalContext().limited(to: 2).named("requests").observed(by: recorder)
+    let database = GlobalContext().serial(named: "database").observed(by: recorder)
+    let screen = PoolContext().serial(named: "screen").observed(by: recorder)
+    let ticks = GlobalContext().schedule(every: .milliseconds(5)) {
+        requests.execute {
+            compute(200)
+            screen.execute { compute(100) }
+        }
+    }
+    let open = DispatchSemaphore(value: 0)
+    database.execute { open.wait() }
+    database.execute {}
+    let live = try recorder.serve(title: "A sample, live") { ["images waiting": 3] }
+    // At once, although it is a pipe that reads it.
+    FileHandle.standardOutput.write(Data((live.address + "\n").utf8))
+    while readLine() != nil {}
+    ticks.cancel()
+    live.stop()
+    open.signal()
+}
+
 let recorder: Recorder
 switch CommandLine.arguments.dropFirst().first {
-case "many": recorder = many(50_000)
+case "many": recorder = many(CommandLine.arguments.dropFirst(2).first.flatMap(Int.init) ?? 50_000)
+case "live":
+    try serve()
+    exit(0)
 case "empty": recorder = Recorder()
 case "names": recorder = names()
 default: recorder = app()
 }
-print(recorder.timelineHTML(title: "A sample <of> work"))
+if CommandLine.arguments.dropFirst(2).first == "trace" {
+    print(recorder.traceJSON())
+} else {
+    print(recorder.timelineHTML(title: "A sample <of> work"))
+}

@@ -3,12 +3,15 @@ internal import Foundation
 extension Recorder {
     /// Returns the recording as JSON text, a trace in the format of Chrome and Perfetto.
     ///
-    /// - Each time source is a process, so usually there is one.
-    /// - Each context is a thread of it, with one more thread for each row of jobs that ran in
-    ///   parallel.
-    /// - A job is a complete event with its facts as arguments. A hop from a job to a job that it
+    /// - Each thread has a lane, and a job is a complete event in it. Each time source is a process
+    ///   with threads of its own, so usually there is one.
+    /// - An `Async` and a wait are pairs of begin and end, which may overlap.
+    /// - Each context has a counter of its waiting jobs. A hop from a job to a job that it
     ///   submitted is a flow.
     /// - Moments are in microseconds, from the first one of their time source.
+    ///
+    /// Waits and counters are as fine as a thousandth of the recording, and of each context up to
+    /// four waits show at a time. `waited_us` of a job is exact, and each job has it.
     public func traceJSON() -> String { recording.trace }
 
     /// Writes `traceJSON()` to a file, whole or not at all.
@@ -22,7 +25,11 @@ extension Recorder {
     ///   is the number of waiting jobs.
     /// - Pointing at a job, or selecting it by the arrow keys, shows its facts. Arrows lead from a
     ///   job to the jobs that it submitted.
-    /// - The wheel and the buttons zoom, and dragging moves. Below the lanes are the totals.
+    /// - Of a selected job the page says and paints where the time went until it had ended: its own
+    ///   run, the jobs in front of it, its submitter, and so on.
+    /// - The wheel and the buttons zoom, and dragging moves. Dragging with the shift key selects a
+    ///   range. Below the lanes are the totals of the range, or of everything.
+    /// - The page finds contexts and jobs by name, and its address keeps what is selected.
     public func timelineHTML(title: String = "Timeline") -> String {
         TimelinePage(recording: recording, title: title).html
     }

@@ -98,7 +98,8 @@ public final class Recorder: ContextObserver {
         lock.withLock { unsafe ring.add(parts, of: job, isAsync: isAsync) }
     }
 
-    private func withRing<Result>(_ body: (inout RecorderRing) -> Result) -> Result {
+    /// Runs `body` under the lock; no user code may run in it (law 9).
+    func withRing<Result>(_ body: (inout RecorderRing) -> Result) -> Result {
         var result: Result?
         lock.withLock { result = unsafe body(&ring) }
         return result!
@@ -122,7 +123,12 @@ public final class Recorder: ContextObserver {
     public func clear() {
         let fresh = RecorderRing(capacity: capacity)
         // The old ring is freed outside of the lock.
-        _ = withRing { ring in exchange(&ring, with: fresh) }
+        _ = withRing { ring in
+            let generation = ring.generation + 1
+            let old = exchange(&ring, with: fresh)
+            ring.generation = generation
+            return old
+        }
     }
 
     // MARK: Reading

@@ -7,11 +7,15 @@ struct RecorderRing {
     let capacity: Int
     private(set) var lanes: [RecorderLane] = []
     private(set) var overwritten = 0
+    /// How many rings the recorder had before this one.
+    var generation = 0
+    /// The number of slots that were freed since the ring was made.
+    private(set) var freed = 0
 
     private let slots: Slots
     /// The index of the oldest event, and how many slots are in use from there on.
     private var first = 0
-    private var used = 0
+    private(set) var used = 0
     private var count = 0
     private var numbers: [RecorderLane: UInt32] = [:]
     /// A cache of the lanes of views that reported recently, to avoid a look-up of their names.
@@ -81,6 +85,7 @@ struct RecorderRing {
         let size = slots.count
         first = first + length < size ? first + length : first + length - size
         used -= length
+        freed += length
         count -= 1
         overwritten += 1
     }
@@ -112,14 +117,20 @@ struct RecorderRing {
     }
 
     /// Copies the events in order, into memory of their own, still packed.
-    func copy() -> [PackedEvent] {
-        unsafe [PackedEvent](unsafeUninitializedCapacity: used) { target, count in
-            let tail = min(used, slots.count - first)
+    func copy() -> [PackedEvent] { copy(from: 0, limit: used) }
+
+    /// Copies up to `limit` slots, from the one with the number `start` among those in use.
+    func copy(from start: Int, limit: Int) -> [PackedEvent] {
+        let total = min(limit, used - start)
+        let size = slots.count
+        let begin = first + start < size ? first + start : first + start - size
+        return unsafe [PackedEvent](unsafeUninitializedCapacity: total) { target, count in
+            let tail = min(total, size - begin)
             unsafe target.baseAddress?.initialize(
-                from: slots.memory.baseAddress.unsafelyUnwrapped + first, count: tail)
+                from: slots.memory.baseAddress.unsafelyUnwrapped + begin, count: tail)
             unsafe (target.baseAddress.map { unsafe $0 + tail })?.initialize(
-                from: slots.memory.baseAddress.unsafelyUnwrapped, count: used - tail)
-            count = used
+                from: slots.memory.baseAddress.unsafelyUnwrapped, count: total - tail)
+            count = total
         }
     }
 }

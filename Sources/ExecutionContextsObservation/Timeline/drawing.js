@@ -1,7 +1,9 @@
 const canvas = document.getElementById("view");
 const box = document.getElementById("box");
 const pen = canvas && canvas.getContext("2d");
-const view = { from: 0, span: total, width: 0, height: 0, pointed: null, chosen: null, drawn: 0, waits: false };
+const view = {
+  from: first, span: total, width: 0, height: 0, pointed: null, chosen: null, path: [], range: null, drawn: 0, waits: false
+};
 const margin = 10;
 const arrowLimit = 400;
 
@@ -48,9 +50,11 @@ function draw() {
   pen.clip();
   pen.translate(0, -box.scrollTop);
   drawGrid(ink);
+  drawRange(ink);
   for (const lane of lanes) {
-    if (lane.bottom >= box.scrollTop && lane.top - headline <= box.scrollTop + view.height) drawLane(lane, ink);
+    if (lane.isShown && lane.bottom >= box.scrollTop && lane.top - headline <= box.scrollTop + view.height) drawLane(lane, ink);
   }
+  drawPath(ink);
   drawHops(ink);
   if (view.chosen) mark(view.chosen, ink, 2);
   if (view.pointed && view.pointed !== view.chosen) mark(view.pointed, ink, 1.5);
@@ -99,7 +103,7 @@ function drawLane(lane, ink) {
   pen.font = "11px system-ui, sans-serif";
   pen.fillStyle = ink.faint;
   const kind = lane.isAsync ? "async" : lane.order.length + (lane.order.length === 1 ? " job" : " jobs");
-  pen.fillText(kind + (data.spans.length > 1 ? ", time source " + (lane.clock + 1) : ""), end + 8, lane.top - 6);
+  pen.fillText(kind + (spans.length > 1 ? ", time source " + (lane.clock + 1) : ""), end + 8, lane.top - 6);
   lane.rows.forEach(function (row) { drawRow(lane, row, colour, ink.paper); });
   drawNever(lane, ink);
   drawDepth(lane, ink);
@@ -115,7 +119,7 @@ function drawRow(lane, row, colour, paper) {
     if (right < 0 || (right <= painted && n > first)) continue;
     const from = Math.max(left, painted), width = Math.max(1, right - from);
     pen.fillStyle = colour;
-    pen.globalAlpha = job.state === "running" ? 0.45 : lane.isAsync ? 0.6 : 1;
+    pen.globalAlpha = !isShown(job) ? 0.12 : job.state === "running" ? 0.45 : lane.isAsync ? 0.6 : 1;
     pen.fillRect(from, rowTop(job), width > 4 ? width - 0.6 : width, tall);
     pen.globalAlpha = 1;
     painted = Math.max(left + 1, right);
@@ -169,7 +173,7 @@ function drawHops(ink) {
   const isOn = document.getElementById("hops").checked;
   const focus = view.pointed || view.chosen;
   let visible = hops.filter(function (h) {
-    return h.arrived >= view.from && h.left <= view.from + view.span
+    return h.from.lane.isShown && h.to.lane.isShown && (!filter || isShown(h.from) || isShown(h.to)) && h.arrived >= view.from && h.left <= view.from + view.span
       && Math.max(rowMiddle(h.from), rowMiddle(h.to)) >= box.scrollTop
       && Math.min(rowMiddle(h.from), rowMiddle(h.to)) <= box.scrollTop + view.height;
   });
@@ -202,9 +206,36 @@ function arrow(hop, ink, isStrong, usual) {
   pen.lineWidth = 1;
 }
 
+/// Draws the selected range of time.
+function drawRange(ink) {
+  if (!view.range) return;
+  const left = x(view.range.from), right = x(view.range.until);
+  pen.globalAlpha = 0.13;
+  pen.fillStyle = ink.chosen;
+  pen.fillRect(left, box.scrollTop, Math.max(1, right - left), view.height + axis);
+  pen.globalAlpha = 1;
+}
+
+/// Underlines what led to the end of the selected job, and joins its parts.
+function drawPath(ink) {
+  pen.fillStyle = pen.strokeStyle = ink.chosen;
+  let last = null;
+  for (const part of view.path) {
+    if (!part.job.lane.isShown) continue;
+    const y = rowTop(part.job) + part.job.lane.rowHeight - 4, left = x(part.from), right = x(part.until);
+    if (part.how === "ran" || part.how === "was open" || part.how.endsWith("in front")) {
+      pen.fillRect(left, y, Math.max(1, right - left), 3);
+    }
+    if (last !== null && last !== y) {
+      pen.fillRect(left - 0.5, Math.min(last, y), 1, Math.abs(last - y) + 3);
+    }
+    last = y;
+  }
+}
+
 /// Draws a frame around a job, and how long it waited.
 function mark(job, ink, width) {
-  const top = rowTop(job), tall = lanes[job.lane].rowHeight;
+  const top = rowTop(job), tall = job.lane.rowHeight;
   pen.strokeStyle = ink.chosen;
   pen.lineWidth = width;
   const left = x(beginOf(job));

@@ -1,8 +1,7 @@
-const tip = document.getElementById("tip");
-
 function look(from, span) {
   view.span = Math.min(total, Math.max(50, span));
-  view.from = Math.min(Math.max(0, from), total - view.span);
+  view.from = Math.min(Math.max(first, from), first + total - view.span);
+  remember();
   show();
 }
 
@@ -18,7 +17,7 @@ function move(pixels) { look(view.from + pixels / (view.width - 2 * margin) * vi
 function jobAt(left, top) {
   const y = top + box.scrollTop;
   if (top < axis) return null;
-  const lane = lanes.find(function (l) { return y >= l.top && y < l.stripTop; });
+  const lane = lanes.find(function (l) { return l.isShown && y >= l.top && y < l.stripTop; });
   if (!lane) return null;
   const row = lane.rows[Math.floor((y - lane.top) / lane.rowHeight)] || lane.never;
   const time = timeAt(left);
@@ -31,65 +30,17 @@ function jobAt(left, top) {
   return best;
 }
 
-function showFacts(element, job) {
-  element.replaceChildren();
-  if (!job) return;
-  const lane = lanes[job.lane], list = document.createElement("dl"), name = document.createElement("strong");
-  name.textContent = nameOf(job);
-  function addFact(term, words) {
-    const dt = document.createElement("dt"), dd = document.createElement("dd");
-    dt.textContent = term;
-    dd.textContent = words;
-    list.append(dt, dd);
-  }
-  addFact("State", job.state);
-  addFact(lane.isAsync ? "Made" : "Submitted", "at " + inWords(job.enqueued)
-    + (job.submitter >= 0 ? " by " + nameOf(jobs[job.submitter]) : ""));
-  if (!lane.isAsync) {
-    addFact("Waited", inWords((job.started >= 0 ? job.started : endOf(job)) - job.enqueued)
-      + (job.behind >= 0 ? ", behind " + nameOf(jobs[job.behind]) : ""));
-  }
-  if (job.started >= 0) {
-    const lasted = inWords(endOf(job) - job.started);
-    addFact(lane.isAsync ? "Took" : "Ran", lasted + (job.ended < 0 ? " so far" : "") + ", thread " + job.thread);
-  }
-  if (job.completer >= 0) addFact("Completed", "by " + nameOf(jobs[job.completer]));
-  if (job.submittedCount > 0) addFact("Submitted", job.submittedCount + (job.submittedCount === 1 ? " job" : " jobs"));
-  element.append(name, list);
-}
-
-function point(job, left, top) {
-  if (job !== view.pointed) { view.pointed = job; showFacts(tip, job); show(); }
-  tip.hidden = !job;
-  if (!job) return;
-  const frame = canvas.getBoundingClientRect();
-  const wide = tip.offsetWidth, tall = tip.offsetHeight;
-  const beside = frame.left + left + 16, below = frame.top + top + 18;
-  tip.style.left = Math.max(4, Math.min(beside, window.innerWidth - wide - 4)) + "px";
-  tip.style.top = Math.max(4, below + tall > window.innerHeight ? below - tall - 34 : below) + "px";
-}
-
-function choose(job) {
-  view.chosen = job;
-  showFacts(document.getElementById("facts"), job);
-  if (job) {
-    const from = beginOf(job), until = endOf(job);
-    if (from < view.from || from > view.from + view.span) look((from + until) / 2 - view.span / 2, view.span);
-    const top = rowTop(job);
-    if (top < box.scrollTop + axis) box.scrollTop = top - axis - headline;
-    if (top > box.scrollTop + view.height - 20) box.scrollTop = top - view.height + 40;
-  }
-  show();
-}
-
 // Selects the neighbour in a lane, or the job of the next lane that is nearest in time.
 function step(along, across) {
   const now = view.chosen;
-  if (!now) return choose(lanes.find(function (l) { return l.order.length > 0; }).order[0]);
-  const order = lanes[now.lane].order;
+  if (!now) {
+    const lane = lanes.find(function (l) { return l.isShown && l.order.length > 0; });
+    return lane && choose(lane.order.find(isShown));
+  }
+  const order = now.lane.order.filter(isShown);
   if (along) return choose(order[Math.min(order.length - 1, Math.max(0, order.indexOf(now) + along))]);
-  for (let n = now.lane + across; n >= 0 && n < lanes.length; n += across) {
-    const other = lanes[n].order;
+  for (let n = now.lane.index + across; n >= 0 && n < lanes.length; n += across) {
+    const other = lanes[n].isShown ? lanes[n].order.filter(isShown) : [];
     if (other.length === 0) continue;
     const index = firstIndex(other, function (p) { return beginOf(p) >= beginOf(now); });
     return choose(other[Math.min(index, other.length - 1)]);
@@ -100,12 +51,72 @@ const keys = {
   ArrowLeft: function () { step(-1, 0); }, ArrowRight: function () { step(1, 0); },
   ArrowUp: function () { step(0, -1); }, ArrowDown: function () { step(0, 1); },
   "+": function () { zoom(0.5); }, "=": function () { zoom(0.5); }, "-": function () { zoom(2); },
-  "0": function () { look(0, total); }, Escape: function () { choose(null); point(null); }
+  "0": function () { look(first, total); }, "/": function () { find.focus(); },
+  f: function () { lookAt(view.chosen); }, r: function () { selectVisible(); },
+  Escape: function () { selectRange(null); choose(null); point(null); }
 };
+
+/// Zooms to a job, with as much around it.
+function lookAt(job) {
+  if (!job) return;
+  const from = job.enqueued, span = Math.max(50, endOf(job) - from);
+  look(from - span / 2, span * 2);
+}
+
+// MARK: - The range and the filter
+
+const find = document.getElementById("find");
+const rangeButton = document.getElementById("range");
+
+function selectRange(range) {
+  view.range = range;
+  showTotals();
+  remember();
+  show();
+}
+function selectVisible() { selectRange({ from: view.from, until: view.from + view.span }); }
+
+function setFilter(words) {
+  find.value = words;
+  filter = words.trim().toLowerCase();
+  arrange();
+  showTotals();
+  remember();
+  fit();
+}
+
+// MARK: - The address
+
+/// Keeps what is shown in the address, so that it can be passed on. The jobs of a live page go.
+function remember() {
+  if (isLive || !view.isReady) return;
+  const words = [];
+  if (view.span < total) words.push("view=" + Math.round(view.from) + "," + Math.round(view.span));
+  if (view.chosen) words.push("job=" + view.chosen.index);
+  if (view.range) words.push("range=" + Math.round(view.range.from) + "," + Math.round(view.range.until));
+  if (filter) words.push("find=" + encodeURIComponent(filter));
+  clearTimeout(view.timer);
+  view.timer = setTimeout(function () { history.replaceState(null, "", "#" + words.join("&")); }, 100);
+}
+
+function recall() {
+  const known = new URLSearchParams(location.hash.slice(1));
+  function numbers(name) {
+    const found = (known.get(name) || "").split(",").map(Number);
+    return found.length === 2 && found.every(Number.isFinite) && known.get(name) ? found : null;
+  }
+  const range = numbers("range"), seen = numbers("view");
+  if (known.get("find")) setFilter(known.get("find"));
+  if (range) selectRange({ from: range[0], until: range[1] });
+  if (known.get("job") && jobs[known.get("job")]) choose(jobs[known.get("job")]);
+  if (seen) look(seen[0], seen[1]);
+}
 
 // The pointers that are down: one moves, two zoom.
 const down = new Map();
 let wasMoved = 0;
+// Where a range was begun, by the button or with the shift key.
+let rangeFrom = null;
 
 function position(event) {
   const frame = canvas.getBoundingClientRect();
@@ -114,7 +125,11 @@ function position(event) {
 
 function dragged(event) {
   const before = down.get(event.pointerId), now = position(event);
-  if (down.size === 2) {
+  if (rangeFrom !== null) {
+    const times = [rangeFrom, timeAt(now.x)].sort(function (a, b) { return a - b; });
+    view.range = { from: times[0], until: times[1] };
+    show();
+  } else if (down.size === 2) {
     const other = [...down].find(function (entry) { return entry[0] !== event.pointerId; })[1];
     const then = Math.max(20, Math.abs(before.x - other.x)), apart = Math.max(20, Math.abs(now.x - other.x));
     zoom(then / apart, (now.x + other.x) / 2);
@@ -129,21 +144,37 @@ function dragged(event) {
 function listen() {
   document.getElementById("in").onclick = function () { zoom(0.5); };
   document.getElementById("out").onclick = function () { zoom(2); };
-  document.getElementById("all").onclick = function () { look(0, total); };
+  document.getElementById("all").onclick = function () { look(first, total); };
   document.getElementById("hops").onchange = show;
   canvas.addEventListener("wheel", function (event) {
     event.preventDefault();
     const across = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
     if (across) move(event.deltaX || event.deltaY); else zoom(Math.exp(event.deltaY * 0.002), position(event).x);
   }, { passive: false });
-  canvas.addEventListener("pointerdown", function (event) { wasMoved = 0; down.set(event.pointerId, position(event)); });
+  find.oninput = function () { setFilter(find.value); };
+  find.onkeydown = function (event) {
+    if (event.key === "Escape") setFilter("");
+    if (event.key === "Enter") step(1, 0);
+  };
+  rangeButton.onclick = function () {
+    const isOn = rangeButton.getAttribute("aria-pressed") === "true";
+    if (isOn) selectRange(null);
+    rangeButton.setAttribute("aria-pressed", !isOn);
+  };
+  canvas.addEventListener("pointerdown", function (event) {
+    wasMoved = 0;
+    const at = position(event);
+    down.set(event.pointerId, at);
+    rangeFrom = event.shiftKey || rangeButton.getAttribute("aria-pressed") === "true" ? timeAt(at.x) : null;
+  });
   window.addEventListener("pointermove", function (event) { if (down.has(event.pointerId)) dragged(event); });
   for (const end of ["pointerup", "pointercancel"]) {
     window.addEventListener(end, function (event) {
-      if (down.delete(event.pointerId) && end === "pointerup" && wasMoved < 4) {
-        const at = position(event);
-        choose(jobAt(at.x, at.y));
-      }
+      if (!down.delete(event.pointerId)) return;
+      const at = position(event);
+      if (end === "pointerup" && wasMoved < 4) choose(jobAt(at.x, at.y));
+      else if (rangeFrom !== null) selectRange(view.range);
+      rangeFrom = null;
     });
   }
   canvas.addEventListener("pointermove", function (event) {
@@ -160,6 +191,9 @@ function listen() {
   box.addEventListener("scroll", show);
   window.addEventListener("resize", fit);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  showTotals();
   fit();
+  recall();
+  view.isReady = true;
 }
 if (canvas) listen();

@@ -1,38 +1,71 @@
 "use strict";
 const root = document.documentElement;
-const data = JSON.parse(document.getElementById("data").textContent);
-const states = ["waiting", "running", "finished", "abandoned"];
+const isLive = "live" in root.dataset;
 
-const jobs = data.jobs.map(function (p, index) {
-  return {
-    index: index, lane: p[0], row: p[1], enqueued: p[2], started: p[3], ended: p[4], state: states[p[5]],
-    number: p[6], submitter: p[7], behind: p[8], completer: p[9], thread: p[10], submittedCount: 0
-  };
-});
-const lanes = data.lanes.map(function (l, index) {
-  return { index: index, name: l[0], clock: l[1], isAsync: l[2] === 1, rows: [], never: [], count: l[3] };
-});
-const total = Math.max(1, ...data.spans);
+// The model: the lanes with their jobs, and how long each time source lasts. A job that has not
+// started or ended has null there, and so has one without a submitter.
+let lanes = [], jobs = [], hops = [], spans = [], first = 0, total = 1, height = 0, filter = "";
+
+/// The jobs of the file, as objects that refer to each other: TimelineNumbers.swift has the places.
+function readFile(data) {
+  const states = ["finished", "waiting", "running", "abandoned"];
+  lanes = data.lanes.map(function (l, index) { return newLane(index, l[0], l[1], l[2] === 1, l[3]); });
+  spans = data.spans;
+  const enqueued = spans.map(function () { return 0; }), last = lanes.map(function () { return 0; });
+  jobs = data.jobs.map(function (p, index) {
+    const lane = lanes[p[0] || 0], at = enqueued[lane.clock] += p[2] || 0;
+    const started = p[3] === -1 ? null : at + (p[3] || 0);
+    return {
+      index: index, lane: lane, row: p[1] || 0, enqueued: at, started: started,
+      ended: p[4] === -1 ? null : (started === null ? at : started) + (p[4] || 0),
+      state: states[p[10] || 0], number: last[lane.index] += p[5] || 0, thread: p[6] || 0, submitted: 0
+    };
+  });
+  data.jobs.forEach(function (p, index) {
+    const job = jobs[index];
+    function other(back) { return back ? jobs[index - back] : null; }
+    job.submitter = other(p[7]);
+    job.behind = other(p[8]);
+    job.completer = other(p[9]);
+    if (job.submitter) job.submitter.submitted++;
+  });
+}
+function newLane(index, name, clock, isAsync, count) {
+  return { index: index, name: name, clock: clock, isAsync: isAsync, count: count };
+}
 
 // A job that has not ended lasts until the last moment of its time source.
-function endOf(job) { return job.ended >= 0 ? job.ended : data.spans[lanes[job.lane].clock]; }
-function beginOf(job) { return job.started >= 0 ? job.started : job.enqueued; }
-function nameOf(job) {
-  const lane = lanes[job.lane];
-  return lane.isAsync ? lane.name : lane.name + " #" + job.number;
-}
+function endOf(job) { return job.ended !== null ? job.ended : spans[job.lane.clock]; }
+function beginOf(job) { return job.started !== null ? job.started : job.enqueued; }
+function startOf(job) { return job.started !== null ? job.started : endOf(job); }
+function nameOf(job) { return job.lane.isAsync ? job.lane.name : job.lane.name + " #" + job.number; }
+function isShown(job) { return job.lane.isShown && (job.lane.isFound || nameOf(job).toLowerCase().includes(filter)); }
 
-// Each row is sorted by time, so that a binary search finds what is visible.
-for (const lane of lanes) for (let row = 0; row < lane.count; row++) lane.rows.push([]);
-for (const job of jobs) {
-  const lane = lanes[job.lane];
-  (job.started >= 0 ? lane.rows[job.row] : lane.never).push(job);
-  if (job.submitter >= 0) jobs[job.submitter].submittedCount++;
-}
-for (const lane of lanes) {
-  for (const row of lane.rows.concat([lane.never])) row.sort(function (a, b) { return beginOf(a) - beginOf(b); });
-  lane.order = lane.rows.flat().concat(lane.never).sort(function (a, b) { return beginOf(a) - beginOf(b); });
-  lane.depth = depthOf(lane);
+/// Arranges the jobs: rows sorted by time, so that a binary search finds what is visible.
+function build() {
+  function byBegin(a, b) { return beginOf(a) - beginOf(b); }
+  total = Math.max(1, ...spans.map(function (end) { return end - first; }));
+  for (const lane of lanes) {
+    lane.rows = [];
+    for (let row = 0; row < lane.count; row++) lane.rows.push([]);
+    lane.never = [];
+    lane.order = [];
+  }
+  for (const job of jobs) {
+    (job.started !== null ? job.lane.rows[job.row] : job.lane.never).push(job);
+    job.lane.order.push(job);
+  }
+  for (const lane of lanes) {
+    for (const list of lane.rows.concat([lane.never, lane.order])) list.sort(byBegin);
+    lane.ended = lane.order.filter(function (job) { return job.ended !== null && job.started !== null; });
+    lane.ended.sort(function (a, b) { return a.ended - b.ended; });
+    lane.depth = depthOf(lane);
+  }
+  findHops();
+  arrange();
+  root.dataset.jobs = jobs.length;
+  root.dataset.lanes = lanes.length;
+  root.dataset.hops = hops.length;
 }
 
 /// The number of waiting jobs as a step function: moments, and the number from each of them
@@ -41,7 +74,7 @@ function depthOf(lane) {
   const steps = [];
   for (const job of lane.order) {
     if (lane.isAsync) break;
-    const until = job.started >= 0 ? job.started : endOf(job);
+    const until = startOf(job);
     if (until > job.enqueued) steps.push([job.enqueued, 1], [until, -1]);
   }
   steps.sort(function (a, b) { return a[0] - b[0] || a[1] - b[1]; });
@@ -58,35 +91,39 @@ function depthOf(lane) {
 
 // An arrow leads to a job from its submitter, and to an async also from the job that
 // completed it.
-const hops = [];
-for (const job of jobs) {
-  const to = lanes[job.lane];
-  function hop(other, left, arrived) {
-    if (other < 0 || arrived < 0) return;
-    const from = jobs[other];
-    if (from.started < 0 || lanes[from.lane].clock !== to.clock) return;
+function findHops() {
+  hops = [];
+  function hop(from, job, left, arrived) {
+    if (!from || from.started === null || arrived === null || from.lane.clock !== job.lane.clock) return;
     hops.push({ from: from, to: job, left: left, arrived: arrived });
   }
-  hop(job.submitter, job.enqueued, job.started);
-  hop(job.completer, job.ended, job.ended);
+  for (const job of jobs) {
+    hop(job.submitter, job, job.enqueued, job.started);
+    hop(job.completer, job, job.ended, job.ended);
+  }
 }
 
 // The layout of the lanes: the name, the rows, the strip of the waiting jobs.
 const axis = 24, headline = 20, strip = 14, gap = 8;
-let height = axis;
-for (const lane of lanes) {
-  const rows = lane.count + (lane.never.length > 0 ? 1 : 0);
-  lane.rowHeight = rows <= 10 ? 17 : Math.max(4, Math.floor(170 / rows));
-  lane.top = height + headline;
-  lane.stripTop = lane.top + rows * lane.rowHeight + 1;
-  lane.bottom = lane.stripTop + (lane.depth.most > 0 ? strip : 0) + gap;
-  height = lane.bottom;
+
+/// Places the lanes that the filter finds, or that have a job that it finds.
+function arrange() {
+  height = axis;
+  for (const lane of lanes) {
+    lane.isFound = lane.name.toLowerCase().includes(filter);
+    lane.isShown = lane.isFound || lane.order.some(function (job) { return nameOf(job).toLowerCase().includes(filter); });
+    const rows = lane.count + (lane.never.length > 0 ? 1 : 0);
+    lane.rowHeight = rows <= 10 ? 17 : Math.max(4, Math.floor(170 / rows));
+    lane.top = height + headline;
+    lane.stripTop = lane.top + rows * lane.rowHeight + 1;
+    lane.bottom = lane.stripTop + (lane.depth.most > 0 ? strip : 0) + gap;
+    if (lane.isShown) height = lane.bottom;
+  }
 }
 function rowTop(job) {
-  const lane = lanes[job.lane];
-  return lane.top + (job.started >= 0 ? job.row : lane.count) * lane.rowHeight;
+  return job.lane.top + (job.started !== null ? job.row : job.lane.count) * job.lane.rowHeight;
 }
-function rowMiddle(job) { return rowTop(job) + lanes[job.lane].rowHeight / 2; }
+function rowMiddle(job) { return rowTop(job) + job.lane.rowHeight / 2; }
 
 /// The first index of a sorted list at which `isAfter` is true.
 function firstIndex(list, isAfter) {
@@ -104,6 +141,5 @@ function inWords(nanoseconds) {
   return Number((nanoseconds / unit[0]).toPrecision(4)) + " " + unit[1];
 }
 
-root.dataset.jobs = jobs.length;
-root.dataset.lanes = lanes.length;
-root.dataset.hops = hops.length;
+readFile(JSON.parse(document.getElementById("data").textContent));
+build();

@@ -34,6 +34,8 @@ int pthread_attr_setdetachstate(pthread_attr_t *_Nonnull, int);
 int pthread_attr_setstacksize(pthread_attr_t *_Nonnull, size_t);
 int pthread_create(pthread_t _Nullable *_Nonnull, const pthread_attr_t *_Nullable,
                    void *_Nullable (*_Nonnull)(void *_Nullable), void *_Nullable);
+int pthread_join(pthread_t _Nonnull, void *_Nullable *_Nullable);
+int pthread_detach(pthread_t _Nonnull);
 int pthread_setname_np(const char *_Nonnull);
 int pthread_key_delete(pthread_key_t);
 int pthread_equal(pthread_t _Nullable, pthread_t _Nullable);

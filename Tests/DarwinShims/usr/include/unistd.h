@@ -3,6 +3,7 @@ unsigned int sleep(unsigned int);
 int usleep(unsigned int);
 int getpid(void);
 int close(int);
+int pipe(int [2]);
 int isatty(int);
 long read(int, void *, unsigned long);
 long write(int, const void *, unsigned long);

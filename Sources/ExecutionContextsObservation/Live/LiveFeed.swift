@@ -1,0 +1,78 @@
+internal import ExecutionContexts
+
+/// What one client has been sent of a recording, and the next message to it.
+///
+/// A message is JSON; `live.js` reads it. Instants are nanoseconds since the first event of their
+/// time source that the client got.
+struct LiveFeed {
+    private var cursor = RecorderCursor()
+    private var lanes: [RecorderLane] = []
+    private var clocks: [ObjectIdentifier] = []
+    private var origins: [Int64?] = []
+
+    /// The next message, and whether the recorder has no more events at present.
+    mutating func next(
+        from recorder: Recorder, _ figures: [String: Int], _ now: ContextInstant
+    ) -> (message: [UInt8], isLast: Bool) {
+        let batch = recorder.next(&cursor)
+        var parts: [String] = []
+        if batch.isFirst {
+            self = LiveFeed(cursor: cursor)
+            parts.append("\"first\":true")
+        }
+        if batch.missed > 0 { parts.append("\"missed\":\(batch.missed)") }
+        if recorder.isPaused { parts.append("\"paused\":true") }
+        let names = batch.lanes[lanes.count...].map { lane in
+            let clock = clocks.firstIndex(of: lane.timeSource) ?? clocks.count
+            if clock == clocks.count {
+                clocks.append(lane.timeSource)
+                origins.append(nil)
+            }
+            lanes.append(lane)
+            return "[\(JSONText.quoted(lane.name)),\(clock),\(lane.isAsync ? 1 : 0)]"
+        }
+        if !names.isEmpty { parts.append("\"lanes\":[\(names.joined(separator: ","))]") }
+        let events = batch.entries.map { numbers($0) }
+        if !events.isEmpty { parts.append("\"events\":[\(events.joined(separator: ","))]") }
+        let figures = figures.sorted { $0.key < $1.key }.map {
+            "\(JSONText.quoted($0.key)):\($0.value)"
+        }
+        parts.append("\"figures\":{\(figures.joined(separator: ","))}")
+        parts.append("\"now\":[\(moments(now).joined(separator: ","))]")
+        return (Array("data: {\(parts.joined(separator: ","))}\n\n".utf8), batch.isLast)
+    }
+
+    private init(cursor: RecorderCursor) { self.cursor = cursor }
+
+    init() {}
+
+    /// The present of each time source. It is known of the system's time only.
+    private func moments(_ now: ContextInstant) -> [String] {
+        zip(clocks, origins).map { clock, origin in
+            guard let origin, clock == SystemTime.shared.identity else { return "null" }
+            return "\(now.nanoseconds - origin)"
+        }
+    }
+
+    private mutating func numbers(_ entry: RecorderEntry) -> String {
+        let lane = Int(entry.lane)
+        let clock = clocks.firstIndex(of: lanes[lane].timeSource) ?? 0
+        let origin = origins[clock] ?? entry.enqueued
+        origins[clock] = origin
+        let (submitter, completer) = (entry.submitter, entry.completer)
+        return "[\(entry.kind.rawValue),\(lane),\(entry.job.view),\(entry.job.job),"
+            + "\(entry.enqueued &- origin),\(entry.started &- origin),\(entry.ended &- origin),"
+            + "\(entry.thread),\(submitter?.view ?? 0),\(submitter?.job ?? 0),"
+            + "\(completer?.view ?? 0),\(completer?.job ?? 0)]"
+    }
+
+    /// What the shared pool is doing, once it has been used.
+    static var poolFigures: [String: Int] {
+        let pool = PoolContext().statistics
+        guard pool.begun > 0 else { return [:] }
+        return [
+            "pool: workers": pool.workers, "pool: running": pool.active - pool.waiting,
+            "pool: blocked": pool.waiting, "pool: pending": pool.pending,
+        ]
+    }
+}

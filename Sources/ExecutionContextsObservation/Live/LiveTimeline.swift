@@ -1,0 +1,84 @@
+internal import ExecutionContexts
+internal import Foundation
+internal import Synchronization
+
+/// A timeline that a browser on this machine shows while the program runs: see `Recorder.serve`.
+///
+/// It is served until `stop()`, and at the latest until this value is released.
+public final class LiveTimeline: Sendable {
+    /// The address of the page, with a random token in its path: it is the key to the recording.
+    public let address: String
+    private let thread: SystemCalls.Thread
+    /// The end of a pipe whose other end the server polls. The server closes both.
+    private let bell: LiveSocket
+    private let isStopped = Atomic<Bool>(false)
+
+    init(_ server: LiveServer, bell: LiveSocket) throws(Failure) {
+        address = server.address
+        self.bell = bell
+        guard let thread = SystemCalls.Thread({ server.run() }) else {
+            server.close()
+            throw Failure(call: "pthread_create", reason: "The system has no thread left")
+        }
+        self.thread = thread
+    }
+
+    deinit { stop() }
+
+    /// Ends all connections, and returns once the thread and the sockets of the timeline are gone.
+    ///
+    /// A counter that is being read is waited for. A call from such a counter does not wait, and
+    /// neither does a second call.
+    public func stop() {
+        // Relaxed: the pipe orders what comes before with what the server does then.
+        guard !isStopped.exchange(true, ordering: .relaxed) else { return }
+        bell.writeByte()
+        if thread.isCurrent { thread.detach() } else { thread.join() }
+    }
+
+    /// Why a timeline could not be served.
+    public struct Failure: Error, Hashable, CustomStringConvertible {
+        /// The system call that failed.
+        public let call: String
+        /// The system's words for it.
+        public let reason: String
+
+        public var description: String {
+            "The timeline cannot be served: \(call) failed. \(reason)."
+        }
+    }
+}
+
+extension Recorder {
+    /// Serves the timeline of this recorder to browsers on this machine, while the program runs.
+    ///
+    /// ```swift
+    /// let recorder = Recorder()
+    /// let database = GlobalContext().serial(named: "database").observed(by: recorder)
+    /// let live = try recorder.serve()
+    /// print(live.address)              // open it in a browser
+    /// ```
+    ///
+    /// The page is that of `timelineHTML`, and moves on: it shows the last seconds, each job that
+    /// has stalled, and `counters`. It can be paused, and it changes nothing in the program.
+    ///
+    /// - Only this machine can connect, and only with the random token in the address. Anything
+    ///   else is refused.
+    /// - One thread serves all browsers. It takes events from the recorder as a browser takes them,
+    ///   so a slow browser misses events, and the program never waits for one.
+    /// - Without a browser it costs a thread that sleeps. At most sixteen connect at a time.
+    ///
+    /// `counters` is called a few times a second, on the thread of the timeline, while a browser is
+    /// connected. The page also counts the workers and the pending jobs of the shared pool, once it
+    /// is used.
+    ///
+    /// Throws a `LiveTimeline.Failure` if the port is in use. By default the system chooses one.
+    public func serve(
+        port: UInt16 = 0, title: String = "Timeline",
+        counters: @escaping @Sendable () -> [String: Int] = { [:] }
+    ) throws -> LiveTimeline {
+        let (server, bell) = try LiveServer.listening(
+            to: self, port: port, title: title, counters: counters)
+        return try LiveTimeline(server, bell: bell)
+    }
+}

@@ -1,0 +1,58 @@
+internal import ExecutionContexts
+
+/// How far a reader that follows a recorder has read.
+struct RecorderCursor {
+    /// Which ring it reads: a recorder that is cleared has another one.
+    fileprivate var generation = -1
+    /// The number of slots, and of events, before the next one, counted from the first ever.
+    fileprivate var slot = 0
+    fileprivate var event = 0
+}
+
+/// What a reader that follows a recorder gets at a time.
+struct RecorderBatch {
+    fileprivate(set) var entries: [RecorderEntry] = []
+    fileprivate(set) var lanes: [RecorderLane] = []
+    /// Whether the reader must forget what it has read before.
+    fileprivate(set) var isFirst = false
+    /// How many events were overwritten before the reader came to them.
+    fileprivate(set) var missed = 0
+    /// Whether there is no more at present.
+    fileprivate(set) var isLast = true
+}
+
+extension Recorder {
+    /// Reads the next events. The lock is held while at most `limit` slots are copied.
+    func next(_ cursor: inout RecorderCursor, limit: Int = 1_024) -> RecorderBatch {
+        var parts: [PackedEvent] = []
+        var batch = withRing { $0.next(&cursor, limit: max(limit, 3), &parts) }
+        var index = 0
+        // The last event may be cut off, and is read the next time.
+        while index < parts.count, index + parts[index].length <= parts.count {
+            batch.entries.append(PackedEvent.unpacked(parts, at: index))
+            index += parts[index].length
+        }
+        cursor.slot += index
+        cursor.event += batch.entries.count
+        return batch
+    }
+}
+
+extension RecorderRing {
+    fileprivate func next(
+        _ cursor: inout RecorderCursor, limit: Int, _ parts: inout [PackedEvent]
+    ) -> RecorderBatch {
+        var batch = RecorderBatch()
+        batch.lanes = lanes
+        if cursor.generation != generation {
+            batch.isFirst = true
+            cursor = RecorderCursor(generation: generation, slot: freed, event: overwritten)
+        } else if cursor.slot < freed {
+            batch.missed = overwritten - cursor.event
+            (cursor.slot, cursor.event) = (freed, overwritten)
+        }
+        parts = copy(from: cursor.slot - freed, limit: limit)
+        batch.isLast = cursor.slot - freed + parts.count == used
+        return batch
+    }
+}

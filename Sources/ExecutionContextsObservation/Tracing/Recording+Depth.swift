@@ -1,0 +1,62 @@
+internal import ExecutionContexts
+
+extension Recording {
+    /// Adds the number of waiting jobs of a context as a counter.
+    ///
+    /// Of each thousandth of the recording it has the greatest value and the last one, which is
+    /// what a screen can show.
+    func addDepth(_ lane: Int, of members: [Int], _ events: inout [TraceEvent]) {
+        let steps = depthSteps(of: members)
+        guard !steps.isEmpty else { return }
+        let span = spans[lanes[lane].clock]
+        let width = max((span.upperBound - span.lowerBound) / 1_000, 1)
+        let shared =
+            "\"name\":\(JSONText.quoted("\(lanes[lane].name) waiting")),"
+            + "\"pid\":\(lanes[lane].clock + 1)"
+        func add(_ step: DepthStep) {
+            events.append(
+                TraceEvent(.counter, step.instant, "\(shared),\"args\":{\"jobs\":\(step.count)}"))
+        }
+        var index = 0
+        while index < steps.count {
+            var (greatest, last) = (steps[index], steps[index])
+            let part = last.instant / width
+            while index < steps.count, steps[index].instant / width == part {
+                last = steps[index]
+                if last.count > greatest.count { greatest = last }
+                index += 1
+            }
+            if greatest.instant < last.instant { add(greatest) }
+            add(last)
+        }
+    }
+
+    private struct DepthStep {
+        let instant: Int64
+        var count: Int
+    }
+
+    /// The number of waiting jobs from each instant on at which it changes.
+    private func depthSteps(of members: [Int]) -> [DepthStep] {
+        var changes: [(instant: Int64, by: Int)] = []
+        for index in members {
+            let facts = jobs[index].facts
+            let from = since(facts.enqueued, index)
+            let until = (facts.started ?? facts.ended).map { since($0, index) }
+            guard until != from else { continue }
+            changes.append((from, 1))
+            if let until { changes.append((until, -1)) }
+        }
+        changes.sort { $0.instant < $1.instant }
+        var steps: [DepthStep] = []
+        for change in changes {
+            let count = (steps.last?.count ?? 0) + change.by
+            if steps.last?.instant == change.instant {
+                steps[steps.count - 1].count = count
+            } else {
+                steps.append(DepthStep(instant: change.instant, count: count))
+            }
+        }
+        return steps
+    }
+}

@@ -46,8 +46,8 @@ void ecs_discard(ecs_dispatch_job job) {
 
 // The thread sanitizer has its own functions for these, which must see each use.
 #if !__has_feature(thread_sanitizer)
-// The definition of a function of Dispatch, also under a name of its own: a program that defines the
-// function itself may go on to this one.
+// The definition of a function of Dispatch, also under a name of its own: a program that defines
+// the function itself may go on to this one.
 #define DOOR(result, name, parameters)                                                         \
     result ecs_door_##name parameters;                                                         \
     __attribute__((weak, alias("ecs_door_" #name))) result name parameters;                    \

@@ -94,8 +94,8 @@ final class DispatchQueues {
     /// Whether something waits for a group that is not empty.
     var hasNotifications: Bool { !notifications.isEmpty }
 
-    /// Keeps the queues that are suspended when a schedule fails: Dispatch refuses to free them, and
-    /// a thread that would resume them may never go on. A suspended queue has references.
+    /// Keeps the queues that are suspended when a schedule fails: a thread that would resume them
+    /// may never go on, and Dispatch refuses to free them. A suspended queue has references.
     func keepSuspended() {
         for (word, queue) in all where queue.queue.isSuspended && !suspended.contains(word) {
             suspended.insert(word)

@@ -8,7 +8,7 @@ internal import ExecutionContexts
 /// | kind | what its target gets |
 /// |---|---|
 /// | serial | one job at a time that runs all that is queued, until nothing is left |
-/// | concurrent | each job, in order; a barrier when no earlier job is left, and nothing until it has run |
+/// | concurrent | each job, in order; a barrier alone, when no earlier job is left |
 final class SimulatedDispatchQueue {
     /// A job, as the queue that runs it sees it.
     struct Item {

@@ -201,7 +201,10 @@ extension SimulationScheduler {
     func didWaitOutside(
         _ thread: SimulatedThread, for counter: SystemCounter, until limit: UInt64, wasTaken: Bool
     ) {
-        if wasTaken { return didTake(counter, by: thread) }
+        if wasTaken {
+            counters[counter].fromOutside += 1
+            return didTake(counter, by: thread)
+        }
         // As long by both clocks.
         now = max(now, min(dispatchTimes.deadline(of: limit, at: now), settings.horizon))
         trace?.add(thread, .givesUp(name(of: counter)))

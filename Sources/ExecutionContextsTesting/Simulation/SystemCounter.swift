@@ -37,6 +37,8 @@ struct Counters {
         /// How many more permits the threads have taken than given back; of a group, how often they
         /// are in it.
         var taken = 0
+        /// How many of these permits threads outside have given.
+        var fromOutside = 0
         /// The threads that have a permit, or are in the group, once for each time.
         var holders: [Holder] = []
         /// Whether each permit was given back by a thread that had one, as those of a lock are.
@@ -83,8 +85,8 @@ struct Counters {
     /// never go on, and the next schedule begins like this one.
     func giveBack() {
         for (word, counter) in kept {
-            guard let state = all[word], state.name == nil, state.taken > 0 else { continue }
-            for _ in 0..<state.taken { counter.giveBack() }
+            guard let state = all[word], state.name == nil else { continue }
+            for _ in 0..<max(state.taken - state.fromOutside, 0) { counter.giveBack() }
         }
     }
 

@@ -104,17 +104,19 @@ struct PlainSemaphoreOutsideTests {
         async
     {
         let notified = Box(0)
+        let groups = Box<[DispatchGroup]>([])
         let report = await search("notify", schedules: 1) { sim in
             let group = DispatchGroup()
+            groups.withValue { $0.append(group) }
             Self.onThread { group.enter() }
             sim.spawn("client") {
                 group.notify(queue: DispatchQueue(label: "listener")) {
                     notified.withValue { $0 += 1 }
                 }
-                Self.onThread { group.leave() }
             }
         }
         #expect(report.failure?.kind == .foreign, "\(report)")
+        for group in groups.value { group.leave() }
         while notified.value < 1 { await Task.yield() }
     }
 

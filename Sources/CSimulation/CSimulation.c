@@ -87,12 +87,15 @@ void ecs_did_create(const void *task, const void *frame) {
     simulator.did_create(current, task, callers, count);
 }
 
-// Whether semaphores and groups of Dispatch are simulated. Off, unless the environment says so.
-static bool has_counters;
-__attribute__((constructor)) static void read_environment(void) {
-    const char *value = getenv("EXECUTION_CONTEXTS_SEMAPHORES");
-    has_counters = value && value[0] == '1' && !value[1];
+// Whether Dispatch is simulated: semaphores and groups; and queues, if the layout of its objects is
+// known. Off, unless the environment says so.
+static bool has_counters, has_queues;
+bool ecs_asks_for_dispatch(void) {
+    const char *value = getenv("EXECUTION_CONTEXTS_DISPATCH");
+    return value && value[0] == '1' && !value[1];
 }
+__attribute__((constructor)) static void read_environment(void) { has_counters = ecs_asks_for_dispatch(); }
+void ecs_set_knows_dispatch(bool is_known) { has_queues = is_known; }
 
 // Whether a schedule has made a semaphore or a group, which a thread outside might use.
 static bool watches_counters;
@@ -123,8 +126,28 @@ void ecs_did_wait_outside(ecs_counter counter, uint64_t limit, bool was_taken) {
     simulator.did_wait_outside(current, counter, limit, was_taken);
 }
 
-void ecs_will_give_away(const char *queue) {
-    if (current && has_counters) simulator.will_give_away(current, queue);
+void ecs_will_give_away(const char *name) {
+    if (current && has_counters) simulator.will_give_away(current, name);
+}
+
+const ecs_simulator *ecs_for_dispatch(const void *queue) {
+    if (!has_queues) return NULL;
+    if (current) return simulator.takes_jobs(current) ? &simulator : NULL;
+    if (queue && is_watched()) simulator.will_use_outside((ecs_counter){queue, false}, ecs_submit);
+    return NULL;
+}
+
+void ecs_did_make_item(const void *group) {
+    ecs_counter counter = {group, true};
+    if (!has_queues) return;
+    if (current) simulator.did_make_item(current, counter);
+    else if (is_watched()) simulator.did_make_outside(counter);
+}
+
+void ecs_did_make_queue(const void *queue, bool for_system) {
+    if (!has_queues) return;
+    if (current) simulator.did_make_queue(current, queue, for_system);
+    else if (is_watched()) simulator.did_make_outside((ecs_counter){queue, false});
 }
 
 void ecs_did_read(uint64_t time) {

@@ -65,4 +65,43 @@ int64_t ecs_real_time(ecs_clock clock) {
     (void)clock;
     return 0;
 }
+
+void ecs_give_back(ecs_counter counter) { (void)counter; }
+void ecs_perform(ecs_dispatch_job job) { (void)job; }
+void ecs_discard(ecs_dispatch_job job) { (void)job; }
+bool ecs_is_cancelled(ecs_dispatch_job job) {
+    (void)job;
+    return false;
+}
+
+// No queue of Dispatch is known.
+const void *ecs_main_queue(void) { return ""; }
+const char *ecs_queue_label(const void *queue) {
+    (void)queue;
+    return "";
+}
+bool ecs_queue_is_serial(const void *queue) {
+    (void)queue;
+    return true;
+}
+bool ecs_queue_is_main(const void *queue) {
+    (void)queue;
+    return false;
+}
+bool ecs_queue_is_global(const void *queue) {
+    (void)queue;
+    return false;
+}
+bool ecs_queue_is_suspended(const void *queue) {
+    (void)queue;
+    return false;
+}
+const void *ecs_queue_target(const void *queue) {
+    (void)queue;
+    return NULL;
+}
+void ecs_queue_keep(const void *queue) { (void)queue; }
+void ecs_queue_drop(const void *queue) { (void)queue; }
+void ecs_dispatch_retain(const void *object) { (void)object; }
+void ecs_dispatch_release(const void *object) { (void)object; }
 #endif

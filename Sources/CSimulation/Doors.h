@@ -79,7 +79,23 @@ bool ecs_will_use(ecs_counter counter, ecs_use use);
 bool ecs_did_use(ecs_counter counter, ecs_use use);
 ecs_end ecs_wait_for(ecs_counter counter, uint64_t limit);
 void ecs_did_wait_outside(ecs_counter counter, uint64_t limit, bool was_taken);
-void ecs_will_give_away(const char *queue);
+void ecs_will_give_away(const char *name);
+/// The calling thread leaves a group; `caller` is what calls.
+void ecs_leave_group(void *group, const void *caller);
+void ecs_enter_group(void *group, const void *caller);
+
+/// What has the jobs that the calling thread submits, if that is its simulation. Otherwise tells
+/// the simulation that has made the queue.
+const ecs_simulator *ecs_for_dispatch(const void *queue);
+void ecs_did_make_queue(const void *queue, bool for_system);
+/// The calling thread has made a work item, with this group inside of it.
+void ecs_did_make_item(const void *group);
+/// Says whether the layout of Dispatch's objects is the one that is known.
+void ecs_set_knows_dispatch(bool is_known);
+bool ecs_asks_for_dispatch(void);
+/// The group inside of a work item; NULL for another block.
+void *ecs_item_group(const void *block);
+bool ecs_item_is_barrier(const void *block);
 
 /// The calling thread of a simulation has read a clock of Dispatch, or made a time from another.
 void ecs_did_read(uint64_t time);

@@ -115,9 +115,10 @@ bool ecs_read(const void *from, void *to, size_t size) {
 }
 
 // Where the code of these libraries is in memory: Dispatch, the runtime, the test libraries, and
-// Foundation.
-static const char *const names[] = {"libdispatch", "libswiftCore", "libTesting", "libXCTest", "libFoundation.so"};
-enum { library_count = sizeof names / sizeof *names, at_foundation = library_count - 1 };
+// Foundation, and the concurrency runtime.
+static const char *const names[] = {
+    "libdispatch", "libswiftCore", "libTesting", "libXCTest", "libFoundation.so", "libswift_Concurrency"};
+enum { library_count = sizeof names / sizeof *names, at_foundation = 4, at_concurrency };
 static struct {
     uintptr_t start, end;
 } libraries[library_count];
@@ -161,8 +162,11 @@ __attribute__((constructor)) static void find_images(void) { dl_iterate_phdr(fin
 static bool is_dispatch(const void *caller) { return contains(0, caller); }
 
 // Foundation's Swift code calls Dispatch through its Swift library, as the program does. Its C code
-// does not, and makes what it needs once in a process.
-bool ecs_is_system(const void *caller) { return is_dispatch(caller) || contains(at_foundation, caller); }
+// does not, and makes what it needs once in a process. The concurrency runtime submits jobs of its
+// own.
+bool ecs_is_system(const void *caller) {
+    return is_dispatch(caller) || contains(at_foundation, caller) || contains(at_concurrency, caller);
+}
 
 int ecs_system_clock(clockid_t clock, struct timespec *time) {
     static void *known;

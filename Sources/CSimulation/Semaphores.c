@@ -10,7 +10,6 @@
 typedef void *object;
 enum { at_once = 0 };
 
-static ecs_counter semaphore(object counter) { return (ecs_counter){counter, false}; }
 static ecs_counter group(object counter) { return (ecs_counter){counter, true}; }
 
 typedef intptr_t wait_function(object counter, uint64_t limit);
@@ -28,8 +27,35 @@ bool ecs_try(ecs_counter counter) {
     return is_taken;
 }
 
+// Dispatch enters and leaves a group for the jobs that it runs itself.
+static bool will_use(ecs_counter counter, ecs_use use, const void *caller) {
+    return !ecs_is_system(caller) && ecs_will_use(counter, use);
+}
+
+typedef void use_function(object counter);
+
+void ecs_enter_group(object counter, const void *caller) {
+    static void *known;
+    bool is_simulated = will_use(group(counter), ecs_enter, caller);
+    ((use_function *)ecs_behind(&known, "dispatch_group_enter", NULL))(counter);
+    if (is_simulated) ecs_did_use(group(counter), ecs_enter);
+}
+
+void ecs_leave_group(object counter, const void *caller) {
+    static void *known;
+    bool is_simulated = will_use(group(counter), ecs_leave, caller);
+    // The simulation asks the group whether it is empty now; leaving it may end its last use.
+    if (is_simulated) ecs_dispatch_retain(counter);
+    ((use_function *)ecs_behind(&known, "dispatch_group_leave", NULL))(counter);
+    if (!is_simulated) return;
+    ecs_did_use(group(counter), ecs_leave);
+    ecs_dispatch_release(counter);
+}
+
 // The thread sanitizer has its own functions for these, which must see each use.
 #if !__has_feature(thread_sanitizer)
+static ecs_counter semaphore(object counter) { return (ecs_counter){counter, false}; }
+
 static intptr_t wait_for(ecs_counter counter, uint64_t limit, const void *caller) {
     object waited = (object)counter.address;
     if (ecs_is_system(caller)) return real_wait(counter.is_group)(waited, limit);
@@ -49,11 +75,6 @@ static intptr_t wait_for(ecs_counter counter, uint64_t limit, const void *caller
     }
     }
     return real_wait(counter.is_group)(waited, limit);
-}
-
-// Dispatch enters and leaves a group for the jobs that it runs itself.
-static bool will_use(ecs_counter counter, ecs_use use, const void *caller) {
-    return !ecs_is_system(caller) && ecs_will_use(counter, use);
 }
 
 __attribute__((weak)) object dispatch_semaphore_create(intptr_t value) {
@@ -83,65 +104,38 @@ __attribute__((weak)) object dispatch_group_create(void) {
     return made;
 }
 
-typedef void use_function(object counter);
-
 __attribute__((weak)) void dispatch_group_enter(object counter) {
-    static void *known;
-    bool is_simulated = will_use(group(counter), ecs_enter, __builtin_return_address(0));
-    ((use_function *)ecs_behind(&known, "dispatch_group_enter", NULL))(counter);
-    if (is_simulated) ecs_did_use(group(counter), ecs_enter);
+    ecs_enter_group(counter, __builtin_return_address(0));
 }
 
 __attribute__((weak)) void dispatch_group_leave(object counter) {
-    static void *known, *known_retain, *known_release;
-    bool is_simulated = will_use(group(counter), ecs_leave, __builtin_return_address(0));
-    // The simulation asks the group whether it is empty now; leaving it may end its last use.
-    if (is_simulated) ((use_function *)ecs_behind(&known_retain, "dispatch_retain", NULL))(counter);
-    ((use_function *)ecs_behind(&known, "dispatch_group_leave", NULL))(counter);
-    if (!is_simulated) return;
-    ecs_did_use(group(counter), ecs_leave);
-    ((use_function *)ecs_behind(&known_release, "dispatch_release", NULL))(counter);
+    ecs_leave_group(counter, __builtin_return_address(0));
 }
 
 __attribute__((weak)) intptr_t dispatch_group_wait(object counter, uint64_t limit) {
     return wait_for(group(counter), limit, __builtin_return_address(0));
 }
 
-// Dispatch runs these jobs on its own threads.
-static void give_away(object queue, const void *caller) {
+// A work item is waited for by the group inside of it.
+__attribute__((weak)) intptr_t dispatch_block_wait(void *block, uint64_t limit) {
     static void *known;
-    if (!ecs_current() || ecs_is_system(caller)) return;
-    const char *label = ((const char *(*)(object))ecs_behind(&known, "dispatch_queue_get_label", NULL))(queue);
-    ecs_will_give_away(label ? label : "");
-}
-
-typedef void give_function(object counter, object queue, void *block);
-typedef void give_call_function(object counter, object queue, void *context, void (*function)(void *));
-
-__attribute__((weak)) void dispatch_group_notify(object counter, object queue, void *block) {
-    static void *known;
-    give_away(queue, __builtin_return_address(0));
-    ((give_function *)ecs_behind(&known, "dispatch_group_notify", NULL))(counter, queue, block);
-}
-
-__attribute__((weak)) void dispatch_group_notify_f(
-    object counter, object queue, void *context, void (*function)(void *)) {
-    static void *known;
-    give_away(queue, __builtin_return_address(0));
-    ((give_call_function *)ecs_behind(&known, "dispatch_group_notify_f", NULL))(counter, queue, context, function);
-}
-
-__attribute__((weak)) void dispatch_group_async(object counter, object queue, void *block) {
-    static void *known;
-    give_away(queue, __builtin_return_address(0));
-    ((give_function *)ecs_behind(&known, "dispatch_group_async", NULL))(counter, queue, block);
-}
-
-__attribute__((weak)) void dispatch_group_async_f(
-    object counter, object queue, void *context, void (*function)(void *)) {
-    static void *known;
-    give_away(queue, __builtin_return_address(0));
-    ((give_call_function *)ecs_behind(&known, "dispatch_group_async_f", NULL))(counter, queue, context, function);
+    wait_function *real = (wait_function *)ecs_behind(&known, "dispatch_block_wait", NULL);
+    object inside = ecs_item_group(block);
+    const void *caller = __builtin_return_address(0);
+    const ecs_simulator *simulator = inside && !ecs_is_system(caller) ? ecs_for_dispatch(NULL) : NULL;
+    if (!simulator) return real(block, limit);
+    simulator->will_wait_for_item(ecs_current(), group(inside));
+    intptr_t result = wait_for(group(inside), limit, caller);
+    // Dispatch notes that the item was waited for.
+    return result ? result : real(block, at_once);
 }
 #endif
+
+void ecs_give_back(ecs_counter counter) {
+    static void *known_signal, *known_leave;
+    if (counter.is_group)
+        ((void (*)(object))ecs_behind(&known_leave, "dispatch_group_leave", NULL))((object)counter.address);
+    else
+        ((intptr_t (*)(object))ecs_behind(&known_signal, "dispatch_semaphore_signal", NULL))((object)counter.address);
+}
 #endif

@@ -31,8 +31,20 @@ typedef struct {
     bool is_group;
 } ecs_counter;
 
-/// What a thread does to a semaphore or a group.
-typedef enum { ecs_signal, ecs_enter, ecs_leave } ecs_use;
+/// What a thread does to a semaphore, a group or a queue.
+typedef enum { ecs_signal, ecs_enter, ecs_leave, ecs_submit } ecs_use;
+
+/// A job that the program gives to a queue of Dispatch.
+typedef struct {
+    const void *_Nonnull queue;
+    void (*_Nonnull function)(void *_Nullable context);
+    void *_Nullable context;
+    /// The group that the job leaves when it has run.
+    const void *_Nullable group;
+    /// Whether the context is a block, which is copied for a job that runs later.
+    bool is_block;
+    bool is_barrier;
+} ecs_dispatch_job;
 
 /// A time of Dispatch: an instant on one of its clocks, in nanoseconds, or now or never.
 typedef enum { ecs_uptime, ecs_continuous, ecs_date } ecs_clock;
@@ -82,8 +94,34 @@ typedef struct {
     /// The calling thread has waited outside of the simulation, and got what it waited for or not.
     void (*_Nonnull did_wait_outside)(
         void *_Nonnull simulation, ecs_counter counter, uint64_t limit, bool was_taken);
-    /// The calling thread gives a job to the queue with this label, which runs it outside.
-    void (*_Nonnull will_give_away)(void *_Nonnull simulation, const char *_Nonnull queue);
+    /// The calling thread gives work to what has this name, which runs it outside.
+    void (*_Nonnull will_give_away)(void *_Nonnull simulation, const char *_Nonnull name);
+    /// The calling thread has made a queue of Dispatch.
+    void (*_Nonnull did_make_queue)(void *_Nonnull simulation, const void *_Nonnull queue, bool for_system);
+    /// Whether the jobs that the calling thread submits are the simulation's.
+    bool (*_Nonnull takes_jobs)(void *_Nonnull simulation);
+    /// Takes a job for its queue, at a time of Dispatch.
+    void (*_Nonnull submit)(void *_Nonnull simulation, ecs_dispatch_job job, uint64_t time);
+    /// Takes a job that its queue runs when a group is empty; false if a thread outside is in it.
+    bool (*_Nonnull notify)(void *_Nonnull simulation, ecs_counter group, ecs_dispatch_job job);
+    /// Runs a job in its queue before it returns.
+    void (*_Nonnull run_in_queue)(void *_Nonnull simulation, ecs_dispatch_job job);
+    /// Calls a function so many times, on several threads; `queue` is NULL for any.
+    void (*_Nonnull apply)(
+        void *_Nonnull simulation, size_t count, const void *_Nullable queue, void *_Nullable context,
+        void (*_Nonnull function)(void *_Nullable context, size_t index));
+    /// The calling thread is about to change a queue or a work item, or to look at it.
+    void (*_Nonnull will_touch)(void *_Nonnull simulation, const void *_Nonnull object);
+    /// The calling thread has suspended or resumed a queue, or has changed its target.
+    void (*_Nonnull did_change_queue)(void *_Nonnull simulation, const void *_Nonnull queue);
+    /// The queue of a job that the calling thread runs, innermost first; NULL for no more.
+    const void *_Nullable (*_Nonnull queue_at)(
+        void *_Nonnull simulation, size_t depth, bool *_Nonnull is_exclusive);
+    /// The calling thread has made a work item, with this group inside of it.
+    void (*_Nonnull did_make_item)(void *_Nonnull simulation, ecs_counter group);
+    /// The calling thread is about to wait for a work item, or has run one, with this group.
+    void (*_Nonnull will_wait_for_item)(void *_Nonnull simulation, ecs_counter group);
+    void (*_Nonnull did_run_item)(void *_Nonnull simulation, ecs_counter group);
     /// The calling thread has read a clock of Dispatch.
     void (*_Nonnull did_read)(void *_Nonnull simulation, uint64_t time);
     /// It has made a time of Dispatch from another one.
@@ -200,6 +238,33 @@ uint32_t ecs_holder(ecs_lock lock);
 
 /// Takes a permit of a semaphore if there is one; of a group, whether no thread is in it.
 bool ecs_try(ecs_counter counter);
+
+/// Gives back a permit of a semaphore, or leaves a group, as a thread outside of simulations does.
+void ecs_give_back(ecs_counter counter);
+
+/// Runs a job of Dispatch on the calling thread, and frees it.
+void ecs_perform(ecs_dispatch_job job);
+/// Frees a job of Dispatch that is not run.
+void ecs_discard(ecs_dispatch_job job);
+/// Whether a job is a work item that was cancelled.
+bool ecs_is_cancelled(ecs_dispatch_job job);
+
+/// What is known of a queue of Dispatch. A target of NULL is one of the system's own queues.
+const char *_Nonnull ecs_queue_label(const void *_Nonnull queue);
+const void *_Nonnull ecs_main_queue(void);
+bool ecs_queue_is_serial(const void *_Nonnull queue);
+bool ecs_queue_is_main(const void *_Nonnull queue);
+bool ecs_queue_is_global(const void *_Nonnull queue);
+bool ecs_queue_is_suspended(const void *_Nonnull queue);
+const void *_Nullable ecs_queue_target(const void *_Nonnull queue);
+
+/// Keeps the memory of a queue, also of one to which only queues inside it refer.
+void ecs_queue_keep(const void *_Nonnull queue);
+void ecs_queue_drop(const void *_Nonnull queue);
+
+/// Keeps an object of Dispatch alive, to which the program refers.
+void ecs_dispatch_retain(const void *_Nonnull object);
+void ecs_dispatch_release(const void *_Nonnull object);
 
 /// Says whether threads outside tell of the semaphores and groups that they make and use.
 void ecs_watch_counters(bool watches);

@@ -55,6 +55,8 @@ private final class SimulatingMainExecutor: MainExecutor {
     func runUntil(_ condition: () -> Bool) throws { try platform.runUntil(condition) }
     func stop() { platform.stop() }
     func checkIsolated() { platform.checkIsolated() }
-    func isIsolatingCurrentContext() -> Bool? { platform.isIsolatingCurrentContext() }
+    func isIsolatingCurrentContext() -> Bool? {
+        HostThread.current?.hasMainActor == true ? true : platform.isIsolatingCurrentContext()
+    }
 }
 #endif

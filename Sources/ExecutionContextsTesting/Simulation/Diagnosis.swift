@@ -40,6 +40,20 @@ struct Diagnosis {
                 kind: .leftover,
                 message: "Work is left on '\(queue.name)' that nothing will ever start.")
         }
+        if let queue = scheduler.dispatchQueues?.left {
+            return Finding(
+                kind: .leftover,
+                message:
+                    "Work is left on '\(queue)' that nothing will ever start: it is suspended, or was not activated."
+            )
+        }
+        if scheduler.dispatchQueues?.hasNotifications == true {
+            return Finding(
+                kind: .leftover,
+                message:
+                    "A job waits for a group that is never left by all, or for a work item that never runs."
+            )
+        }
         if let delay = scheduler.clock.first {
             return Finding(
                 kind: .leftover,
@@ -66,6 +80,9 @@ struct Diagnosis {
 
     private func wait(of thread: SimulatedThread) -> String {
         switch thread.wait {
+        case .nothing where isolation(of: thread) != nil:
+            let owner = holders(of: thread).map { ", which '\($0.name)' has" }.joined()
+            return "'\(thread.name)' waits for the main actor\(owner)"
         case .nothing: return "'\(thread.name)' waits to be woken"
         case .context(let queue):
             let holder = holders(of: thread).map { ", on which '\($0.name)' is busy" }.joined()
@@ -97,6 +114,7 @@ struct Diagnosis {
         let state = scheduler.counters[counter]
         let holders = holders(of: state).map { "'\($0.name)'" }
         let last = state.last.map { "'\($0.text)'" }
+        if state.name == Counters.item { return "which has not run" }
         if counter.isGroup {
             let entries = state.taken == 1 ? "once" : "\(state.taken) times"
             return "which was entered \(entries) more than left"
@@ -139,9 +157,13 @@ struct Diagnosis {
     /// The threads that must continue before this one can.
     private func holders(of thread: SimulatedThread) -> [SimulatedThread] {
         switch thread.wait {
-        case .nothing: return []
+        case .nothing:
+            return [isolation(of: thread).flatMap(scheduler.tasks.owner)].compactMap(\.self)
         case .context(let queue):
-            return scheduler.threads.filter { $0.queue === queue && !$0.isDone }
+            return scheduler.threads.filter { other in
+                !other.isDone
+                    && (other.queue === queue || other.running.contains { $0.queue === queue })
+            }
         case .lock(let word):
             let holder = word.holder
             return scheduler.threads.filter { $0.number == holder && holder != 0 }
@@ -156,6 +178,14 @@ struct Diagnosis {
                 ? scheduler.threads.filter { $0.queue?.name == writeContext && !$0.isDone }
                 : readers
         }
+    }
+
+    /// The actor that a thread needs to begin its next job.
+    private func isolation(of thread: SimulatedThread) -> UInt? {
+        guard let isolation = thread.queue?.isolation, isolation != 0, thread.isolation == 0 else {
+            return nil
+        }
+        return isolation
     }
 
     /// A cycle of threads that wait for each other, starting with `thread`; nil if it is in none.

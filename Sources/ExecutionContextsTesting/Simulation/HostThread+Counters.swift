@@ -4,7 +4,7 @@ internal import ExecutionContexts
 // The semaphores and groups of Dispatch, of which the program's code on this thread makes use.
 extension HostThread {
     /// The scheduler, where code of the program calls and no code of the simulation.
-    private var ofProgram: (SimulatedThread, SimulationScheduler)? {
+    var ofProgram: (SimulatedThread, SimulationScheduler)? {
         guard !isLooking, let thread, let scheduler, scheduler.phase != .over,
             // A condition of the program is checked while the scheduler runs.
             !HiddenFromSanitizer.isActive || scheduler.phase == .checking
@@ -12,7 +12,7 @@ extension HostThread {
         return (thread, scheduler)
     }
 
-    private func hidden<Result>(_ body: () -> Result) -> Result {
+    func hidden<Result>(_ body: () -> Result) -> Result {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
         return body()
@@ -58,10 +58,10 @@ extension HostThread {
         hidden { scheduler.didWaitOutside(thread, for: counter, until: limit, wasTaken: wasTaken) }
     }
 
-    /// This thread gives a job to a queue of Dispatch, together with a group.
-    func willGiveAway(to queue: String) {
+    /// This thread gives work to what Dispatch runs outside.
+    func willGiveAway(to name: String) {
         guard ofProgram != nil else { return }
-        willSubmitOutside(to: queue.isEmpty ? "a queue of Dispatch" : queue)
+        willSubmitOutside(to: name.isEmpty ? "a queue of Dispatch" : name)
     }
 
     /// The program has read a clock of Dispatch on this thread.

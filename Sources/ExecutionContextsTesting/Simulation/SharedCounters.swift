@@ -43,6 +43,7 @@ enum SharedCounters {
             switch use {
             case ecs_signal: "signalled"
             case ecs_enter: "entered"
+            case ecs_submit: "given a job"
             default: "left"
             }
         made.hosts.report(

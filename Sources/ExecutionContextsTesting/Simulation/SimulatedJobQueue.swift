@@ -14,11 +14,26 @@ final class SimulatedJobQueue: @unchecked Sendable {
         let edge: Edge
         /// The step that has submitted it.
         var step: Int?
+        /// The thread that runs it itself, when it is its turn.
+        var turn: Turn?
+    }
+
+    /// A thread that waits until it may run its own job.
+    final class Turn {
+        let thread: SimulatedThread
+        var hasCome = false
+        init(_ thread: SimulatedThread) { self.thread = thread }
     }
 
     let name: String
     /// How many threads it may have.
     let width: Int
+    /// What it is known by among the objects of the schedule.
+    let word: Word?
+    /// The actor whose jobs and its own exclude each other; zero for none.
+    let isolation: UInt
+    /// Whether no job may begin now.
+    private let isHeld: (() -> Bool)?
     private unowned let scheduler: SimulationScheduler
     private var jobs: [Job] = []
     private var workers: [SimulatedThread] = []
@@ -34,19 +49,39 @@ final class SimulatedJobQueue: @unchecked Sendable {
         self.name = name
         self.width = width
         self.scheduler = scheduler
+        (word, isolation, isHeld) = (nil, 0, nil)
         scheduler.queues = scheduler.queues + [self]
         scheduler.didMake(Word(of: self), name)
     }
 
+    /// For a queue of Dispatch, which the schedule knows by its word.
+    init(
+        _ name: String, width: Int, for queue: SystemQueue, isolation: UInt,
+        on scheduler: SimulationScheduler
+    ) {
+        self.name = name
+        self.width = width
+        self.scheduler = scheduler
+        word = queue.word
+        self.isolation = isolation
+        isHeld = { queue.isSuspended }
+        scheduler.queues = scheduler.queues + [self]
+    }
+
+    private var ownWord: Word { word ?? Word(of: self) }
+
     var hasJobs: Bool { !jobs.isEmpty }
 
     /// Whether each of several threads has a job, and more are queued.
-    var isFull: Bool { width > 1 && active == width && hasJobs }
+    var isFull: Bool { width > 1 && active >= width && hasJobs }
+
+    /// Whether it has no job, and no thread runs one.
+    var isIdle: Bool { active == 0 && jobs.isEmpty }
 
     /// Queues a job. The caller owns the scheduler token.
     func submit(_ job: Job) {
         var job = job
-        scheduler.log?.add(.writes, Word(of: self))
+        scheduler.log?.add(.writes, ownWord)
         job.step = scheduler.log?.cause(nil)
         pass(.releases)
         jobs.append(job)
@@ -55,13 +90,14 @@ final class SimulatedJobQueue: @unchecked Sendable {
 
     /// How many of the queued jobs could start.
     private var startable: Int {
-        guard let first = jobs.first, !isExclusive else { return 0 }
+        guard let first = jobs.first, !isExclusive, isHeld?() != true else { return 0 }
         if first.isBarrier { return active == 0 ? 1 : 0 }
         return min(jobs.prefix { !$0.isBarrier }.count, width - active)
     }
 
     /// Wakes threads for the jobs that could start.
-    private func wakeWorkers() {
+    func wakeWorkers() {
+        if turnCount > 0 { giveTurns() }
         let wanted = startable
         while wokenCount < wanted {
             if let idle = workers.first(where: { $0.state == .idle }) {
@@ -95,6 +131,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         let job = startable > 0 ? jobs.removeFirst() : nil
         if let job {
             scheduler.log?.follow(job.step)
+            if isolation != 0 { scheduler.tasks.enterActor(isolation, thread) }
             noteOrder()
             pass(.acquires)
             active += 1
@@ -110,23 +147,90 @@ final class SimulatedJobQueue: @unchecked Sendable {
         run(job)
         HiddenFromSanitizer.begin()
         thread.running.removeLast()
+        if isolation != 0 { scheduler.tasks.leaveActor(thread) }
+        didEnd()
+        HiddenFromSanitizer.end()
+    }
+
+    /// A job has ended.
+    private func didEnd() {
         noteOrder()
         pass(.releases)
         active -= 1
         isExclusive = false
         wakeWorkers()
-        HiddenFromSanitizer.end()
+    }
+
+    // MARK: Threads that run their own jobs
+
+    /// How many threads wait for their turns.
+    private var turnCount = 0
+
+    /// Waits until the thread may run a job of its own in the queue.
+    func enter(_ thread: SimulatedThread, isBarrier: Bool) {
+        scheduler.log?.add(.writes, ownWord)
+        let isFree =
+            isHeld?() != true && !isExclusive
+            && (isBarrier || width == 1
+                ? active == 0 && jobs.isEmpty : !jobs.contains(where: \.isBarrier))
+        if isFree {
+            begin(isBarrier)
+        } else {
+            let turn = Turn(thread)
+            turnCount += 1
+            jobs.append(
+                .init(
+                    run: {}, isBarrier: isBarrier, caller: thread, edge: .released(), turn: turn))
+            scheduler.block(thread, on: self) { turn.hasCome }
+        }
+        noteOrder()
+        pass(.acquires)
+        thread.running.append(
+            .init(queue: self, isExclusive: isBarrier || width == 1, caller: nil))
+        scheduler.trace?.add(thread, .begins(name))
+    }
+
+    /// Ends the job of a thread that has entered.
+    func leave(_ thread: SimulatedThread) {
+        thread.running.removeLast()
+        didEnd()
+    }
+
+    private func begin(_ isBarrier: Bool) {
+        active += 1
+        isExclusive = isBarrier
+    }
+
+    /// Lets those threads go on whose turns have come.
+    private func giveTurns() {
+        guard !isExclusive, isHeld?() != true else { return }
+        var place = 0
+        while place < jobs.count, !isExclusive {
+            let job = jobs[place]
+            let isAlone = job.isBarrier || width == 1
+            if isAlone && (place > 0 || active > 0) { return }
+            guard let turn = job.turn else {
+                if isAlone { return }
+                place += 1
+                continue
+            }
+            jobs.remove(at: place)
+            turnCount -= 1
+            begin(job.isBarrier)
+            turn.hasCome = true
+            scheduler.wake(turn.thread)
+        }
     }
 
     /// Of several threads, the order decides which of them has which job.
     private func noteOrder() {
-        if width > 1 { scheduler.log?.add(.writes, Word(of: self)) }
+        if width > 1 { scheduler.log?.add(.writes, ownWord) }
     }
 
     /// What submitters and earlier jobs know of the memory, later jobs do.
     private func pass(_ kind: Access.Kind) {
         guard let memory = scheduler.memory, let thread = scheduler.caller else { return }
-        memory.use(kind, Word(of: self), by: thread.id)
+        memory.use(kind, ownWord, by: thread.id)
     }
 
     private func run(_ job: Job) {

@@ -29,7 +29,7 @@ internal import ExecutionContexts
     /// Jobs that wait for a thread.
     private var overflow = ArraySlice<TaskJob>()
     /// The threads whose job has begun and not returned, as a set of their numbers.
-    private(set) var begun: UInt64 = 0
+    var begun: UInt64 = 0
     private var started = 0
     /// What the task begins with that runs now, until its name is known.
     private var beginning: SimulationTrace.TraceEvent?
@@ -230,22 +230,6 @@ internal import ExecutionContexts
             }
         }
         return thread.next != nil
-    }
-
-    /// The candidates that may begin or continue, without those whose actor is taken by a job that
-    /// has begun.
-    func allowed(_ candidates: UInt64) -> UInt64 {
-        guard begun != 0 else { return candidates }
-        var allowed = candidates
-        for thread in scheduler.threads where candidates & ~begun & 1 << UInt64(thread.id) != 0 {
-            guard let isolation = thread.next?.isolation, isolation != 0 else { continue }
-            if isTaken(isolation) { allowed &= ~(1 << UInt64(thread.id)) }
-        }
-        return allowed
-    }
-
-    private func isTaken(_ isolation: UInt) -> Bool {
-        scheduler.threads.contains { begun & 1 << UInt64($0.id) != 0 && $0.isolation == isolation }
     }
 
     // MARK: The end

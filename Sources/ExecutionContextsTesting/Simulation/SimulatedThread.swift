@@ -90,6 +90,8 @@ final class SimulatedThread: @unchecked Sendable {
     /// The lock that it tried last and found taken.
     var refused: Word?
     var running: [Running] = []
+    /// The jobs of Dispatch's queues that it runs, the innermost one last.
+    var turns: [DispatchTurn] = []
     /// Whether its task yields, with the end of its job.
     var hasYielded = false
     /// Whether it runs tasks, one job after another.
@@ -125,7 +127,7 @@ final class SimulatedThread: @unchecked Sendable {
     /// Whether it may run tasks of a later schedule: it is between two jobs, and keeps nothing.
     var isReusable: Bool {
         isOfTasks && state == .idle && host == nil && next == nil && undivided == 0 && held.isEmpty
-            && running.isEmpty
+            && running.isEmpty && turns.isEmpty
     }
 
     /// Makes it a thread of a new schedule.

@@ -12,6 +12,8 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         let key: Int
         /// Whether `fire` only makes a task ready, which any thread may do.
         let isReady: Bool
+        /// What it is called where it is left; nil for nothing that matters.
+        var name: (() -> String?)?
     }
 
     /// Weak, since a program may keep its time for longer than a schedule lasts. The link is what
@@ -71,11 +73,18 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         insert(deadline, nil, .released(), isReady: isReady, fire)
     }
 
+    /// The same for what has a name, or none when it is not needed any more.
+    func add(
+        at deadline: ContextInstant, as name: @escaping () -> String?, _ fire: @escaping () -> Void
+    ) -> Int {
+        insert(deadline, nil, .released(), name: name, fire)
+    }
+
     func remove(_ key: Int) { entries.removeAll { $0.key == key } }
 
     private func insert(
         _ deadline: ContextInstant, _ delay: DelayedWork?, _ edge: Edge, isReady: Bool = false,
-        _ fire: @escaping () -> Void
+        name: (() -> String?)? = nil, _ fire: @escaping () -> Void
     )
         -> Int
     {
@@ -88,7 +97,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         entries.insert(
             .init(
                 deadline: deadline, delay: delay, fire: fire, edge: edge, key: keys,
-                isReady: isReady), at: index)
+                isReady: isReady, name: name), at: index)
         return keys
     }
 
@@ -96,10 +105,12 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
 
     /// The entry that is due first, in words.
     var first: String? {
-        entries.first { !$0.isReady }.map { entry in
-            entry.delay.map { "A delay that was set at \($0.sourceLocation)" }
+        entries.lazy.compactMap { entry -> String? in
+            if entry.isReady { return nil }
+            if let name = entry.name { return name() }
+            return entry.delay.map { "A delay that was set at \($0.sourceLocation)" }
                 ?? "A sleep of a task"
-        }
+        }.first
     }
 
     /// Makes ready what is due; the thread of the clock fires the delays.

@@ -121,3 +121,24 @@ extension SimulationScheduler {
             contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
     }
 }
+
+// The end.
+extension SimulationScheduler {
+    /// Frees the jobs that have not started, and breaks the reference cycles between the scheduler
+    /// and its objects.
+    func close() {
+        phase = .over
+        hosts.expected = (decisions.count, switches.count)
+        for thread in threads where thread.isDone || thread.host == nil {
+            thread.body = nil
+        }
+        (conditions, lastConditions) = ([], [])
+        clock.close()
+        tasks.close()
+        if failure != nil { counters.giveBack() }
+        for queue in queues { queue.close() }
+        dispatchQueues?.close()
+        dispatchQueues = nil
+        counters.close()
+    }
+}

@@ -34,12 +34,13 @@ extension SimulationScheduler {
 
     func willUse(_ counter: SystemCounter, by thread: SimulatedThread) {
         point(thread, for: Intent(.writes, counter.word))
-        noteUse(counter, ecs_signal)
+        noteUse(counter, counter.isGroup ? ecs_enter : ecs_signal)
     }
 
     /// Tells another search, if it has made what a thread of this one uses.
     private func noteUse(_ counter: SystemCounter, _ use: ecs_use) {
         if counters[counter].name == nil {
+            counters.keep(counter)
             SharedCounters.willUse(counter.word, use, besides: hosts)
         }
     }
@@ -82,6 +83,7 @@ extension SimulationScheduler {
         // Those that wait now go on, even if a thread enters it before they do.
         let waiters = waiters(of: group)
         if !waiters.isEmpty, group.take() { for thread in waiters { thread.isSignalled = true } }
+        dispatchQueues?.submitNotifications(of: group)
     }
 
     /// The threads that wait for it.
@@ -192,14 +194,17 @@ extension SimulationScheduler {
     private func failForJobs(in group: SystemCounter, _ thread: SimulatedThread) {
         fail(
             .foreign,
-            "'\(thread.name)' waits for '\(name(of: group))', in which jobs of a queue or threads of the system are: they run "
+            "'\(thread.name)' waits for '\(name(of: group))', in which threads of the system are: they run "
                 + "outside of the simulation. Take contexts of the simulation there (law 33).")
     }
 
     func didWaitOutside(
         _ thread: SimulatedThread, for counter: SystemCounter, until limit: UInt64, wasTaken: Bool
     ) {
-        if wasTaken { return didTake(counter, by: thread) }
+        if wasTaken {
+            counters[counter].fromOutside += 1
+            return didTake(counter, by: thread)
+        }
         // As long by both clocks.
         now = max(now, min(dispatchTimes.deadline(of: limit, at: now), settings.horizon))
         trace?.add(thread, .givesUp(name(of: counter)))

@@ -65,6 +65,8 @@ final class SimulationScheduler: @unchecked Sendable {
     /// The semaphores and groups of Dispatch that the schedule has made or used.
     var counters = Counters()
     var dispatchTimes = DispatchTimes()
+    /// The queues of Dispatch; nil until the program uses one.
+    var dispatchQueues: DispatchQueues?
     var conditions: [Condition] = []
     var lastConditions: [Condition] = []
     /// The tracked values that a condition has read; nil if nobody asks for them.
@@ -216,6 +218,7 @@ final class SimulationScheduler: @unchecked Sendable {
             let isRacing = settings.time == .racing && phase == .running
             let candidates = withoutLockWaiters(tasks.allowed(ready))
             if candidates == 0 {
+                if phase != .over && dispatchQueues?.submitNotifications() == true { continue }
                 if phase != .over && advance() { continue }
                 return endOrContinue(after: thread)
             }
@@ -280,20 +283,7 @@ final class SimulationScheduler: @unchecked Sendable {
         trace?.locations = locations
         stepsToFailure = decisions.count
         log?.isOpen = false
+        dispatchQueues?.keepSuspended()
         if phase != .settingUp { phase = .unwinding }
-    }
-
-    /// Frees the jobs that have not started, and breaks the reference cycles between the scheduler
-    /// and its objects.
-    func close() {
-        phase = .over
-        hosts.expected = (decisions.count, switches.count)
-        for thread in threads where thread.isDone || thread.host == nil {
-            thread.body = nil
-        }
-        (conditions, lastConditions) = ([], [])
-        clock.close()
-        tasks.close()
-        for queue in queues { queue.close() }
     }
 }

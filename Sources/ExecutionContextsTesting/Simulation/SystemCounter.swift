@@ -16,6 +16,12 @@ internal import CSimulation
     func take() -> Bool { unsafe ecs_try(counter) }
 
     func isSame(as other: SystemCounter) -> Bool { word == other.word }
+
+    /// Gives back a permit, or leaves the group, as a thread outside of simulations does.
+    func giveBack() { unsafe ecs_give_back(counter) }
+
+    func retain() { unsafe ecs_dispatch_retain(counter.address) }
+    func release() { unsafe ecs_dispatch_release(counter.address) }
 }
 
 /// The semaphores and groups of one schedule, by their addresses.
@@ -31,6 +37,8 @@ struct Counters {
         /// How many more permits the threads have taken than given back; of a group, how often they
         /// are in it.
         var taken = 0
+        /// How many of these permits threads outside have given.
+        var fromOutside = 0
         /// The threads that have a permit, or are in the group, once for each time.
         var holders: [Holder] = []
         /// Whether each permit was given back by a thread that had one, as those of a lock are.
@@ -48,6 +56,8 @@ struct Counters {
     }
 
     private var all: [Word: State] = [:]
+    /// Those that the schedule uses and has not made. They are kept until it ends.
+    private var kept: [Word: SystemCounter] = [:]
 
     mutating func make(_ counter: SystemCounter, _ name: String, value: Int) {
         all[counter.word] = State(
@@ -56,6 +66,34 @@ struct Counters {
     }
 
     mutating func forget(_ word: Word) { all[word] = nil }
+
+    /// A work item is like a group that one thread is in until it has run.
+    mutating func makeItem(_ group: SystemCounter) {
+        all[group.word] = State(isGroup: true, name: Self.item, taken: 1, isLock: false)
+    }
+
+    static let item = "a work item"
+
+    /// Keeps one that the schedule has not made.
+    mutating func keep(_ counter: SystemCounter) {
+        guard kept[counter.word] == nil else { return }
+        counter.retain()
+        kept[counter.word] = counter
+    }
+
+    /// Gives back what threads have taken of these in a schedule that has failed: its threads may
+    /// never go on, and the next schedule begins like this one.
+    func giveBack() {
+        for (word, counter) in kept {
+            guard let state = all[word], state.name == nil else { continue }
+            for _ in 0..<max(state.taken - state.fromOutside, 0) { counter.giveBack() }
+        }
+    }
+
+    mutating func close() {
+        for counter in kept.values { counter.release() }
+        kept = [:]
+    }
 
     subscript(_ counter: SystemCounter) -> State {
         get {

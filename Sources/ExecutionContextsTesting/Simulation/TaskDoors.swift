@@ -39,6 +39,37 @@ enum TaskDoors {
                 will_give_away: {
                     unsafe HostThread.of($0).willGiveAway(to: String(cString: $1))
                 },
+                did_make_queue: {
+                    unsafe HostThread.of($0).didMake(SystemQueue($1), isForSystem: $2)
+                },
+                takes_jobs: { unsafe HostThread.of($0).takesJobs },
+                submit: { unsafe HostThread.of($0).submit(SystemJob($1, isKept: true), at: $2) },
+                notify: {
+                    unsafe HostThread.of($0).notify(SystemCounter($1), SystemJob($2, isKept: true))
+                },
+                run_in_queue: {
+                    unsafe HostThread.of($0).runInQueue(SystemJob($1, isKept: false))
+                },
+                apply: { simulation, count, queue, context, function in
+                    let queue = unsafe queue.map { unsafe SystemQueue($0) }
+                    unsafe HostThread.of(simulation).apply(count, in: queue) {
+                        unsafe function(context, $0)
+                    }
+                },
+                will_touch: { unsafe HostThread.of($0).willTouchDispatch(Word($1)) },
+                did_change_queue: { unsafe HostThread.of($0).didChangeQueue(Word($1)) },
+                queue_at: { simulation, depth, isExclusive in
+                    guard let turn = unsafe HostThread.of(simulation).queue(at: depth) else {
+                        return nil
+                    }
+                    unsafe isExclusive.pointee = turn.isExclusive
+                    return unsafe turn.queue.object
+                },
+                did_make_item: { unsafe HostThread.of($0).didMake(item: SystemCounter($1)) },
+                will_wait_for_item: {
+                    unsafe HostThread.of($0).willWait(forItem: SystemCounter($1))
+                },
+                did_run_item: { unsafe HostThread.of($0).didRun(item: SystemCounter($1)) },
                 did_read: { unsafe HostThread.of($0).didReadDispatch($1) },
                 did_add: { unsafe HostThread.of($0).didAdd($2, to: $1, giving: $3) },
                 did_make_outside: { unsafe SharedCounters.forget(SystemCounter($0).word) },
@@ -152,6 +183,9 @@ private final class Taker: SerialExecutor {
         let actor = unsafe Unmanaged<AnyObject>.fromOpaque(executor.identity!).takeUnretainedValue()
         return String(describing: type(of: actor))
     }
+
+    /// The main actor, as `isolation` has it.
+    static var mainActor: UInt { unsafe UInt(bitPattern: main.identity) }
 
     fileprivate static var main: ecs_executor {
         // A reference to an executor is two words, which the runtime's C interface declares so.

@@ -175,7 +175,7 @@ struct PlainOutsideTests {
             let context = sim.serial(named: "timer")
             sim.spawn("alice") {
                 let delay = context.schedule(after: .seconds(1)) {}
-                DispatchQueue.global().async {
+                Thread.detachNewThread {
                     delay.cancel()
                     ended.signal()
                 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Waits at odd places, and what is told of them.
-@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
 struct PlainSemaphoreEdgeTests {
     private struct Wrong: Error {}
 

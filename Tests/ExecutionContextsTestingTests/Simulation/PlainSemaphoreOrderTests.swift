@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What orders a semaphore and a group leave, and what they order.
-@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
 struct PlainSemaphoreOrderTests {
     /// A program over semaphores or groups, with its number of orders, and the same over what the
     /// library has.

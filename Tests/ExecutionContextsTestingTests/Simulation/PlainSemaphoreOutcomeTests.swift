@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Programs over semaphores and groups that end in several ways, each of which must turn up.
-@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
 struct PlainSemaphoreOutcomeTests {
     /// Each program has outcomes that depend on which thread comes first.
     static let outcomes:

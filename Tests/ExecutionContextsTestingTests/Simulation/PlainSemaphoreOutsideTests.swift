@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Semaphores and groups that threads outside of the simulation use.
-@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
 struct PlainSemaphoreOutsideTests {
     private struct Early: Error {}
 
@@ -53,26 +53,24 @@ struct PlainSemaphoreOutsideTests {
         #expect(failure.happened.contains("'a group' was left by a thread"), "\(report)")
     }
 
-    @Test func `Law 33: a queue that signals after the wait is foreign, within bounded time`() {
-        let report = search("queue") { sim in
+    @Test func `Law 33: a queue that signals after the wait is waited for`() {
+        let report = search("queue", schedules: 100) { sim in
             let (semaphore, queue) = (DispatchSemaphore(value: 0), DispatchQueue(label: "worker"))
             sim.spawn("client") {
                 queue.async { semaphore.signal() }
                 semaphore.wait()
             }
         }
-        #expect(report.failure?.kind == .foreign, "\(report)")
-        #expect(report.failure?.happened.contains("law 33") == true, "\(report)")
+        #expect(report.failure == nil, "\(report)")
     }
 
-    @Test func `Law 33: a queue that leaves a group late is foreign, or said not to be waited for`()
-    {
+    @Test func `Law 33: a thread outside that leaves a group late is said not to be waited for`() {
         let mayLeave = DispatchSemaphore(value: 0)
         let report = search("late") { sim in
-            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "worker"))
+            let group = DispatchGroup()
             sim.spawn("client") {
                 group.enter()
-                queue.async {
+                Thread.detachNewThread {
                     mayLeave.wait()
                     group.leave()
                 }
@@ -88,23 +86,8 @@ struct PlainSemaphoreOutsideTests {
         mayLeave.signal()
     }
 
-    @Test func `Law 33: a job that a queue runs for a group is reported as foreign`() {
-        // In both runs of the first schedule the job waits until the report is there.
-        let mayEnd = DispatchSemaphore(value: 0)
-        let report = search("async", schedules: 20) { sim in
-            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "worker"))
-            sim.spawn("client") {
-                queue.async(group: group) { mayEnd.wait() }
-                group.wait()
-            }
-        }
-        for _ in 0..<4 { mayEnd.signal() }
-        #expect(report.failure?.kind == .foreign, "\(report)")
-        #expect(report.failure?.happened.contains("outside of the simulation") == true, "\(report)")
-    }
-
-    @Test func `Law 33: a job that a queue runs for a group is waited for if that is permitted`() {
-        let report = search("async", schedules: 200, ignoring: [.foreign]) { sim in
+    @Test func `Law 33: a job that a queue runs for a group is waited for`() {
+        let report = search("async", schedules: 200) { sim in
             let (group, queue) = (DispatchGroup(), DispatchQueue(label: "worker"))
             let done = Box(0)
             sim.spawn("client") {
@@ -117,26 +100,24 @@ struct PlainSemaphoreOutsideTests {
         #expect(report.failure == nil, "\(report)")
     }
 
-    @Test func `Law 33: what a group notifies is reported as foreign, and runs`() async throws {
-        for isIgnored in [false, true] {
-            let notified = Box(0)
-            let report = await search(
-                "notify", schedules: 5, ignoring: isIgnored ? [.foreign] : []
-            ) { sim in
-                let group = DispatchGroup()
-                group.enter()
-                sim.spawn("worker") { group.leave() }
-                sim.spawn("client") {
-                    group.notify(queue: DispatchQueue(label: "listener")) {
-                        notified.withValue { $0 += 1 }
-                    }
+    @Test func `Law 33: what a group notifies that a thread outside is in is reported, and runs`()
+        async
+    {
+        let notified = Box(0)
+        let groups = Box<[DispatchGroup]>([])
+        let report = await search("notify", schedules: 1) { sim in
+            let group = DispatchGroup()
+            groups.withValue { $0.append(group) }
+            Self.onThread { group.enter() }
+            sim.spawn("client") {
+                group.notify(queue: DispatchQueue(label: "listener")) {
+                    notified.withValue { $0 += 1 }
                 }
             }
-            #expect(report.failure?.kind == (isIgnored ? nil : .foreign), "\(report)")
-            #expect(isIgnored || report.failure!.happened.contains("'listener'"), "\(report)")
-            let expected = isIgnored ? 5 : 1
-            while notified.value < expected { await Task.yield() }
         }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+        for group in groups.value { group.leave() }
+        while notified.value < 1 { await Task.yield() }
     }
 
     @Test func `Law 33: a thread with a run loop can be made in a simulation`() {

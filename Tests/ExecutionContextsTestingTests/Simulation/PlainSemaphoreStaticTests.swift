@@ -4,11 +4,12 @@ import ExecutionContextsTesting
 import Testing
 
 /// Semaphores and groups that outlive a schedule, as static variables do.
-@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
 struct PlainSemaphoreStaticTests {
     private enum Statics {
         static let lock = DispatchSemaphore(value: 1)
         static let other = DispatchSemaphore(value: 1)
+        static let kept = DispatchSemaphore(value: 1)
         static let group = DispatchGroup()
         static let signal: DispatchSemaphore = {
             // A static variable that uses a semaphore while it is made.
@@ -35,26 +36,44 @@ struct PlainSemaphoreStaticTests {
         #expect(report.schedules == 500)
     }
 
-    @Test func `Law 33: a static semaphore that a deadlock has left taken ends the search`() throws
-    {
-        let report = search("static deadlock", patience: .milliseconds(500)) { sim in
-            let own = DispatchSemaphore(value: 1)
-            sim.spawn("alice") {
-                Statics.other.wait()
-                own.wait()
-                own.signal()
-                Statics.other.signal()
-            }
-            sim.spawn("bob") {
-                own.wait()
-                Statics.other.wait()
-                Statics.other.signal()
-                own.signal()
-            }
+    private static func deadlock(_ sim: SimulatedWorld) {
+        let own = DispatchSemaphore(value: 1)
+        sim.spawn("alice") {
+            Statics.other.wait()
+            own.wait()
+            own.signal()
+            Statics.other.signal()
         }
-        // It stays taken, as a static lock does, and the next schedule blocks.
-        let kind = try #require(report.failure?.kind)
-        #expect([.lostWakeUp, .deadlock, .nondeterminism, .blocked].contains(kind), "\(report)")
+        sim.spawn("bob") {
+            own.wait()
+            Statics.other.wait()
+            Statics.other.signal()
+            own.signal()
+        }
+    }
+
+    @Test func `Law 33: a static semaphore that a deadlock has left taken is given back`() throws {
+        let report = search("static deadlock", Self.deadlock)
+        let failure = try #require(report.failure)
+        #expect([.lostWakeUp, .deadlock].contains(failure.kind), "\(report)")
+        let again = search("static deadlock", replay: failure.token, Self.deadlock)
+        #expect(again.failure?.kind == failure.kind, "\(again)")
+        // It is as it was before.
+        #expect(Statics.other.wait(timeout: .now()) == .success)
+        Statics.other.signal()
+    }
+
+    @Test func `Law 33: a static semaphore that a thread keeps is found in each schedule`() {
+        for _ in 0..<2 {
+            let report = search("kept") { sim in
+                sim.spawn("alice") { Statics.kept.wait() }
+                sim.spawn("bob") {
+                    Statics.kept.wait()
+                    Statics.kept.signal()
+                }
+            }
+            #expect(report.failure?.kind == .lostWakeUp, "\(report)")
+        }
     }
 
     @Test func `Law 33: a static group is the same in each schedule`() {

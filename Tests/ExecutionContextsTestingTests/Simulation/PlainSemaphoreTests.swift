@@ -5,7 +5,7 @@ import ExecutionContextsTesting
 import Testing
 
 /// Semaphores and groups of Dispatch in a simulation: no line of the program is changed.
-@Suite(.timeLimit(.minutes(30)), .semaphoresAreSimulated)
+@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
 struct PlainSemaphoreTests {
     @Test(arguments: SemaphoreProgram.all)
     func `Law 33: a fault over a semaphore or a group is found, and replayed`(
@@ -50,9 +50,9 @@ struct PlainSemaphoreTests {
 extension Trait where Self == ConditionTrait {
     /// On Linux only, where the environment asks for it; not under the thread sanitizer, which has
     /// its own functions for semaphores.
-    static var semaphoresAreSimulated: Self {
+    static var dispatchIsSimulated: Self {
         .enabled("where the runtime's functions can be replaced") {
-            guard ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_SEMAPHORES"] == "1"
+            guard ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_DISPATCH"] == "1"
             else { return false }
             return await search("probe", schedules: 1) { _ in }.missedChanges != nil
         }

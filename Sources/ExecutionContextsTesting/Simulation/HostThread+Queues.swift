@@ -1,0 +1,80 @@
+internal import CSimulation
+internal import ExecutionContexts
+
+// The queues of Dispatch, to which the program's code on this thread gives jobs.
+extension HostThread {
+    /// Whether the jobs that this thread submits are the simulation's.
+    var takesJobs: Bool { ofProgram != nil }
+
+    /// Calls `body` as the scheduler, where code of the program calls.
+    private func withProgram<Result>(
+        _ body: (SimulatedThread, SimulationScheduler) -> Result
+    ) -> Result? {
+        guard let (thread, scheduler) = ofProgram else { return nil }
+        return hidden { body(thread, scheduler) }
+    }
+
+    func didMake(_ queue: SystemQueue, isForSystem: Bool) {
+        hidden { SharedCounters.forget(queue.word) }
+        withProgram { thread, scheduler in
+            // What is made once in a process would be the first schedule's only.
+            if isForSystem || thread.undivided > 0 || ecs_is_making_static() {
+                scheduler.forget(queue)
+            } else {
+                scheduler.didMake(queue)
+            }
+        }
+    }
+
+    func submit(_ job: SystemJob, at time: UInt64) {
+        withProgram { $1.submit(job, at: time, by: $0) }
+    }
+
+    func notify(_ group: SystemCounter, _ job: SystemJob) -> Bool {
+        withProgram { $1.notify(group, job, by: $0) } ?? false
+    }
+
+    func runInQueue(_ job: SystemJob) {
+        if withProgram({ $1.runInQueue(job, by: $0) }) == nil { job.run() }
+    }
+
+    func apply(_ count: Int, in queue: SystemQueue?, _ body: @escaping (Int) -> Void) {
+        withProgram { $1.apply(count, in: queue, by: $0, body) }
+    }
+
+    func willTouchDispatch(_ object: Word) {
+        withProgram { $1.willTouchDispatch(object, by: $0) }
+    }
+
+    func didChangeQueue(_ queue: Word) {
+        withProgram { $1.didChangeQueue(queue, by: $0) }
+    }
+
+    func didMake(item group: SystemCounter) {
+        hidden { SharedCounters.forget(group.word) }
+        withProgram { $1.didMake(item: group) }
+    }
+
+    func willWait(forItem group: SystemCounter) {
+        withProgram { $1.willWait(forItem: group) }
+    }
+
+    func didRun(item group: SystemCounter) {
+        withProgram { $1.didRun(item: group, by: $0) }
+    }
+
+    /// The queue of a job that this thread runs, innermost first; the main queue where it has the
+    /// main actor.
+    func queue(at depth: Int) -> (queue: SystemQueue, isExclusive: Bool)? {
+        guard let turns = thread?.turns else { return nil }
+        if depth < turns.count {
+            let turn = turns[turns.count - 1 - depth]
+            return (turn.queue.queue, turn.isExclusive)
+        }
+        let isNamed = turns.contains { $0.queue.queue.isMain }
+        return depth == turns.count && hasMainActor && !isNamed ? (.main, true) : nil
+    }
+
+    /// Whether this thread runs a job of the main actor, or of the main queue.
+    var hasMainActor: Bool { thread?.isolation == TaskJob.mainActor }
+}

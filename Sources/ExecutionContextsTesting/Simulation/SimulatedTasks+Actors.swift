@@ -1,0 +1,35 @@
+// The actors that jobs have while they run.
+extension SimulatedTasks {
+    /// The candidates that may begin or continue, without those whose actor is taken by a job that
+    /// has begun.
+    func allowed(_ candidates: UInt64) -> UInt64 {
+        guard begun != 0 else { return candidates }
+        var allowed = candidates
+        for thread in scheduler.threads where candidates & ~begun & 1 << UInt64(thread.id) != 0 {
+            guard let isolation = thread.next?.isolation ?? thread.queue?.isolation, isolation != 0
+            else { continue }
+            if isTaken(isolation) { allowed &= ~(1 << UInt64(thread.id)) }
+        }
+        return allowed
+    }
+
+    private func isTaken(_ isolation: UInt) -> Bool { owner(of: isolation) != nil }
+
+    /// The thread that has an actor.
+    func owner(of isolation: UInt) -> SimulatedThread? {
+        scheduler.threads.first { begun & 1 << UInt64($0.id) != 0 && $0.isolation == isolation }
+    }
+
+    /// A thread that runs no task has an actor, until it leaves it.
+    func enterActor(_ isolation: UInt, _ thread: SimulatedThread) {
+        begun |= 1 << UInt64(thread.id)
+        thread.isolation = isolation
+        if let actor = Word(address: isolation) { scheduler.log?.add(.acquires, actor) }
+    }
+
+    func leaveActor(_ thread: SimulatedThread) {
+        begun &= ~(1 << UInt64(thread.id))
+        if let actor = Word(address: thread.isolation) { scheduler.log?.add(.releases, actor) }
+        thread.isolation = 0
+    }
+}

@@ -170,7 +170,8 @@ package.targets.append(
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
 for target in package.targets
 where ![
-    "CPlatform", "CSimulation", "CountDispatch", "CountReferences", "TestWidth", "ShippedProtocolTests",
+    "CPlatform", "CSimulation", "CountDispatch", "CountReferences", "TestWidth",
+    "ShippedProtocolTests",
 ].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

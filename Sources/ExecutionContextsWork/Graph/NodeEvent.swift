@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 
-/// An event without the type of its values, which only the two ends of a graph know: the flight that
-/// reports it, and the handler.
+/// An event without the type of its values, which only the two ends of a graph know: the flight
+/// that reports it, and the handler.
 ///
 /// So the code between them is not generic. A generic type's size and layout are looked up at every
 /// use, which took half the time of a flight.
@@ -63,8 +63,8 @@ class Payload: @unchecked Sendable {
     /// The value. The caller knows its type: it belongs to the same work as the sender.
     @inlinable
     final func value<Value: Sendable>() -> Value {
-        // Safe: a work's events carry values of one type, and `SharedWork` and `Flight` of that work
-        // name it. A debug build checks it.
+        // Safe: a work's events carry values of one type, and `SharedWork` and `Flight` of that
+        // work name it. A debug build checks it.
         unsafe unsafeDowncast(self, to: TypedPayload<Value>.self).content
     }
 }

@@ -5,13 +5,14 @@ import Testing
 /// What an operation allocates, retains and releases does not grow.
 ///
 /// Only in an optimized build: a debug build retains for each use.
-@Suite(.enabled(if: isOptimized, "where the build is optimized"))
+@Suite(.serialized, .enabled(if: isOptimized, "where the build is optimized"))
 struct ReferenceTests {
     @Test(arguments: ReferenceBenchmarks.rows)
     func `An operation costs no more than its limit`(_ row: ReferenceBenchmarks.Row) {
         guard let cost = row.measured() else { return }
-        #expect(cost.objects <= row.limit.objects, "\(row.name)")
-        #expect(cost.counts <= row.limit.counts, "\(row.name)")
+        // Less than a tenth is what a thousand operations share.
+        #expect(cost.objects < row.limit.objects + 0.1, "\(row.name)")
+        #expect(cost.counts < row.limit.counts + 0.1, "\(row.name)")
     }
 }
 

@@ -59,11 +59,9 @@ extension ExecutionContext {
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
         let state = SubmittedState(fileID: fileID, line: line)
-        let submitted =
-            Deadline.mayExist
-            ? SubmittedBody(admitting(body, fileID, line), completing: state)
-            : SubmittedBody(body, completing: state)
-        state.send(to: self) { submitted.complete() }
+        let body =
+            Deadline.mayExist ? SubmittedBody(admitting(body, fileID, line)) : SubmittedBody(body)
+        state.send(to: self) { state.complete(with: body.run()) }
         return Async(state: state)
     }
 

@@ -100,22 +100,12 @@ final class Submission: @unchecked Sendable {
 /// (law 10).
 @usableFromInline
 final class SubmittedBody<Value: Sendable>: @unchecked Sendable {
-    // Unchecked, also at run time: only the thread that runs the job accesses the body. The state
-    // never changes.
+    // Unchecked, also at run time: only the thread that runs the job accesses the body.
     @usableFromInline
     @exclusivity(unchecked) var body: (@Sendable () throws -> Value)?
-    /// Here, since a closure that captures one object needs no allocation.
-    @usableFromInline let state: FutureState?
 
     @inlinable
-    init(_ body: @escaping @Sendable () throws -> Value, completing state: FutureState? = nil) {
-        self.state = state
-        unsafe self.body = body
-    }
-
-    /// Runs the body once, frees it, and completes the state.
-    @inlinable
-    func complete() { _ = unsafe state.unsafelyUnwrapped.complete(with: run()) }
+    init(_ body: @escaping @Sendable () throws -> Value) { unsafe self.body = body }
 
     /// Runs the body once, and frees it.
     @inlinable

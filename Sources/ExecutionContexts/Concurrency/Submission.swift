@@ -99,6 +99,7 @@ final class Submission: @unchecked Sendable {
 /// The body of a submission, which is freed before the answer: then the caller may continue
 /// (law 10).
 @usableFromInline
+@_fixed_layout
 final class SubmittedBody<Value: Sendable>: @unchecked Sendable {
     // Unchecked, also at run time: only the thread that runs the job accesses the body.
     @usableFromInline

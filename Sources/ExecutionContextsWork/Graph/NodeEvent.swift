@@ -54,6 +54,7 @@ extension WorkEvent {
 
 /// A value of a type that only its sender and its receivers know.
 @usableFromInline
+@_fixed_layout
 class Payload: @unchecked Sendable {
     // Unchecked: immutable, also in its only subclass.
 
@@ -70,6 +71,7 @@ class Payload: @unchecked Sendable {
 }
 
 @usableFromInline
+@_fixed_layout
 final class TypedPayload<Value: Sendable>: Payload, @unchecked Sendable {
     // Unchecked like the base.
     @usableFromInline let content: Value

@@ -43,9 +43,9 @@ public final class ReadWriteCoordinator: Sendable {
     /// An inline write context, such as `.immediate`, runs a write before `enqueueWrite` returns,
     /// if no reader or writer is inside.
     ///
-    /// - Parameter sparingMain: whether the main thread, when it must wait to read, leaves the
-    ///   writes before it to another thread, and is woken after them. Pass false if the writes are
-    ///   short: then the main thread runs them itself, as any other thread does (law 20).
+    /// `sparingMain` says whether the main thread, when it must wait to read, leaves the writes
+    /// before it to another thread, and is woken after them. Pass false if the writes are short:
+    /// then the main thread runs them itself, as any other thread does (law 20).
     public convenience init(
         name: String = "coordinator",
         writesOn writeContext: some ExecutionContext = GlobalContext(), sparingMain: Bool = true

@@ -2,6 +2,7 @@
 ///
 /// A queue is kept until the schedule ends, so that no other one gets its address.
 final class DispatchQueues {
+    // The scheduler owns this. A use after its end would trap, not read freed memory.
     private unowned let scheduler: SimulationScheduler
     private var all: [Word: SimulatedDispatchQueue] = [:]
     /// Those that have another target now.

@@ -26,6 +26,7 @@ final class SimulatedDispatchQueue {
     let target: SimulatedDispatchQueue?
     /// The jobs of the outermost queue, and its threads.
     let base: SimulatedJobQueue
+    // The scheduler owns this. A use after its end would trap, not read freed memory.
     private unowned let scheduler: SimulationScheduler
     /// What the target has not got yet.
     private var pending: ArraySlice<Item> = []

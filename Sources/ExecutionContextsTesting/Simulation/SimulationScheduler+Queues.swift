@@ -1,7 +1,8 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-// The queues of Dispatch.
+// The queues of Dispatch. A closure that the scheduler keeps does not own the scheduler, and
+// `close` drops it. A use after the end would trap, not read freed memory.
 extension SimulationScheduler {
     /// The queues of a program that uses some.
     var usedQueues: DispatchQueues {

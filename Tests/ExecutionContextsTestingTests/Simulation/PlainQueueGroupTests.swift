@@ -97,7 +97,7 @@ struct PlainQueueGroupTests {
         let report = search("cancel", schedules: 500) { sim in
             let queue = DispatchQueue(label: "q")
             let ran = Tracked(0, name: "ran")
-            // Unsafe in name only: a work item may be used by any thread.
+            // Unsafe in name only, both: a work item may be used by any thread.
             nonisolated(unsafe) let item = DispatchWorkItem { ran.value += 1 }
             nonisolated(unsafe) let delayed = DispatchWorkItem { ran.value += 10 }
             sim.spawn("alice") {

@@ -11,6 +11,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -27,6 +29,12 @@ void *ecs_behind(void **known, const char *name, const char *version) {
         (void)version;
 #endif
         if (!function) function = dlsym(RTLD_NEXT, name);
+        if (!function) {
+            // In a program with its own copy of the runtime the linker chose the door for it.
+            fprintf(stderr, "'%s' is not in a shared library, so a simulation cannot pass it on (law 33). "
+                            "Link the program without --static-swift-stdlib.\n", name);
+            abort();
+        }
         __atomic_store_n(known, function, __ATOMIC_RELAXED);
     }
     return function;
@@ -202,12 +210,20 @@ OF_TIME int gettimeofday(struct timeval *restrict result, void *restrict zone) {
     return 0;
 }
 
+// What `swift_once` of the runtime calls, where the runtime is linked statically: then nothing else
+// of it needs the function, so the linker takes the one below for it.
+extern void once_slow(void *predicate, void (*make)(void *), void *context)
+    __asm__("_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_") __attribute__((weak));
+
 // A static variable that is being made cannot wait for another thread, which might need it.
 __attribute__((weak)) void swift_once(void *predicate, void (*make)(void *), void *context) {
     static void *known;
     typedef void function(void *, void (*)(void *), void *);
+    // Negative: it has been made. Acquiring: what was made is seen.
+    if (once_slow && __atomic_load_n((int *)predicate, __ATOMIC_ACQUIRE) < 0) return;
     ecs_enter_once();
-    ((function *)ecs_behind(&known, "swift_once", NULL))(predicate, make, context);
+    function *runtime = once_slow ? once_slow : (function *)ecs_behind(&known, "swift_once", NULL);
+    runtime(predicate, make, context);
     ecs_leave_once();
 }
 

@@ -85,7 +85,9 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
             sentences.append(
                 "\(Self.count(missedChanges, "change")) of executor passed no scheduling point")
         } else if missedChanges == nil {
-            sentences.append("Changes of actor passed no scheduling point on this platform")
+            sentences.append(
+                "Changes of actor passed no scheduling point, for want of a shared runtime that lets itself be replaced"
+            )
         }
         return sentences
     }

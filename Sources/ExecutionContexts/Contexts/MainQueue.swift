@@ -31,9 +31,10 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
         return try withoutActuallyEscaping(body) { (body) throws(Failure) -> Value in
             // Unsafe in name only: the caller waits while the main queue runs it.
             nonisolated(unsafe) let body = body
-            return try BlockingScope.calling {
-                DispatchQueue.main.sync { unsafe caller.result(body) }
-            }.get()
+            // Swift 6.2 makes a closure of the main actor of one that is given to the main queue by
+            // its name.
+            let queue = DispatchQueue.main
+            return try BlockingScope.calling { queue.sync { unsafe caller.result(body) } }.get()
         }
     }
 

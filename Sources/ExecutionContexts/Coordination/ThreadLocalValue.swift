@@ -107,7 +107,10 @@ public final class ThreadLocalValue<Value>: Sendable {
             unsafe replace(by: current)
         }
         return try LocalInitialization.using(self) { () throws(Failure) -> Result in
-            try unsafe body(&current)
+            // Swift 6.2 passes no captured variable as `sending`.
+            nonisolated(unsafe) var own = unsafe current.take()
+            defer { unsafe current = own }
+            return try unsafe body(&own)
         }
     }
 

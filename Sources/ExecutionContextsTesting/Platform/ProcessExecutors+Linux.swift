@@ -1,4 +1,4 @@
-#if os(Linux) || os(Android)
+#if (os(Linux) || os(Android)) && compiler(>=6.3)
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 
 /// The executors of the process: they give the jobs of a simulated thread to its simulation, and

@@ -118,12 +118,11 @@ struct RecorderTests {
         let recorder = Recorder(capacity: 100)
         let view = ImmediateContext().observed(by: recorder)
         await offThePool {
-            onThreads(
-                [
-                    { for _ in 0..<50 { #expect(recorder.events.count <= 100) } },
-                    { recorder.clear() },
-                ]
-                    + Array(repeating: { for _ in 0..<500 { view.execute {} } }, count: 2))
+            let records: Work = { for _ in 0..<500 { view.execute {} } }
+            onThreads([
+                { for _ in 0..<50 { #expect(recorder.events.count <= 100) } },
+                { recorder.clear() }, records, records,
+            ])
         }
         #expect(recorder.events.count <= 100)
     }

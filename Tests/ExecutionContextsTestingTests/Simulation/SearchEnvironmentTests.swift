@@ -36,6 +36,7 @@ struct SearchEnvironmentTests {
         }
     }
 
+    #if compiler(>=6.3)
     @Test func `Law 33: nights go on with other seeds, by the notes in a file`() async throws {
         let path: String = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
             .path
@@ -50,6 +51,7 @@ struct SearchEnvironmentTests {
         #expect(
             try String(contentsOfFile: path, encoding: .utf8) == "one\t1\nother\t1\none\t2\n")
     }
+    #endif
 
     @Test func `Law 33: a value that is not understood is told`() async {
         await #expect(processExitsWith: .success) {

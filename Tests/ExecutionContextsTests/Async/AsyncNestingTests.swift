@@ -47,7 +47,8 @@ struct AsyncNestingTests {
         // The innermost nested handler has returned before the next handler is called. The deferred
         // handlers then run one after the other.
         let deferred = (32..<40).flatMap { [$0, -$0] }
-        #expect(log.value == Array(0..<32) + [-31] + deferred + (0..<31).reversed().map { -$0 })
+        let returning = (0..<31).reversed().map { -$0 }
+        #expect(log.value == Array(0..<32) + [-31] + deferred + returning)
     }
 
     @Test func `Law 26: a handler that registers a handler on a cancelled promise needs no stack`()

@@ -152,7 +152,7 @@ actor Room {
     }
 
     func gather() async {
-        async let one = Task.yield()
+        async let one: Void = Task.yield()
         note("begun")
         await one
         let sum = await withTaskGroup(of: Int.self) { group in

@@ -177,6 +177,7 @@ struct TransactionTests {
         }
     }
 
+    #if compiler(>=6.3)
     @Test(arguments: ["default", "utility", "background", "interactive"])
     func `Law 28: a transaction on a global queue traps with a message`(_ quality: String)
         async throws
@@ -191,6 +192,7 @@ struct TransactionTests {
         }
         try expectTrap(result, "com.apple.root", "law 28", "ignores barriers")
     }
+    #endif
 
     @Test func `Laws 18, 28: an exclusive access inside a read traps with a message`()
         async throws

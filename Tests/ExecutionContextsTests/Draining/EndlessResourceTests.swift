@@ -156,6 +156,7 @@ struct EndlessResourceTests {
         }
     }
 
+    #if compiler(>=6.3)
     @Test(arguments: Program.allCases.map(\.rawValue))
     func `Law 27: a wait for a resource that the caller holds traps with a message`(
         _ choice: Int
@@ -171,6 +172,7 @@ struct EndlessResourceTests {
         try expectTrap(result, "law 27", "never end", "execute or run")
         for name in try #require(Program(rawValue: choice)).names { try expectTrap(result, name) }
     }
+    #endif
 }
 
 /// Ends the process with success if nothing else has ended it.

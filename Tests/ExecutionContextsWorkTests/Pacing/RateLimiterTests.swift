@@ -203,6 +203,7 @@ struct RateLimiterTests {
         }
     }
 
+    #if compiler(>=6.3)
     @Test(arguments: 0..<4)
     func `An invalid rate, period or burst traps with a message`(_ index: Int) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
@@ -218,6 +219,7 @@ struct RateLimiterTests {
         }
         try expectTrap(result, "'mail'", "law 32", "Pass")
     }
+    #endif
 
     @Test func `Laws 32, 33: under every schedule each job begins in order or is cancelled`() async
     {

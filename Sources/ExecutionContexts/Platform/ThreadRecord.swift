@@ -33,7 +33,8 @@ enum Threads {
     @usableFromInline @inline(never)
     static func attach() -> ThreadRecord {
         if let thread = unsafe ec_thread_recall() { return unsafe thread }
-        // The thread sanitizer must see what orders the record's users, wherever it is first needed.
+        // The thread sanitizer must see what orders the users of the record, wherever that is first
+        // needed.
         let depth = ec_tsan_ignore_suspend()
         let thread = unsafe records.withUnscheduledLock { unsafe $0.take() }
         ec_tsan_ignore_resume(depth)

@@ -164,6 +164,15 @@ package.targets.append(
         name: "ShippedProtocolTests",
         dependencies: ["CPlatform", "ExecutionContexts", "ExecutionContextsTesting"],
         path: "Tests/ShippedProtocols"))
+// The same for what they cost: the layers up to the pool, on a simulated machine that counts.
+package.targets += [
+    .executableTarget(
+        name: "Contention",
+        dependencies: ["CPlatform"],
+        path: "Tests/Contention",
+        exclude: ["Shipped/Platform/Guarded.swift", "Shipped/Platform/RunLoops+Linux.swift"]),
+    .testTarget(name: "ContentionTests", dependencies: ["Contention"]),
+]
 #endif
 
 // One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer

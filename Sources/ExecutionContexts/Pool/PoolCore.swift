@@ -26,21 +26,27 @@ internal import Synchronization
     let urgent = Injector()
     let injector = Injector()
     let lowPriority = Injector()
-    let overflow = PoolOverflow()
     /// Jobs that the monitor has moved from behind long ones.
     let rescued = Injector()
-    /// Whether the monitor is moving jobs from a ring to `rescued`, so that they are in neither.
-    let isMoving = Atomic<Bool>(false)
+    private let padding1 = CacheLinePadding()
+
+    let overflow = PoolOverflow()
+    private let padding2 = CacheLinePadding()
 
     /// How many workers search for jobs. One suffices: a searcher that finds a job starts the next
     /// one, if there are more.
     let searching = Atomic<Int>(0)
+    // What follows rarely changes while all workers have jobs, and every worker reads it.
+    private let padding3 = CacheLinePadding()
+
     /// How many more workers may start; negative where some are to leave.
     let vacancies: Atomic<Int>
 
     let accounting: Guarded<WorkerAccounting>
     private let workers: UnsafeMutablePointer<Unmanaged<PoolWorker>>
     private let made = Atomic<Int>(0)
+    /// Whether the monitor is moving jobs from a ring to `rescued`, so that they are in neither.
+    let isMoving = Atomic<Bool>(false)
     /// Whether the monitor checks the pool.
     let isMonitored = Atomic<Bool>(false)
     /// Whether the monitor checks at the longer interval, since nothing waits.

@@ -14,7 +14,7 @@ internal import Synchronization
 @safe package struct WorkRing: ~Copyable {
     // Any thread changes the front, only the owner changes the end: a cache line each.
     private let front = Atomic<UInt32>(0)
-    private let padding: (Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0)
+    private let padding = CacheLinePadding()
     private let end = Atomic<UInt32>(0)
     private let cells: UnsafeMutablePointer<ec_words>
 

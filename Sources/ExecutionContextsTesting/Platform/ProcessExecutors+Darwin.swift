@@ -3,5 +3,13 @@
 /// Swift 6.3 there is nothing else.
 enum ProcessExecutors {
     static func install() {}
+
+    #if canImport(Darwin)
+    static var areKnown: Bool { true }
+    #else
+    /// Whether this runtime's tasks can be simulated. On Linux those before Swift 6.3 were seen to
+    /// lose wake-ups.
+    static var areKnown: Bool { false }
+    #endif
 }
 #endif

@@ -6,6 +6,8 @@
 enum ProcessExecutors {
     static func install() { _createExecutors(factory: Factory.self) }
 
+    static var areKnown: Bool { true }
+
     private struct Factory: ExecutorFactory {
         static let main = SimulatingMainExecutor()
         static let shared = SimulatingExecutor()

@@ -9,6 +9,10 @@ enum TaskDoors {
         unsafe ecs_install(
             ecs_simulator(
                 take: { simulation, job, executor, delay in
+                    require(
+                        ProcessExecutors.areKnown,
+                        "On Linux tasks are simulated with Swift 6.3 or later (law 33). Threads and "
+                            + "contexts are simulated with this version, too.")
                     unsafe HostThread.of(simulation).take(TaskJob(job, executor), after: delay)
                 },
                 now: { unsafe HostThread.of($0).clockReading },

@@ -5,7 +5,9 @@
 package func stopMisuse(
     _ message: @autoclosure () -> String, file: StaticString = #file, line: UInt = #line
 ) -> Never {
-    fatalError(message(), file: file, line: line)
+    let text = message()
+    TrapHandlers.call(text)
+    fatalError(text, file: file, line: line)
 }
 
 /// Traps with a message unless `condition` holds.

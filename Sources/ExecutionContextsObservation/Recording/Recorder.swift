@@ -157,7 +157,7 @@ public final class Recorder: ContextObserver {
         return Recording(entries, lanes: lanes, overwritten: overwritten)
     }
 
-    private var snapshot: (entries: [RecorderEntry], lanes: [RecorderLane], overwritten: Int) {
+    var snapshot: (entries: [RecorderEntry], lanes: [RecorderLane], overwritten: Int) {
         let (parts, lanes, overwritten) = withRing { ($0.copy(), $0.lanes, $0.overwritten) }
         var entries: [RecorderEntry] = []
         entries.reserveCapacity(parts.count)

@@ -1,0 +1,95 @@
+internal import ExecutionContexts
+internal import Foundation
+
+/// Writes a recorder's last seconds to a file when something goes wrong, until `stop()`.
+///
+/// ```swift
+/// let recorder = Recorder()
+/// let dumps = try recorder.dumps(to: folder, on: [.trap, .signal(SIGUSR1)])
+/// let orders = GlobalContext().serial(named: "orders").observed(by: recorder)
+///     .watched(limit: .seconds(1)) { stall in dumps.write("\(stall.context) stalls") }
+/// orders.execute { print("recorded") }
+/// dumps.stop()
+/// ```
+///
+/// Each file is a timeline page for a browser. Between the occasions this costs nothing beyond the
+/// recording itself.
+public final class RecorderDumps: Sendable {
+    /// When a dump is written without being asked for.
+    public struct Occasion: Hashable, Sendable {
+        /// The signal's number; zero for a trap.
+        let number: Int32
+
+        /// A trap of the library, with its message; not one of the language, such as an index that
+        /// is out of range.
+        public static let trap = Occasion(number: 0)
+
+        /// A signal to the process, which then no longer does what it does by default. `SIGUSR1`
+        /// and `SIGUSR2` are for such uses.
+        public static func signal(_ number: Int32) -> Occasion {
+            require(
+                number > 0 && number != SIGKILL && number != SIGSTOP,
+                "The signal \(number) cannot be received by a process. Take SIGUSR1 or SIGUSR2.")
+            return Occasion(number: number)
+        }
+    }
+
+    private let files: DumpFiles
+    private let state: LockedResource<State>
+
+    /// What `stop` ends.
+    private struct State: Sendable {
+        var trap: UInt64?
+        var signals: [SignalSource] = []
+    }
+
+    init(_ files: DumpFiles, on occasions: Set<Occasion>) {
+        self.files = files
+        var state = State()
+        if occasions.contains(.trap) {
+            state.trap = TrapHandlers.add { message in
+                if let path = try? files.write(message) {
+                    FileHandle.standardError.write(Data("The last seconds are in \(path)\n".utf8))
+                }
+            }
+        }
+        for occasion in occasions where occasion != .trap {
+            state.signals.append(
+                SignalSource(occasion.number) { _ = try? files.write("signal \(occasion.number)") })
+        }
+        self.state = LockedResource(state, lockedBy: .section)
+    }
+
+    /// Writes a dump now, for the reason that its title names, and returns the path of its file; nil
+    /// if the system refuses the file.
+    @discardableResult
+    public func write(_ reason: String) -> String? { try? files.write(reason) }
+
+    /// Ends what `occasions` began. Signals do again what they did before. The files stay.
+    public func stop() {
+        let old = state.mutate { state in
+            defer { state = State() }
+            return state
+        }
+        if let trap = old.trap { TrapHandlers.remove(trap) }
+        for signal in old.signals { signal.stop() }
+    }
+}
+
+extension Recorder {
+    /// Writes the last `window` of this recording to a file in `folder` at each of the occasions,
+    /// until the returned object's `stop()`; it need not be kept.
+    ///
+    /// The folder is made if it is missing. At most `limit` files are kept: the oldest one of this
+    /// object makes room.
+    @discardableResult
+    public func dumps(
+        to folder: String, last window: Duration = .seconds(30), keeping limit: Int = 16,
+        on occasions: Set<RecorderDumps.Occasion> = [.trap]
+    ) throws -> RecorderDumps {
+        require(limit > 0, "Dumps that keep \(limit) files keep nothing. Keep 1 or more.")
+        require(window > .zero, "Dumps of the last \(window) show nothing. Take a second or more.")
+        return RecorderDumps(
+            try DumpFiles(of: self, in: folder, last: window, keeping: limit), on: occasions)
+    }
+}

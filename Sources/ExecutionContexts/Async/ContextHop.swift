@@ -7,8 +7,10 @@ class ContextHop: @unchecked Sendable {
 
     /// The hop to a context; nil for the immediate one, where the notifying thread just continues.
     @inlinable
-    static func to<Context: ExecutionContext>(_ context: Context) -> ContextHop? {
-        Context.self == ImmediateContext.self ? nil : ContextHopTo(context)
+    static func to<Context: ExecutionContext>(
+        _ context: Context, _ fileID: StaticString, _ line: UInt
+    ) -> ContextHop? {
+        Context.self == ImmediateContext.self ? nil : ContextHopTo(context, fileID, line)
     }
 
     func execute(_ work: consuming @escaping Work) { fatalError("A subclass overrides this.") }
@@ -29,18 +31,24 @@ class ContextHop: @unchecked Sendable {
 final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Sendable {
     // Unchecked because the superclass can be inherited from; the context never changes.
     private let context: Context
+    /// Where the hop was asked for.
+    private let place: CodePlace
 
     @usableFromInline
-    init(_ context: Context) {
+    init(_ context: Context, _ fileID: StaticString, _ line: UInt) {
         self.context = context
+        place = CodePlace(fileID, line)
         super.init()
     }
 
-    override func execute(_ work: consuming @escaping Work) { context.execute(consume work) }
+    override func execute(_ work: consuming @escaping Work) {
+        context.execute(JobSource.carry(JobSource(place), consume work))
+    }
 
     override func hop(_ target: FutureState, with source: FutureState) {
         let job = CompletionGuard(Arrival(target: target, source: source, context: name))
-        context.execute({ job.run() }, refused: { job.refuse($0) })
+        context.execute(
+            JobSource.carry(JobSource(place), { job.run() }), refused: { job.refuse($0) })
     }
 
     override var name: String { context.name }

@@ -51,10 +51,14 @@ class Timed: FutureState, @unchecked Sendable {
     }
 
     /// Calls `body` on `context`; a second request before the call may result in one call.
-    final func hop(to context: some ExecutionContext, _ body: @escaping Work) {
+    final func hop(
+        to context: some ExecutionContext, from location: (fileID: StaticString, line: UInt),
+        _ body: @escaping Work
+    ) {
         guard plan(body) else { return }
         let job = CompletionGuard(PendingJob(state: self, context: context.name))
-        context.execute({ job.run() }, refused: { job.refuse($0) })
+        let source = JobSource(location.fileID, location.line)
+        context.execute(JobSource.carry(source, { job.run() }), refused: { job.refuse($0) })
     }
 
     /// Stores what the next job does; false if this has completed.

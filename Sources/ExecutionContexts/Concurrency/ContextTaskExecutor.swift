@@ -36,9 +36,10 @@ final class ContextTaskExecutor<Context: ExecutionContext>: TaskExecutor {
                     DispatchQueue.global().async { job.run() }
                 }))
         if mayRefuse {
-            context.executeAccepted { job.run() }
+            context.executeAccepted(JobSource.carry(JobSource(.taskPart), { job.run() }))
         } else {
-            context.execute({ job.run() }, refused: { _ in job.drop() })
+            context.execute(
+                JobSource.carry(JobSource(.taskPart), { job.run() }), refused: { _ in job.drop() })
         }
     }
 }

@@ -11,12 +11,17 @@ package protocol GuardedJob: Sendable {
     /// The context has dropped the job: it released the closure without a run (law 1).
     mutating func drop()
 
+    /// Where the job comes from, for observers of its context; the default is unknown.
+    var source: JobSource { get }
+
     /// Whether a simulation may switch threads before it is decided what becomes of the job.
     static var hasSchedulingPoint: Bool { get }
 }
 
 extension GuardedJob {
     package mutating func refuse(_ refusal: Refusal) { drop() }
+
+    package var source: JobSource { .unknown }
 
     package static var hasSchedulingPoint: Bool { false }
 }
@@ -50,14 +55,16 @@ package final class CompletionGuard<Job: GuardedJob>: @unchecked Sendable {
     package static func closures(
         for job: consuming Job
     ) -> (work: Work, refused: @Sendable (Refusal) -> Void) {
+        let source = JobSource.isRead ? job.source : .unknown
         let guarded = CompletionGuard(job)
-        return ({ guarded.run() }, { guarded.refuse($0) })
+        return (source.carry { guarded.run() }, { guarded.refuse($0) })
     }
 
     /// The same, for a context that does not refuse the job.
     package static func work(for job: consuming Job) -> Work {
+        let source = JobSource.isRead ? job.source : .unknown
         let guarded = CompletionGuard(job)
-        return { guarded.run() }
+        return source.carry { guarded.run() }
     }
 
     package func run() { if use() { unsafe job.run() } }

@@ -66,6 +66,7 @@ class CallbackCore: @unchecked Sendable {
             self.boundValues = nil
             job = boundValues.bind(job)
         }
+        job = JobSource.carry(JobSource(location.place), job)
         context.execute(job, refused: { call.refuse($0) })
     }
 

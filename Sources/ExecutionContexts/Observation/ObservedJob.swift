@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The completion guard of an observed job: it runs and ends, or is dropped.
-@safe package class ObservedJob: @unchecked Sendable {
+@safe package class ObservedJob: SourcedJob, @unchecked Sendable {
     // Unchecked because it can be inherited from; it has constants and an atomic.
     package final let work: ObservedWork
     private let time: any TimeSource
@@ -9,13 +9,18 @@ internal import Synchronization
     private let reports: Unmanaged<JobReports>
     private let hasStarted = Atomic<Bool>(false)
 
-    init(of view: ObservedView, in time: consuming any TimeSource) {
+    init(of view: ObservedView, in time: consuming any TimeSource, _ source: consuming JobSource) {
         let (number, depth) = view.next()
-        work = ObservedWork(number, from: view, by: time, depth: depth)
+        if let label = view.label { source = source.labeled(label) }
+        work = ObservedWork(number, from: view, by: time, consume source, depth: depth)
         self.time = consume time
         unsafe reports = view.unretained
+        super.init()
         report { $0.enqueued(self) }
     }
+
+    /// What a view behind this one is told.
+    override package final var source: JobSource { work.source }
 
     // The job was dropped. Relaxed: the last release of this object comes after all others.
     deinit {
@@ -88,9 +93,11 @@ final class ObservedClosure: ObservedJob, @unchecked Sendable {
         of view: ObservedView, in time: consuming any TimeSource,
         _ closure: consuming @escaping Work
     ) {
-        self.closure = consume closure
-        super.init(of: view, in: consume time)
+        let closure = UnmanagedWork(consume closure)
+        let source = JobSource(of: closure)
+        self.closure = closure.assembled()
+        super.init(of: view, in: consume time, consume source)
     }
 
-    func run() { run(answers: false, closure) }
+    override package func run() { run(answers: false, closure) }
 }

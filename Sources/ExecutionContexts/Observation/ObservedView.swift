@@ -7,6 +7,8 @@ internal import Synchronization
 @safe final class ObservedView: ObservedOrigin, @unchecked Sendable {
     // Unchecked because its superclass is; it adds constants and an atomic.
     private let base: any ExecutionContext
+    /// The label of the base, if it adds one: it would do so behind this view.
+    let label: String?
     private let reports: JobReports
     /// `reports`, without a retain for each use. This object keeps it, and each job keeps this
     /// object.
@@ -15,10 +17,14 @@ internal import Synchronization
 
     init(of base: some ExecutionContext, by observer: some ContextObserver) {
         self.base = base
+        label = (base as? any LabelingContext)?.label
         reports = .to(observer)
         unsafe unretained = .passUnretained(reports)
         super.init(base.name)
+        JobSource.addReader()
     }
+
+    deinit { JobSource.removeReader() }
 
     /// Whether a job that is submitted now is reported.
     var isEnabled: Bool { unsafe unretained._withUnsafeGuaranteedRef { $0.isEnabled } }
@@ -32,14 +38,15 @@ internal import Synchronization
     }
 
     /// Begins a job that the caller runs itself.
-    func begin() -> ObservedJob { ObservedJob(of: self, in: base.time) }
+    func begin(_ source: JobSource) -> ObservedJob {
+        ObservedJob(of: self, in: base.time, source)
+    }
 
     /// Returns `work` with reports around it; `work` itself if the observer is not enabled.
     @inline(__always)
     func decorate(_ work: consuming @escaping Work) -> Work {
         guard isEnabled else { return work }
-        let job = ObservedClosure(of: self, in: base.time, consume work)
-        return { job.run() }
+        return SourcedJob.work(ObservedClosure(of: self, in: base.time, consume work))
     }
 
     func execute(_ work: consuming @escaping Work) {

@@ -5,6 +5,7 @@ internal import Synchronization
 public struct ObservedWork: Sendable, Identifiable {
     /// What the jobs of one view have in common: stored once, since a job is made often.
     let origin: ObservedOrigin
+    package let source: JobSource
     /// The number of the job: unique within its view, in the order of submission.
     public let id: UInt64
     /// When it was submitted, in the time of its context.
@@ -23,9 +24,11 @@ public struct ObservedWork: Sendable, Identifiable {
     private let priorityValue: UInt8
 
     init(
-        _ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource, depth: Int = 1
+        _ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource,
+        _ source: consuming JobSource, depth: Int = 1
     ) {
         self.origin = origin
+        self.source = source
         self.id = id
         self.depth = depth
         priorityValue = ec_task_priority()
@@ -41,6 +44,24 @@ public struct ObservedWork: Sendable, Identifiable {
     public var priority: TaskPriority? {
         priorityValue == 0 ? nil : TaskPriority(rawValue: priorityValue)
     }
+
+    /// What it is called: its label, or else where it was written, or else "#" and its number.
+    ///
+    /// Where it was written is looked up when it is first asked for, which takes milliseconds.
+    public var name: String { source.name(ofJob: id) }
+
+    /// The label that its submission carries, as ``ExecutionContext/labeled(_:)`` gives it.
+    ///
+    /// The drain of a view has a label of its own, as "drain of 'index'": it is a job of the
+    /// library, in which the view runs its jobs. Nil for a job without a label.
+    public var label: String? { source.shownLabel }
+
+    /// Where the job was written, as file and line: "Store.swift:14".
+    ///
+    /// It is the line of its closure, or of the call that submitted it. A bare closure has the name
+    /// of its function instead, if the program has no debug information, and on Apple's systems.
+    /// Nil if that is not known, or in the library itself.
+    public var sourceLocation: String? { source.place.text }
 
     /// The number of the observed view that it was submitted to, unique in the process.
     public var view: UInt64 { origin.view }

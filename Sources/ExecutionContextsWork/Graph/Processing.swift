@@ -56,7 +56,10 @@ final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
         // The transformation may have ended already. Its result is handled in a job behind this
         // one.
         transformation.async.onComplete { outcome in
-            self.flight.node.graph.jobs.perform { self.end(outcome, isLast) }
+            let node = self.flight.node
+            node.graph.jobs.perform(JobSource(.unknown, label: node.name)) {
+                self.end(outcome, isLast)
+            }
         }
     }
 

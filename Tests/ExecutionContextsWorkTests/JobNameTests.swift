@@ -29,7 +29,7 @@ struct WorkJobNameTests {
         #expect(Set(names) == Set((0..<4).map { at(line + $0) } + ["label"]))
     }
 
-    @Test func `A job of a graph is named by its work, and a handler by its subscription`() throws {
+    @Test func `A job of a graph and a handler are shown by the subscription`() throws {
         let observed = manual.observed(by: recorder)
         let graph = WorkGraph(on: ManualContext(name: "graph", time: time))
         let flights = SingleFlight<String, Int>(name: "size", in: graph) { _, flight in
@@ -41,9 +41,14 @@ struct WorkJobNameTests {
         #expect(names == [at(line)])
         let other = WorkGraph(on: observed)
         let work = other.work(named: "count") { (flight: Flight<Int>) in flight.succeed(1) }
-        work.subscribe { _ in }
+        let subscription = work.subscribe { _ in }
+        let subscribed: UInt = #line - 1
         try manual.runUntilIdle()
-        #expect(names == [at(line), "count"])
+        subscription.cancel()
+        work.subscribe { _ in }.priority = .high
+        try manual.runUntilIdle()
+        #expect(
+            names == [at(line), at(subscribed), at(subscribed + 4), "new priority"])
     }
 
     @Test func `A call of a confined value is shown by its own place`() throws {

@@ -1,9 +1,11 @@
 /// Continues notification on a context; erases the type of the context.
 @usableFromInline
 class ContextHop: @unchecked Sendable {
-    // Unchecked because it can be inherited from; the context never changes.
-    @usableFromInline
-    init() {}
+    // Unchecked because it can be inherited from; it adds nothing that changes.
+    /// Where the hop was asked for.
+    final let place: CodePlace
+
+    init(_ place: CodePlace) { self.place = place }
 
     /// The hop to a context; nil for the immediate one, where the notifying thread just continues.
     @inlinable
@@ -31,24 +33,19 @@ class ContextHop: @unchecked Sendable {
 final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Sendable {
     // Unchecked because the superclass can be inherited from; the context never changes.
     private let context: Context
-    /// Where the hop was asked for.
-    private let place: CodePlace
 
     @usableFromInline
     init(_ context: Context, _ fileID: StaticString, _ line: UInt) {
         self.context = context
-        place = CodePlace(fileID, line)
-        super.init()
+        super.init(CodePlace(fileID, line))
     }
 
-    override func execute(_ work: consuming @escaping Work) {
-        context.execute(JobSource.carry(JobSource(place), consume work))
-    }
+    override func execute(_ work: consuming @escaping Work) { context.execute(consume work) }
 
     override func hop(_ target: FutureState, with source: FutureState) {
-        let job = CompletionGuard(Arrival(target: target, source: source, context: name))
-        context.execute(
-            JobSource.carry(JobSource(place), { job.run() }), refused: { job.refuse($0) })
+        let (work, refused) = CompletionGuard.closures(
+            for: Arrival(target: target, outcome: source, context: name, place: place))
+        context.execute(consume work, refused: consume refused)
     }
 
     override var name: String { context.name }
@@ -62,8 +59,11 @@ final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Send
 private struct Arrival: GuardedJob {
     // A variable because `isKnownUniquelyReferenced` takes one.
     var target: FutureState
-    let source: FutureState
+    let outcome: FutureState
     let context: String
+    let place: CodePlace
+
+    var source: JobSource { JobSource(place) }
 
     mutating func run() {
         if target.mayFollow {
@@ -71,7 +71,7 @@ private struct Arrival: GuardedJob {
             let isAlone = isKnownUniquelyReferenced(&target)
             unsafe target.isUniquelyReferenced = isAlone
         }
-        target.arrive(with: source)
+        target.arrive(with: outcome)
     }
 
     func refuse(_ refusal: Refusal) { target.refuse(refusal) }

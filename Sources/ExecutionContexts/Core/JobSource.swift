@@ -4,9 +4,10 @@ internal import Synchronization
 /// Where a job comes from: the label that its submission carries, and where it was written.
 ///
 /// A job that is a closure of the user's says it by the address of its code. A closure that the
-/// library puts around one must not stand for it, so it is given to a context as a `SourcedJob`.
-/// That costs an allocation, and is done only while something reads the sources of jobs: an
-/// observed or a watched view. So a program without one pays for a load and a branch.
+/// library puts around one must not stand for it. A job of the library that is an object anyway is a
+/// `SourcedJob`, which is asked by an observed view. Any other closure is carried by one, at the
+/// cost of an allocation, and only while something reads the sources of jobs: an observed or a
+/// watched view exists. So a program without one pays for a load and a branch.
 @usableFromInline
 package struct JobSource: Hashable, Sendable {
     package let place: CodePlace
@@ -70,12 +71,6 @@ package struct JobSource: Hashable, Sendable {
         _ source: @autoclosure () -> JobSource, _ work: consuming @escaping Work
     ) -> Work {
         isRead ? source().carried(work) : work
-    }
-
-    /// Returns `work` with this source; `work` itself if the source is unknown.
-    @inline(__always)
-    func carry(_ work: consuming @escaping Work) -> Work {
-        place == .unknown && label == nil ? work : carried(work)
     }
 
     // Not inlined, so that the path without readers stays small.

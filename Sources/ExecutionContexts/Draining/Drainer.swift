@@ -43,10 +43,7 @@ class Drainer: @unchecked Sendable {
         let drain = CompletionGuard(Drain(view: self))
         // A drain runs jobs that were accepted: a base that has no room for it gets it by
         // `enqueue`.
-        return (
-            JobSource.carry(.drain(of: drainedName), { drain.run() }),
-            { _ in base.enqueue { drain.run() } }
-        )
+        return (drain.work, { _ in base.enqueue(drain.work) })
     }
 
     /// Runs `step` with the thread marked as this view's, and again while it needs another drain
@@ -87,6 +84,8 @@ package protocol ReliableContext: ExecutionContext {}
 /// One drain, as the base gets it. A base that frees it unused has dropped the drain.
 private struct Drain: GuardedJob {
     let view: Drainer
+
+    var source: JobSource { .drain(of: view.drainedName) }
 
     func run() { view.drain() }
 

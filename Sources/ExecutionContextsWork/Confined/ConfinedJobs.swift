@@ -23,18 +23,20 @@ final class ConfinedJobs: @unchecked Sendable {
         additions = InlineAdditions(of: context)
     }
 
+    // Labels have at most 15 characters: such a text needs no memory and no count.
+
     /// Runs a job inline or later. It completes work that was accepted before, so a full context
     /// takes it above its capacity.
-    func perform(_ source: @autoclosure () -> JobSource, _ job: @escaping Work) {
-        if runsInline { runHere(job) } else { submit(source(), job, refused: nil) }
+    func perform(_ source: JobSource, _ job: @escaping Work) {
+        if runsInline { runHere(job) } else { submit(source, job, refused: nil) }
     }
 
     /// Runs a job inline or later, or reports the refusal.
     func perform(
-        _ source: @autoclosure () -> JobSource, _ job: @escaping Work,
+        _ source: JobSource, _ job: @escaping Work,
         refused: @escaping @Sendable (Refusal) -> Void
     ) {
-        if runsInline { runHere(job) } else { submit(source(), job, refused: refused) }
+        if runsInline { runHere(job) } else { submit(source, job, refused: refused) }
     }
 
     /// Runs a job behind the running one, before those that other callers submit. Call it in a job

@@ -54,8 +54,7 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
         let delivery = CompletionGuard(DeliveryJob(subscriber: self))
         // An event that has occurred is not refused: a full context takes the delivery above its
         // capacity.
-        context.execute(
-            JobSource.carry(source, { delivery.run() }), refused: { delivery.refuse($0) })
+        context.execute(delivery.work, refused: { delivery.refuse($0) })
     }
 
     /// Delivers the queued events; on the context.
@@ -74,8 +73,7 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
     /// Schedules a delivery behind the context's other jobs, which a fast reporter would starve
     /// otherwise.
     private func deliverLater() {
-        let delivery = CompletionGuard(DeliveryJob(subscriber: self))
-        context.enqueue(JobSource.carry(source, { delivery.run() }))
+        context.enqueue(CompletionGuard.work(for: DeliveryJob(subscriber: self)))
     }
 
     /// Handles a delivery that the context dropped: discards its events, but retries the end once.
@@ -104,6 +102,8 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
     /// The job that delivers what waits.
     private struct DeliveryJob: GuardedJob {
         let subscriber: ContextSubscriber
+
+        var source: JobSource { subscriber.source }
 
         func run() { subscriber.deliverWaiting() }
 

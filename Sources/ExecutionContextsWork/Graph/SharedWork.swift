@@ -40,9 +40,10 @@ public struct SharedWork<Value: Sendable>: Sendable {
     @inlinable
     @discardableResult
     public func subscribe(
-        priority: WorkPriority = .medium, _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
+        priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
-        subscribe(priority, on: nil) { handler(WorkEvent($0)) }
+        subscribe(priority, on: nil, fileID: fileID, line: line) { handler(WorkEvent($0)) }
     }
 
     /// Calls a closure of the main actor with the events of the work, on `main`.
@@ -65,7 +66,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
         priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
-        let subscription = subscribe(priority, on: nil) { event in
+        let subscription = subscribe(priority, on: nil, fileID: fileID, line: line) { event in
             if let outcome = event.outcome(of: Value.self) { promise.complete(outcome) }
         }
         // Weak, so that the promise does not keep what would complete it: a context that drops the
@@ -89,7 +90,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
             } else {
                 Subscriber(priority, jobs, handler)
             }
-        jobs.perform(JobSource(.unknown, label: target.name)) {
+        jobs.perform(JobSource(fileID, line)) {
             // A subscriber that has left before this job begins nothing.
             if subscriber.isActive { target.node().add(subscriber) }
         } refused: { refusal in

@@ -60,7 +60,7 @@ class WorkNode: @unchecked Sendable {
         } else {
             hasSubmittedJobs.store(true, ordering: .relaxed)
         }
-        graph.jobs.perform(JobSource(.unknown, label: name), job)
+        graph.jobs.perform(JobSource(.unknown, label: "graph event"), job)
     }
 
     // MARK: - State

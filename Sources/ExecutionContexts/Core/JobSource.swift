@@ -140,6 +140,10 @@ package class SourcedJob: @unchecked Sendable {
     @inline(never)
     package static func work(_ job: consuming SourcedJob) -> Work { { [job] in job.run() } }
 
+    /// Whether a closure is that of such a job.
+    @inline(__always)
+    static func isOne(_ work: UnmanagedWork) -> Bool { work.words.first == code }
+
     /// The source of such a job; nil if the closure is another one.
     static func source(of work: UnmanagedWork) -> JobSource? {
         guard work.words.first == code,

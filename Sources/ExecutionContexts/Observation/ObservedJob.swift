@@ -5,14 +5,16 @@ internal import Synchronization
     // Unchecked because it can be inherited from; it has constants and an atomic.
     package final let work: ObservedWork
     private let time: any TimeSource
-    /// Kept by the view, which is the origin of `work`.
+    /// Kept by the view, which the origin of `work` keeps, or is.
     private let reports: Unmanaged<JobReports>
     private let hasStarted = Atomic<Bool>(false)
 
-    init(of view: ObservedView, in time: consuming any TimeSource, _ source: consuming JobSource) {
+    init(
+        of view: ObservedView, from origin: ObservedOrigin, in time: consuming any TimeSource,
+        _ place: CodePlace
+    ) {
         let (number, depth) = view.next()
-        if let label = view.label { source = source.labeled(label) }
-        work = ObservedWork(number, from: view, by: time, consume source, depth: depth)
+        work = ObservedWork(number, from: origin, by: time, place, depth: depth)
         self.time = consume time
         unsafe reports = view.unretained
         super.init()
@@ -90,13 +92,11 @@ final class ObservedClosure: ObservedJob, @unchecked Sendable {
     private let closure: Work
 
     init(
-        of view: ObservedView, in time: consuming any TimeSource,
-        _ closure: consuming @escaping Work
+        of view: ObservedView, from origin: ObservedOrigin, in time: consuming any TimeSource,
+        _ place: CodePlace, _ closure: UnmanagedWork
     ) {
-        let closure = UnmanagedWork(consume closure)
-        let source = JobSource(of: closure)
         self.closure = closure.assembled()
-        super.init(of: view, in: consume time, consume source)
+        super.init(of: view, from: origin, in: consume time, place)
     }
 
     override package func run() { run(answers: false, closure) }

@@ -73,7 +73,7 @@ public final class Recorder: ContextObserver {
             kind: kind, thread: SimulationHooks.thread, lane: 0, job: job.identity,
             enqueued: job.enqueued.nanoseconds, started: started.nanoseconds,
             ended: ended.nanoseconds, submitter: job.submitter, completer: nil,
-            source: RecordedSource(job.source.place))
+            source: RecordedSource(job.place))
         guard let packed = PackedEvent(event) else { return recordLong(event, job, isAsync: false) }
         lock.withLock { unsafe ring.add(packed, of: job) }
     }

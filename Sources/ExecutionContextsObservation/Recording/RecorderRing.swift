@@ -52,8 +52,8 @@ struct RecorderRing {
     mutating func add(_ event: PackedEvent, of job: borrowing ObservedWork) {
         var event = event
         event.setLane(lane(of: job, isAsync: false))
-        if event.isSubmission, job.source.label != nil {
-            if let source = labels.source(of: job.source) { event.setSource(source) }
+        if job.isLabeled, event.isSubmission, let source = labels.source(of: job.source) {
+            event.setSource(source)
         }
         add(event)
     }

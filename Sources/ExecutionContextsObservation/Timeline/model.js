@@ -42,7 +42,7 @@ function beginOf(job) { return job.started !== null ? job.started : job.enqueued
 function startOf(job) { return job.started !== null ? job.started : endOf(job); }
 function nameOf(job) {
   if (job.lane.isAsync) return job.lane.name;
-  return job.lane.name + (job.title ? ": " + job.title : "") + " #" + job.number;
+  return job.lane.name + " #" + job.number + (job.title ? ": " + job.title : "");
 }
 
 /// The title with a number: the label of a job, or where it was written.

@@ -151,6 +151,6 @@ extension Recording {
         let facts = jobs[index].facts
         if facts.isAsync { return facts.context }
         let title = facts.source.title.map { ": \($0)" } ?? ""
-        return "\(facts.context)\(title) #\(facts.id.job)"
+        return "\(facts.context) #\(facts.id.job)\(title)"
     }
 }

@@ -45,7 +45,7 @@ public final class Confined<State>: @unchecked Sendable {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (_ state: inout State) -> Void
     ) {
-        jobs.perform(JobSource(fileID, line)) { body(&self.state) }
+        jobs.perform(.call(fileID, line)) { body(&self.state) }
     }
 
     /// Runs `body` with the value on the context, and returns its result as an `Async`.
@@ -58,7 +58,7 @@ public final class Confined<State>: @unchecked Sendable {
         _ body: @escaping @Sendable (_ state: inout State) throws -> Value
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
-        jobs.perform(JobSource(fileID, line)) {
+        jobs.perform(.call(fileID, line)) {
             promise.complete { try body(&self.state) }
         } refused: { refusal in
             promise.fail(refusal)

@@ -23,20 +23,18 @@ final class ConfinedJobs: @unchecked Sendable {
         additions = InlineAdditions(of: context)
     }
 
-    // Labels have at most 15 characters: such a text needs no memory and no count.
-
     /// Runs a job inline or later. It completes work that was accepted before, so a full context
     /// takes it above its capacity.
-    func perform(_ source: JobSource, _ job: @escaping Work) {
-        if runsInline { runHere(job) } else { submit(source, job, refused: nil) }
+    func perform(_ origin: ConfinedOrigin, _ job: @escaping Work) {
+        if runsInline { runHere(job) } else { submit(origin, job, refused: nil) }
     }
 
     /// Runs a job inline or later, or reports the refusal.
     func perform(
-        _ source: JobSource, _ job: @escaping Work,
+        _ origin: ConfinedOrigin, _ job: @escaping Work,
         refused: @escaping @Sendable (Refusal) -> Void
     ) {
-        if runsInline { runHere(job) } else { submit(source, job, refused: refused) }
+        if runsInline { runHere(job) } else { submit(origin, job, refused: refused) }
     }
 
     /// Runs a job behind the running one, before those that other callers submit. Call it in a job
@@ -54,12 +52,12 @@ final class ConfinedJobs: @unchecked Sendable {
     }
 
     private func submit(
-        _ source: JobSource, _ job: @escaping Work, refused: (@Sendable (Refusal) -> Void)?
+        _ origin: ConfinedOrigin, _ job: @escaping Work, refused: (@Sendable (Refusal) -> Void)?
     ) {
         SimulationHooks.point()
         submitted.add(1, ordering: .acquiringAndReleasing)
         let closures = CompletionGuard.closures(
-            for: SubmittedJob(jobs: self, source: source, job: job, refused: refused))
+            for: SubmittedJob(jobs: self, origin: origin, job: job, refused: refused))
         context.execute(closures.work, refused: closures.refused)
     }
 
@@ -87,13 +85,33 @@ final class ConfinedJobs: @unchecked Sendable {
     }
 }
 
+/// Where a job comes from: a call, or the library. Without a `String`, which would be counted.
+enum ConfinedOrigin: Sendable {
+    case call(CodePlace)
+    /// What it does.
+    case library(StaticString)
+
+    static func call(_ fileID: StaticString, _ line: UInt) -> ConfinedOrigin {
+        .call(CodePlace(fileID, line))
+    }
+
+    var source: JobSource {
+        switch self {
+        case .call(let place): JobSource(place)
+        case .library(let label): JobSource(.unknown, label: "\(label)")
+        }
+    }
+}
+
 /// A job on its way through the context.
 private struct SubmittedJob: GuardedJob {
     let jobs: ConfinedJobs
-    let source: JobSource
+    let origin: ConfinedOrigin
     var job: Work?
     /// Nil if a full context must take the job nevertheless.
     let refused: (@Sendable (Refusal) -> Void)?
+
+    var source: JobSource { origin.source }
 
     mutating func run() {
         jobs.countDown()

@@ -56,7 +56,7 @@ final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
         // The transformation may have ended already. Its result is handled in a job behind this
         // one.
         transformation.async.onComplete { outcome in
-            self.flight.node.graph.jobs.perform(JobSource(.unknown, label: "graph event")) {
+            self.flight.node.graph.jobs.perform(.library("graph event")) {
                 self.end(outcome, isLast)
             }
         }

@@ -90,7 +90,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
             } else {
                 Subscriber(priority, jobs, handler)
             }
-        jobs.perform(JobSource(fileID, line)) {
+        jobs.perform(.call(fileID, line)) {
             // A subscriber that has left before this job begins nothing.
             if subscriber.isActive { target.node().add(subscriber) }
         } refused: { refusal in

@@ -70,7 +70,7 @@ struct JobLabelTests {
         let trace = recorder.traceJSON()
         let page = recorder.timelineHTML()
         for (title, number) in zip(titles, 1...) {
-            let text = "manual: \(title) #\(number)"
+            let text = "manual #\(number): \(title)"
             #expect(trace.contains(JSON.quoted(text)))
             #expect(page.contains(JSON.quoted(title)))
         }

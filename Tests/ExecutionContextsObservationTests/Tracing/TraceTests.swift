@@ -15,7 +15,7 @@ struct TraceTests {
         manual.stall(for: .microseconds(7))
         manual.runReady()
         let trace = try Trace(recorder)
-        #expect(trace.complete.map(\.name) == ["base: TraceTests.swift:\(line) #1"])
+        #expect(trace.complete.map(\.name) == ["base #1: TraceTests.swift:\(line)"])
         #expect(trace.complete[0].ts == 7_000)
         #expect(trace.complete[0].dur == 2_500)
         #expect(trace.complete[0].arguments["waited_us"] as? Double == 7)
@@ -39,7 +39,7 @@ struct TraceTests {
         try time.runUntilIdle()
         let trace = try Trace(recorder)
         #expect(trace.flows.map(\.phase) == ["s", "f"])
-        #expect(trace.complete.map(\.name) == ["screen: show #1", "store: save #1"])
+        #expect(trace.complete.map(\.name) == ["screen #1: show", "store #1: save"])
         #expect(trace.flows.map(\.ts) == [3_000, 7_000])
         #expect(trace.flows.map(\.tid) == trace.complete.map(\.tid))
         #expect(trace.faults.isEmpty)
@@ -57,7 +57,7 @@ struct TraceTests {
         #expect(trace.of("b").map(\.name) == ["base waits", "base waits"])
         #expect(
             trace.of("b").map { $0.arguments["behind"] as? String }
-                == ["base: job #1", "base: job #2"])
+                == ["base #1: job", "base #2: job"])
         #expect(trace.of("e").map(\.ts) == [10_000, 20_000])
         #expect(trace.of("C").map { $0.arguments["jobs"] as? Int } == [2, 1, 0])
         #expect(trace.of("C").map(\.ts) == [0, 10_000, 20_000])
@@ -98,7 +98,7 @@ struct TraceTests {
         }
         manual.runReady()
         let found = try Trace(trace.value)
-        #expect(found.complete.first { $0.name == "base: job #1" }?.dur == 10_000)
+        #expect(found.complete.first { $0.name == "base #1: job" }?.dur == 10_000)
         #expect(found.complete.first?.arguments["state"] as? String == "running")
         #expect(found.faults.isEmpty)
     }
@@ -147,7 +147,7 @@ struct TraceTests {
     func `A trace holds each name unchanged`(_ name: String) throws {
         let recorder = Recorder()
         ImmediateContext().named(name).observed(by: recorder).labeled(name).execute {}
-        #expect(try Trace(recorder).complete.map(\.name) == ["\(name): \(name) #1"])
+        #expect(try Trace(recorder).complete.map(\.name) == ["\(name) #1: \(name)"])
     }
 
     @Test func `A job among many that wait takes 160 bytes of the trace`() throws {
@@ -160,7 +160,7 @@ struct TraceTests {
         #expect(trace.size / 5_000 <= 160, "\(trace.size)")
         #expect(
             trace.complete.allSatisfy {
-                $0.name.hasSuffix(" #1") || $0.arguments["waited_us"] != nil
+                $0.name.hasPrefix("base #1:") || $0.arguments["waited_us"] != nil
             })
         #expect(trace.faults.isEmpty)
     }

@@ -4,10 +4,10 @@ internal import Synchronization
 /// Where a job comes from: the label that its submission carries, and where it was written.
 ///
 /// A job that is a closure of the user's says it by the address of its code. A closure that the
-/// library puts around one must not stand for it. A job of the library that is an object anyway is a
-/// `SourcedJob`, which is asked by an observed view. Any other closure is carried by one, at the
-/// cost of an allocation, and only while something reads the sources of jobs: an observed or a
-/// watched view exists. So a program without one pays for a load and a branch.
+/// library puts around one must not stand for it. A job of the library that is an object anyway is
+/// a `SourcedJob`, which an observed view asks. Any other closure is carried by one, at the cost of
+/// an allocation, and only while something reads the sources of jobs: an observed or a watched view
+/// exists. So a program without one pays for a load and a branch.
 @usableFromInline
 package struct JobSource: Hashable, Sendable {
     package let place: CodePlace

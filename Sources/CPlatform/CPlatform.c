@@ -18,6 +18,7 @@ _Thread_local ec_thread *ec_thread_storage = 0;
 _Thread_local const void *ec_blocking_scope_storage = 0;
 _Thread_local ec_thread *ec_caller_storage = 0;
 _Thread_local const ec_caller_task *ec_caller_task_storage = 0;
+_Thread_local const void *ec_sync_source_storage = 0;
 
 uint32_t ec_mode_storage = EC_MODE_PORTABLE;
 

@@ -14,3 +14,8 @@ uint8_t ec_task_priority(void) {
     void *task = swift_task_getCurrent();
     return task ? (uint8_t)swift_task_currentPriority(task) : 0;
 }
+
+uintptr_t ec_code_of(const void *code, const void *captures) {
+    (void)captures;
+    return (uintptr_t)code;
+}

@@ -6,19 +6,9 @@
 // Libraries are bound to the runtime's own function, which a program cannot replace.
 bool ecs_takes_switches(void) { return false; }
 
-bool ecs_function(uintptr_t address, char *name, size_t size) {
-    (void)address, (void)name, (void)size;
-    return false;
-}
-
-// The lines of a program are not in its own file.
+// Where a program calls is looked up on Linux only.
 size_t ecs_callers(uintptr_t *addresses, size_t count) {
     (void)addresses, (void)count;
-    return 0;
-}
-
-uint64_t ecs_line(uintptr_t address, char *path, size_t size) {
-    (void)address, (void)path, (void)size;
     return 0;
 }
 

@@ -109,14 +109,6 @@ enum { ecs_first_date = 1767225600, ecs_first_uptime = 86400 };
 /// there is one. `known` keeps it.
 void *ecs_behind(void **known, const char *name, const char *version);
 
-/// Whether a part of a file lies inside of it.
-static inline bool ecs_is_inside(uint64_t offset, uint64_t size, size_t length) {
-    return offset <= length && size <= length - offset;
-}
-
-/// The program file of an image, a Dl_info; NULL if it cannot be read.
-const void *ecs_map_image(const void *image, size_t *size);
-
 /// The job that the calling thread has enqueued last in its simulation; `job` takes its place.
 const void *ecs_swap_taken(const void *job);
 

@@ -7,7 +7,7 @@ public import ExecutionContexts
 /// ```
 ///
 /// The intervals have the subsystem and the category of the observer, and each has the name of its
-/// context and the number of the job. While no tool records signposts, they cost a few nanoseconds
+/// context and the name of the job. While no tool records signposts, they cost a few nanoseconds
 /// a job. On systems without signposts, such as Linux, the observer does nothing. Any thread may
 /// report to it at any time.
 public struct SignpostObserver: ContextObserver {
@@ -46,5 +46,5 @@ public struct SignpostObserver: ContextObserver {
         return number == .max ? 1 : max(number, 1)
     }
 
-    private static func label(of job: ObservedWork) -> String { "\(job.context) #\(job.id)" }
+    private static func label(of job: ObservedWork) -> String { "\(job.context) \(job.name)" }
 }

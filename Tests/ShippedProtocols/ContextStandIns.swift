@@ -44,6 +44,7 @@ class Drainer: @unchecked Sendable {
     init(over base: (some ExecutionContext).Type) {}
     func drain() {}
     func drainWasDropped() {}
+    var drainedName: String { "" }
     final func requestDrain(on base: some ExecutionContext) { base.execute { self.drain() } }
     final func requestDrainLater(on base: some ExecutionContext) {
         base.execute { self.drain() }

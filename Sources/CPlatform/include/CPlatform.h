@@ -91,6 +91,7 @@ EC_THREAD_LOCAL ec_thread *_Nullable ec_thread_storage;
 EC_THREAD_LOCAL const void *_Nullable ec_blocking_scope_storage;
 EC_THREAD_LOCAL ec_thread *_Nullable ec_caller_storage;
 EC_THREAD_LOCAL const ec_caller_task *_Nullable ec_caller_task_storage;
+EC_THREAD_LOCAL const void *_Nullable ec_sync_source_storage;
 
 /// The innermost frame of the calling thread.
 static inline ec_frame *_Nullable ec_frame_top(void) { return ec_frame_storage; }
@@ -116,6 +117,10 @@ static inline void ec_set_deferred_calls(void *_Nullable calls) { ec_deferred_ca
 /// The frees that the calling thread has deferred; null while the thread frees nothing.
 static inline void *_Nullable ec_freeing(void) { return ec_freeing_storage; }
 static inline void ec_set_freeing(void *_Nullable state) { ec_freeing_storage = state; }
+
+/// Where the body comes from for which the calling thread is about to call `sync`.
+static inline const void *_Nullable ec_sync_source(void) { return ec_sync_source_storage; }
+static inline void ec_set_sync_source(const void *_Nullable source) { ec_sync_source_storage = source; }
 
 /// The blocking scope that the calling thread runs in.
 static inline const void *_Nullable ec_blocking_scope(void) { return ec_blocking_scope_storage; }
@@ -238,6 +243,25 @@ static inline void *_Nonnull ec_thread_detached(ec_thread *_Nonnull thread) { re
 // would count as an access to the whole record, and overlap with the accesses of the record's own
 // thread.
 static inline uint32_t ec_thread_identifier(const ec_thread *_Nonnull thread) { return thread->identifier; }
+
+// Where code of the program was written. An address is one of code that is loaded. The calls read
+// the program's own files, and take milliseconds.
+
+/// Writes the demangled name of the Swift function that contains an address; false if there is
+/// none.
+bool ec_function(uintptr_t address, char *_Nonnull name, size_t size);
+
+/// Writes the path of the source that contains the code at an address, or nothing; returns its
+/// line, and zero where the compiler gives none.
+uint64_t ec_line(uintptr_t address, char *_Nonnull path, size_t size);
+
+/// Writes the path of the source that declares the function at an address, or nothing; returns the
+/// line at which it begins, and zero where none is known.
+uint64_t ec_declaration(uintptr_t address, char *_Nonnull path, size_t size);
+
+/// The address of the code of a closure. Swift calls it with the closure itself: the two words of
+/// it come as the first two arguments.
+__attribute__((swiftcall)) uintptr_t ec_code_of(const void *_Nullable code, const void *_Nullable captures);
 
 /// Writes a text to standard error in one piece, or loses it if there is no standard error.
 void ec_write_error(const void *_Nullable text, size_t length);

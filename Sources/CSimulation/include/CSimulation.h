@@ -217,15 +217,8 @@ bool ecs_has_ended(const void *_Nonnull task);
 /// Whether each change of executor on one thread comes to the simulation.
 bool ecs_takes_switches(void);
 
-/// Writes the demangled name of the Swift function of the program that contains an address.
-bool ecs_function(uintptr_t address, char *_Nonnull name, size_t size);
-
 /// Writes the addresses of the calls that lead to the calling function; returns how many.
 size_t ecs_callers(uintptr_t *_Nonnull addresses, size_t count);
-
-/// Writes the path of the source that contains the code at an address, or nothing; returns its
-/// line, and zero where the compiler gives none.
-uint64_t ecs_line(uintptr_t address, char *_Nonnull path, size_t size);
 
 /// The number by which the system's locks know the calling thread; zero where none is known.
 uint32_t ecs_thread(void);

@@ -17,10 +17,12 @@ extension Async {
     @_disfavoredOverload
     public func onComplete<Context: ExecutionContext>(
         on context: Context = .immediate, while token: InvalidationToken? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
         if let token {
-            addSubscriber(ContextHop.to(context), while: token) { state in callback(state.outcome())
+            addSubscriber(ContextHop.to(context, fileID, line), while: token) { state in
+                callback(state.outcome())
             }
             return self
         }
@@ -29,7 +31,8 @@ extension Async {
             if Context.self == ImmediateContext.self {
                 callback(state.outcome())
             } else {
-                context.execute { [state] in callback(state.outcome()) }
+                let job: Work = { [state] in callback(state.outcome()) }
+                context.execute(JobSource.carry(fileID, line, job))
             }
             BoundedNesting.ascend()
             return self
@@ -37,7 +40,8 @@ extension Async {
         if Context.self == ImmediateContext.self {
             state.addSubscriber { state in callback(state.outcome()) }
         } else {
-            state.addSubscriber(HoppingCallback(on: context) { state in callback(state.outcome()) })
+            state.addSubscriber(
+                HoppingCallback(on: context, fileID, line) { state in callback(state.outcome()) })
         }
         return self
     }
@@ -49,9 +53,10 @@ extension Async {
     @_disfavoredOverload
     public func onSuccess(
         on context: some ExecutionContext = .immediate, while token: InvalidationToken? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ callback: @escaping @Sendable (Value) -> Void
     ) -> Self {
-        onComplete(on: context, while: token) { outcome in
+        onComplete(on: context, while: token, fileID: fileID, line: line) { outcome in
             if case .success(let value) = outcome { callback(value) }
         }
     }
@@ -63,9 +68,10 @@ extension Async {
     @_disfavoredOverload
     public func onFailure(
         on context: some ExecutionContext = .immediate, while token: InvalidationToken? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ callback: @escaping @Sendable (any Error) -> Void
     ) -> Self {
-        onComplete(on: context, while: token) { outcome in
+        onComplete(on: context, while: token, fileID: fileID, line: line) { outcome in
             if case .failure(let error) = outcome { callback(error) }
         }
     }

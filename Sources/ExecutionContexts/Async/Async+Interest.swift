@@ -39,12 +39,16 @@ extension Async {
     @discardableResult
     @_disfavoredOverload
     public func tap<Context: ExecutionContext>(
-        on context: Context = .immediate, _ callback: @escaping @Sendable (Outcome) -> Void
+        on context: Context = .immediate, fileID: StaticString = #fileID, line: UInt = #line,
+        _ callback: @escaping @Sendable (Outcome) -> Void
     ) -> Self {
-        guard state.isPending else { return onComplete(on: context, callback) }
+        guard state.isPending else {
+            return onComplete(on: context, fileID: fileID, line: line, callback)
+        }
         let body: Callback.Body = { state in callback(state.outcome()) }
         let isImmediate = Context.self == ImmediateContext.self
-        let onlooker = isImmediate ? Callback(body) : HoppingCallback(on: context, body)
+        let onlooker =
+            isImmediate ? Callback(body) : HoppingCallback(on: context, fileID, line, body)
         onlooker.isOnlooker = true
         state.addOnlooker(onlooker)
         return self

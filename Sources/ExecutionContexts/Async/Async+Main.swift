@@ -8,9 +8,10 @@ extension Async {
     @discardableResult
     public func onComplete(
         on context: some MainActorContext, while token: InvalidationToken? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ callback: @escaping @MainActor @Sendable (Outcome) -> Void
     ) -> Self {
-        onComplete(on: context.general, while: token) { outcome in
+        onComplete(on: context.general, while: token, fileID: fileID, line: line) { outcome in
             MainActor.assumeIsolated { callback(outcome) }
         }
     }
@@ -20,9 +21,10 @@ extension Async {
     @discardableResult
     public func onSuccess(
         on context: some MainActorContext, while token: InvalidationToken? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ callback: @escaping @MainActor @Sendable (Value) -> Void
     ) -> Self {
-        onSuccess(on: context.general, while: token) { value in
+        onSuccess(on: context.general, while: token, fileID: fileID, line: line) { value in
             MainActor.assumeIsolated { callback(value) }
         }
     }
@@ -32,9 +34,10 @@ extension Async {
     @discardableResult
     public func onFailure(
         on context: some MainActorContext, while token: InvalidationToken? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ callback: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> Self {
-        onFailure(on: context.general, while: token) { error in
+        onFailure(on: context.general, while: token, fileID: fileID, line: line) { error in
             MainActor.assumeIsolated { callback(error) }
         }
     }
@@ -43,18 +46,22 @@ extension Async {
     /// error.
     public func map<NewValue: Sendable>(
         on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @MainActor @Sendable (Value) throws -> NewValue
     ) -> Async<NewValue> {
-        map(on: context.general) { value in try MainActor.assumeIsolated { try transform(value) } }
+        map(on: context.general, fileID: fileID, line: line) { value in
+            try MainActor.assumeIsolated { try transform(value) }
+        }
     }
 
     /// Returns a future that completes like the one that a closure of the main actor returns for
     /// this value.
     public func flatMap<NewValue: Sendable>(
         on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @MainActor @Sendable (Value) throws -> Async<NewValue>
     ) -> Async<NewValue> {
-        flatMap(on: context.general) { value in
+        flatMap(on: context.general, fileID: fileID, line: line) { value in
             try MainActor.assumeIsolated { try transform(value) }
         }
     }
@@ -62,9 +69,10 @@ extension Async {
     /// Returns a future of the value, or of what a closure of the main actor returns for the error.
     public func recover(
         on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @MainActor @Sendable (any Error) throws -> Value
     ) -> Async {
-        recover(on: context.general) { error in
+        recover(on: context.general, fileID: fileID, line: line) { error in
             try MainActor.assumeIsolated { try transform(error) }
         }
     }
@@ -73,18 +81,22 @@ extension Async {
     /// the error.
     public func mapError(
         on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @MainActor @Sendable (any Error) -> any Error
     ) -> Async {
-        mapError(on: context.general) { error in MainActor.assumeIsolated { transform(error) } }
+        mapError(on: context.general, fileID: fileID, line: line) { error in
+            MainActor.assumeIsolated { transform(error) }
+        }
     }
 
     /// Returns a future of the value; for an error, one that completes like the one that a closure
     /// of the main actor returns.
     public func flatRecover(
         on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @MainActor @Sendable (any Error) throws -> Async
     ) -> Async {
-        flatRecover(on: context.general) { error in
+        flatRecover(on: context.general, fileID: fileID, line: line) { error in
             try MainActor.assumeIsolated { try transform(error) }
         }
     }
@@ -94,26 +106,35 @@ extension Async {
     @discardableResult
     public func tap(
         on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ callback: @escaping @MainActor @Sendable (Outcome) -> Void
     ) -> Self {
-        tap(on: context.general) { outcome in MainActor.assumeIsolated { callback(outcome) } }
+        tap(on: context.general, fileID: fileID, line: line) { outcome in
+            MainActor.assumeIsolated { callback(outcome) }
+        }
     }
 
     /// Returns an `Async` with the same outcome that completes after a closure of the main actor,
     /// which gets the outcome.
     public func andThen(
         on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @MainActor @Sendable (Outcome) -> Void
     ) -> Async {
-        andThen(on: context.general) { outcome in MainActor.assumeIsolated { body(outcome) } }
+        andThen(on: context.general, fileID: fileID, line: line) { outcome in
+            MainActor.assumeIsolated { body(outcome) }
+        }
     }
 
     /// Returns a future that begins with its first interested subscriber, by a closure of the main
     /// actor (law 26).
     public static func lazy(
-        on context: some MainActorContext, _ body: @escaping @MainActor @Sendable () throws -> Async
+        on context: some MainActorContext, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @MainActor @Sendable () throws -> Async
     ) -> Async {
-        lazy(on: context.general) { try MainActor.assumeIsolated { try body() } }
+        lazy(on: context.general, fileID: fileID, line: line) {
+            try MainActor.assumeIsolated { try body() }
+        }
     }
 
     /// Returns a future of the first attempt that succeeds, or of the last one; the attempts are
@@ -135,9 +156,11 @@ extension Async {
     /// in order, at most `limit` at a time.
     public static func traverse<Elements: Sequence & Sendable>(
         _ elements: Elements, atMost limit: Int, on context: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @MainActor @Sendable (Elements.Element) throws -> Async
     ) -> Async<[Value]> where Elements.Element: Sendable {
-        traverse(elements, atMost: limit, on: context.general) { element in
+        traverse(elements, atMost: limit, on: context.general, fileID: fileID, line: line) {
+            element in
             try MainActor.assumeIsolated { try body(element) }
         }
     }

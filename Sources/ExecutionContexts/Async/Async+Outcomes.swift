@@ -72,9 +72,10 @@ extension Async {
     @inlinable
     public func andThen(
         on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (Outcome) -> Void
     ) -> Async {
-        derived(.andThen, on: context) { source, derived in
+        derived(.andThen, on: context, fileID, line) { source, derived in
             let outcome: Outcome = source.outcome()
             body(outcome)
             derived.complete(with: outcome)

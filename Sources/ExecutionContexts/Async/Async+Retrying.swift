@@ -44,7 +44,7 @@ extension Async {
             limit: attempts, backoff: backoff,
             deadline: budget.map { context.time.now.advanced(by: $0) }, context: context,
             location: (fileID, line), isWorthwhile: isWorthwhile, body: body)
-        let state = Retry("retry", on: ContextHop.to(context))
+        let state = Retry("retry", on: ContextHop.to(context, fileID, line))
         let retry = Async(state: state)
         // Before the first attempt, which an inline context makes during this call.
         let limited = budget.map {
@@ -76,7 +76,7 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
     let body: @Sendable (Int) throws -> Async<Value>
 
     func start(_ number: Int, for state: Timed) {
-        state.hop(to: context) { make(number, for: state) }
+        state.hop(to: context, from: location) { make(number, for: state) }
     }
 
     private func make(_ number: Int, for state: Timed) {

@@ -9,7 +9,7 @@ extension Async {
         _ delay: Duration, on context: some ExecutionContext, fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> Async {
-        let delayed = Timed("delay", on: ContextHop.to(context))
+        let delayed = Timed("delay", on: ContextHop.to(context, fileID, line))
         delayed.subscribe(to: state) { source, delayed in
             Timed.of(delayed).wake(after: delay, on: context, from: (fileID, line)) {
                 delayed.complete(like: source, Value.self)

@@ -6,9 +6,10 @@ extension Async {
     @inlinable
     public func map<NewValue: Sendable>(
         on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (Value) throws -> NewValue
     ) -> Async<NewValue> {
-        derived(.map, on: context) { source, derived in
+        derived(.map, on: context, fileID, line) { source, derived in
             derived.completeByValue(of: source) { value in
                 derived.complete(with: try transform(value))
             }
@@ -21,9 +22,10 @@ extension Async {
     @inlinable
     public func flatMap<NewValue: Sendable>(
         on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (Value) throws -> Async<NewValue>
     ) -> Async<NewValue> {
-        derived(.flatMap, on: context) { source, derived in
+        derived(.flatMap, on: context, fileID, line) { source, derived in
             derived.completeByValue(of: source) { value in derived.follow(try transform(value)) }
         }
     }
@@ -34,9 +36,10 @@ extension Async {
     @inlinable
     public func mapError(
         on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (any Error) -> any Error
     ) -> Async {
-        derived(.mapError, on: context) { source, derived in
+        derived(.mapError, on: context, fileID, line) { source, derived in
             derived.completeByError(of: source, Value.self) {
                 derived.complete(throwing: transform($0))
             }
@@ -50,9 +53,10 @@ extension Async {
     @inlinable
     public func recover(
         on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (any Error) throws -> Value
     ) -> Async {
-        derived(.recover, on: context) { source, derived in
+        derived(.recover, on: context, fileID, line) { source, derived in
             derived.completeByError(of: source, Value.self) {
                 derived.complete(with: try transform($0))
             }
@@ -65,9 +69,10 @@ extension Async {
     @inlinable
     public func flatRecover(
         on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (any Error) throws -> Async
     ) -> Async {
-        derived(.flatRecover, on: context) { source, derived in
+        derived(.flatRecover, on: context, fileID, line) { source, derived in
             derived.completeByError(of: source, Value.self) { derived.follow(try transform($0)) }
         }
     }
@@ -76,10 +81,11 @@ extension Async {
     /// `kind` is for.
     @inlinable
     func derived<NewValue>(
-        _ kind: Derived.Kind, on context: some ExecutionContext,
-        _ propagation: @escaping FutureState.Propagation
+        _ kind: Derived.Kind, on context: some ExecutionContext, _ fileID: StaticString,
+        _ line: UInt, _ propagation: @escaping FutureState.Propagation
     ) -> Async<NewValue> {
-        Async<NewValue>(state: Derived.from(state, kind, ContextHop.to(context), propagation))
+        Async<NewValue>(
+            state: Derived.from(state, kind, ContextHop.to(context, fileID, line), propagation))
     }
 }
 

@@ -13,17 +13,18 @@ extension Async {
     @_disfavoredOverload
     public static func traverse<Elements: Sequence & Sendable>(
         _ elements: Elements, atMost limit: Int, on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (Elements.Element) throws -> Async
     ) -> Async<[Value]> {
         require(
             limit > 0,
             "A traversal allows \(limit) at a time, so it can never start. Allow at least 1.")
-        let traversal = Traversal(atMost: limit, on: ContextHop.to(context))
+        let traversal = Traversal(atMost: limit, on: ContextHop.to(context, fileID, line))
         unsafe traversal.propagation = { _, traversal in
             traversal.complete(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }
         let iterator = ElementIterator(elements, body)
-        let start = Start(traversal, context) { try iterator.next()?.state }
+        let start = Start(traversal, context, (fileID, line)) { try iterator.next()?.state }
         start.again()
         return Async<[Value]>(state: traversal)
     }
@@ -33,19 +34,22 @@ extension Async {
 private struct Start<Context: ExecutionContext>: Sendable {
     private let traversal: Traversal
     private let context: Context
+    private let location: (fileID: StaticString, line: UInt)
     private let next: @Sendable () throws -> FutureState?
 
     init(
         _ traversal: Traversal, _ context: Context,
+        _ location: (fileID: StaticString, line: UInt),
         _ next: @escaping @Sendable () throws -> FutureState?
     ) {
         self.traversal = traversal
         self.context = context
+        self.location = location
         self.next = next
     }
 
     func again() {
-        traversal.hop(to: context) { traversal.start(next, again: { again() }) }
+        traversal.hop(to: context, from: location) { traversal.start(next, again: { again() }) }
     }
 }
 

@@ -38,19 +38,23 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
     // Unchecked: the context never changes. The notifying thread writes the source before the
     // context gets the job.
     @usableFromInline let context: Context
+    private let place: CodePlace
     @exclusivity(unchecked) private var source: FutureState?
     private let hasArrived = Atomic<Bool>(false)
 
     @usableFromInline
-    init(on context: Context, _ body: @escaping Body) {
+    init(
+        on context: Context, _ fileID: StaticString, _ line: UInt, _ body: @escaping Body
+    ) {
         self.context = context
+        place = CodePlace(fileID, line)
         super.init(body)
     }
 
     override func notify(by source: FutureState) {
         unsafe self.source = source
         // Captures nothing but this object, so the closure needs no allocation.
-        context.execute { self.arrive() }
+        context.execute(JobSource.carry(JobSource(place), { self.arrive() }))
     }
 
     private func arrive() {

@@ -12,6 +12,9 @@
         self.line = UInt32(clamping: line)
     }
 
+    /// The location in one word.
+    var place: CodePlace { unsafe CodePlace(characters: fileID, UInt(line)) }
+
     @usableFromInline
     var description: String { unsafe "\(String(cString: fileID)):\(line)" }
 }

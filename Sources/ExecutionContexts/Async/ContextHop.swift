@@ -1,14 +1,18 @@
 /// Continues notification on a context; erases the type of the context.
 @usableFromInline
 class ContextHop: @unchecked Sendable {
-    // Unchecked because it can be inherited from; the context never changes.
-    @usableFromInline
-    init() {}
+    // Unchecked because it can be inherited from; it adds nothing that changes.
+    /// Where the hop was asked for.
+    final let place: CodePlace
+
+    init(_ place: CodePlace) { self.place = place }
 
     /// The hop to a context; nil for the immediate one, where the notifying thread just continues.
     @inlinable
-    static func to<Context: ExecutionContext>(_ context: Context) -> ContextHop? {
-        Context.self == ImmediateContext.self ? nil : ContextHopTo(context)
+    static func to<Context: ExecutionContext>(
+        _ context: Context, _ fileID: StaticString, _ line: UInt
+    ) -> ContextHop? {
+        Context.self == ImmediateContext.self ? nil : ContextHopTo(context, fileID, line)
     }
 
     func execute(_ work: consuming @escaping Work) { fatalError("A subclass overrides this.") }
@@ -31,16 +35,17 @@ final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Send
     private let context: Context
 
     @usableFromInline
-    init(_ context: Context) {
+    init(_ context: Context, _ fileID: StaticString, _ line: UInt) {
         self.context = context
-        super.init()
+        super.init(CodePlace(fileID, line))
     }
 
     override func execute(_ work: consuming @escaping Work) { context.execute(consume work) }
 
     override func hop(_ target: FutureState, with source: FutureState) {
-        let job = CompletionGuard(Arrival(target: target, source: source, context: name))
-        context.execute({ job.run() }, refused: { job.refuse($0) })
+        let (work, refused) = CompletionGuard.closures(
+            for: Arrival(target: target, outcome: source, context: name, place: place))
+        context.execute(consume work, refused: consume refused)
     }
 
     override var name: String { context.name }
@@ -54,8 +59,11 @@ final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Send
 private struct Arrival: GuardedJob {
     // A variable because `isKnownUniquelyReferenced` takes one.
     var target: FutureState
-    let source: FutureState
+    let outcome: FutureState
     let context: String
+    let place: CodePlace
+
+    var source: JobSource { JobSource(place) }
 
     mutating func run() {
         if target.mayFollow {
@@ -63,7 +71,7 @@ private struct Arrival: GuardedJob {
             let isAlone = isKnownUniquelyReferenced(&target)
             unsafe target.isUniquelyReferenced = isAlone
         }
-        target.arrive(with: source)
+        target.arrive(with: outcome)
     }
 
     func refuse(_ refusal: Refusal) { target.refuse(refusal) }

@@ -13,10 +13,11 @@ extension Async {
     @_disfavoredOverload
     public static func lazy(
         on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Async
     ) -> Async {
-        let lazy = Lazy(on: ContextHop.to(context)) { lazy in
-            lazy.hop(to: context) {
+        let lazy = Lazy(on: ContextHop.to(context, fileID, line)) { lazy in
+            lazy.hop(to: context, from: (fileID, line)) {
                 do { lazy.follow(try body()) } catch { lazy.complete(throwing: error) }
             }
         }

@@ -35,7 +35,8 @@ class Timed: FutureState, @unchecked Sendable {
         let deadline = context.time.now.advanced(by: max(delay, .zero))
         // An infinite delay keeps nothing alive: this is freed with the last reference to it.
         guard deadline < .never else { return }
-        let job = CompletionGuard(PendingJob(state: self, context: context.name))
+        let place = CodePlace(location.fileID, location.line)
+        let job = CompletionGuard(PendingJob(state: self, context: context.name, place: place))
         guard plan(body) else { return }
         let alarm = context.schedule(at: deadline, fileID: location.fileID, line: location.line) {
             job.run()
@@ -51,10 +52,15 @@ class Timed: FutureState, @unchecked Sendable {
     }
 
     /// Calls `body` on `context`; a second request before the call may result in one call.
-    final func hop(to context: some ExecutionContext, _ body: @escaping Work) {
+    final func hop(
+        to context: some ExecutionContext, from location: (fileID: StaticString, line: UInt),
+        _ body: @escaping Work
+    ) {
         guard plan(body) else { return }
-        let job = CompletionGuard(PendingJob(state: self, context: context.name))
-        context.execute({ job.run() }, refused: { job.refuse($0) })
+        let place = CodePlace(location.fileID, location.line)
+        let (work, refused) = CompletionGuard.closures(
+            for: PendingJob(state: self, context: context.name, place: place))
+        context.execute(consume work, refused: consume refused)
     }
 
     /// Stores what the next job does; false if this has completed.
@@ -89,6 +95,9 @@ class Timed: FutureState, @unchecked Sendable {
     private struct PendingJob: GuardedJob {
         let state: Timed
         let context: String
+        let place: CodePlace
+
+        var source: JobSource { JobSource(place) }
 
         func run() { state.runPendingWork() }
 

@@ -32,7 +32,8 @@ final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
 
     override func notify(by source: FutureState) {
         guard let hop else { return call(source) }
-        hop.execute(CompletionGuard.work(for: Call(callback: self, source: source)))
+        hop.execute(
+            CompletionGuard.work(for: Call(callback: self, outcome: source, place: hop.place)))
     }
 
     /// The callback will never be called; its captures are freed with it.
@@ -64,9 +65,12 @@ final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
     /// The job that calls back.
     private struct Call: GuardedJob {
         let callback: TokenCallback
-        let source: FutureState
+        let outcome: FutureState
+        let place: CodePlace
 
-        func run() { callback.call(source) }
+        var source: JobSource { JobSource(place) }
+
+        func run() { callback.call(outcome) }
 
         func drop() { callback.wasDropped() }
     }

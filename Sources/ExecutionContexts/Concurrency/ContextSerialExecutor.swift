@@ -35,7 +35,7 @@ final class ContextSerialExecutor<Context: ActorBackingContext>: SerialExecutor 
                         "The context '\(context.name)' backs an actor and has refused or dropped a job of it (law 13). "
                             + "Back actors by a context that runs every job it is given.")
                 }))
-        context.execute({ job.run() }, refused: { _ in job.drop() })
+        context.execute(job.work, refused: { _ in job.drop() })
     }
 
     /// Returns only true or nil: only true is final for the runtime, and `checkIsolated` decides

@@ -36,9 +36,9 @@ final class ContextTaskExecutor<Context: ExecutionContext>: TaskExecutor {
                     DispatchQueue.global().async { job.run() }
                 }))
         if mayRefuse {
-            context.executeAccepted { job.run() }
+            context.executeAccepted(job.work)
         } else {
-            context.execute({ job.run() }, refused: { _ in job.drop() })
+            context.execute(job.work, refused: { _ in job.drop() })
         }
     }
 }
@@ -50,6 +50,8 @@ struct RuntimeJob: GuardedJob {
     let runJob: @Sendable (UnownedJob) -> Void
     /// Receives a new guard of the same job: the dropped one can no longer be retained.
     let onDrop: @Sendable (CompletionGuard<RuntimeJob>) -> Void
+
+    var source: JobSource { JobSource(.taskPart) }
 
     func run() { runJob(job) }
 

@@ -12,6 +12,9 @@ struct EndingJob: Sendable {
 
     private init() {}
 
+    /// Where the job comes from.
+    var source: JobSource { if let work { JobSource(of: work) } else { .unknown } }
+
     /// Moves the job out, so that no frame of the submitter keeps its captures (law 10).
     mutating func take() -> EndingJob {
         var taken = EndingJob()
@@ -96,17 +99,19 @@ final class EndingCore: Sendable {
     /// Moves a job in, and gives it a turn; returns a refusal, and leaves the job, after the
     /// shutdown.
     func submit(_ job: inout EndingJob) -> Refusal? {
+        let source = JobSource.isRead ? job.source : .unknown
         guard let number = state.withLock({ $0.isShutDown ? nil : $0.add(&job) }) else {
             return Refusal(.shutDown, by: view.name)
         }
-        view.execute(CompletionGuard.work(for: Turn(core: self, number: number)))
+        view.execute(CompletionGuard.work(for: Turn(core: self, number: number, source: source)))
         return nil
     }
 
     /// The same for a job that was accepted before, whether or not the context was shut down.
     func accept(_ job: inout EndingJob) {
+        let source = JobSource.isRead ? job.source : .unknown
         let number = state.withLock { $0.add(&job) }
-        view.enqueue(CompletionGuard.work(for: Turn(core: self, number: number)))
+        view.enqueue(CompletionGuard.work(for: Turn(core: self, number: number, source: source)))
     }
 
     private func take(_ number: Int) -> EndingJob? {
@@ -175,6 +180,7 @@ final class EndingCore: Sendable {
     private struct Turn: GuardedJob {
         let core: EndingCore
         let number: Int
+        let source: JobSource
 
         func run() {
             guard var job = core.take(number) else { return }

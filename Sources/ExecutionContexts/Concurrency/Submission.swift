@@ -88,6 +88,8 @@ final class Submission: @unchecked Sendable {
         let submission: Submission
         let context: String
 
+        var source: JobSource { JobSource(submission.location.place) }
+
         func run() { submission.run() }
 
         func refuse(_ refusal: Refusal) { submission.refuse(refusal) }

@@ -1,5 +1,5 @@
 /// A context whose jobs run inside a section.
-struct Exclusive<Base: ExecutionContext>: ContextDecorator, ForecastingContext {
+struct Exclusive<Base: ExecutionContext>: SourcePassing, ForecastingContext {
     let base: Base
     let section: CriticalSection
 
@@ -32,7 +32,9 @@ extension Exclusive: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try base.sync { () throws(Failure) -> Value in try section.execute(body) }
+        try JobSource.passing(body, to: base) { () throws(Failure) -> Value in
+            try base.sync { () throws(Failure) -> Value in try section.execute(body) }
+        }
     }
 }
 

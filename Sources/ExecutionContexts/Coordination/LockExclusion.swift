@@ -31,6 +31,8 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
         super.init(over: type(of: writeContext))
     }
 
+    override var drainedName: String { name }
+
     deinit { admission.free() }
 
     // MARK: Entering

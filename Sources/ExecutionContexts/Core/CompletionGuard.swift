@@ -11,12 +11,17 @@ package protocol GuardedJob: Sendable {
     /// The context has dropped the job: it released the closure without a run (law 1).
     mutating func drop()
 
+    /// Where the job comes from, for observers of its context; the default is unknown.
+    var source: JobSource { get }
+
     /// Whether a simulation may switch threads before it is decided what becomes of the job.
     static var hasSchedulingPoint: Bool { get }
 }
 
 extension GuardedJob {
     package mutating func refuse(_ refusal: Refusal) { drop() }
+
+    package var source: JobSource { .unknown }
 
     package static var hasSchedulingPoint: Bool { false }
 }
@@ -32,12 +37,15 @@ extension GuardedJob {
 /// | `run()` | the job runs | nothing |
 /// | `refuse(_:)` | the job is refused | nothing |
 /// | `drop()`, `deinit` | the job is dropped | nothing |
-package final class CompletionGuard<Job: GuardedJob>: @unchecked Sendable {
+package final class CompletionGuard<Job: GuardedJob>: SourcedJob, @unchecked Sendable {
     // Unchecked, also at run time: only the one thread that uses the guard accesses the job.
     @exclusivity(unchecked) private var job: Job
     private let isUsed = Atomic<Bool>(false)
 
-    package init(_ job: Job) { unsafe self.job = job }
+    package init(_ job: Job) {
+        unsafe self.job = job
+        super.init()
+    }
 
     // Relaxed, and no scheduling point: the last release comes after all calls, and no other thread
     // can call.
@@ -51,16 +59,20 @@ package final class CompletionGuard<Job: GuardedJob>: @unchecked Sendable {
         for job: consuming Job
     ) -> (work: Work, refused: @Sendable (Refusal) -> Void) {
         let guarded = CompletionGuard(job)
-        return ({ guarded.run() }, { guarded.refuse($0) })
+        return (guarded.work, { guarded.refuse($0) })
     }
 
     /// The same, for a context that does not refuse the job.
     package static func work(for job: consuming Job) -> Work {
-        let guarded = CompletionGuard(job)
-        return { guarded.run() }
+        SourcedJob.work(CompletionGuard(job))
     }
 
-    package func run() { if use() { unsafe job.run() } }
+    /// A closure that runs the job, and says where it comes from.
+    package var work: Work { SourcedJob.work(self) }
+
+    override package var source: JobSource { unsafe job.source }
+
+    override package func run() { if use() { unsafe job.run() } }
 
     package func refuse(_ refusal: Refusal) { if use() { unsafe job.refuse(refusal) } }
 

@@ -40,19 +40,19 @@ extension ContextDecorator {
 
     public func execute(_ work: consuming @escaping Work) {
         // Unmanaged, so that this frame holds no reference when the base runs the work (law 10).
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         base.execute(decorated.assembled())
     }
 
     public func enqueue(_ work: consuming @escaping Work) {
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         base.enqueue(decorated.assembled())
     }
 
     public func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         base.execute(decorated.assembled(), refused: consume refused)
     }
 
@@ -71,7 +71,7 @@ extension ContextDecorator {
 
 extension ContextDecorator where Base: BarrierContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         base.executeBarrier(decorated.assembled())
     }
 }
@@ -80,7 +80,7 @@ extension ContextDecorator where Base: BarrierContext {
 // one wins, so that a barrier of the base is a barrier of the view.
 extension ContextDecorator where Self: SerialContext, Base: SerialContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         base.executeBarrier(decorated.assembled())
     }
 }
@@ -98,7 +98,7 @@ extension ContextDecorator where Self: RefusingContext {
 
 extension ContextDecorator where Base: RefusingContext {
     public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         try base.tryExecute(decorated.assembled())
     }
 }
@@ -129,7 +129,8 @@ extension ContextDecorator {
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
             nonisolated(unsafe) let work = work  // The caller waits for it.
-            wait(decorate { unsafe work() })
+            let decorated = decorate { unsafe work() }
+            JobSource.passing(body, to: base) { wait(decorated) }
         }
         guard let result = unsafe result else {
             stopMisuse(

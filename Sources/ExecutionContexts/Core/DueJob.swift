@@ -11,6 +11,11 @@ extension DelayedWork {
 private struct DueJob: GuardedJob {
     let delay: DelayedWork
 
+    var source: JobSource {
+        let (characters, line) = unsafe delay.scheduledAt
+        return JobSource(unsafe CodePlace(characters: characters, line))
+    }
+
     func run() {
         // A context that runs its jobs on the caller, and does not say so in `enqueue`, would delay
         // all other delays. It gets the job once more, from another thread, so the job still runs

@@ -71,7 +71,8 @@ extension MainActorContext {
 
     /// A closure of the main actor as a job of a context that runs it there.
     static func plain(_ work: @escaping @MainActor @Sendable () -> Void) -> Work {
-        { MainActor.assumeIsolated(work) }
+        // Not the code of this closure, which is the library's.
+        JobSource.carry(JobSource(CodePlace(ofMainActor: work)), { MainActor.assumeIsolated(work) })
     }
 }
 

@@ -169,6 +169,8 @@ extension CountedView {
             self.view = view
         }
 
+        var source: JobSource { job.map { JobSource(of: $0.work) } ?? .unknown }
+
         static var hasSchedulingPoint: Bool { true }
 
         mutating func run() {

@@ -55,6 +55,8 @@ final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator, Ref
         (dropped.refused ?? notify)(Refusal(.droppedForNewer, by: name))
     }
 
+    override var drainedName: String { name }
+
     /// Runs the oldest job, for one of the requested drains.
     override func drain() { queue.withLock { $0.popFirst() }?.work() }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The caller may be in a job of the base that no view of it has seen. So the additions of the
 /// views in between apply to an inline job as well: a section, a thread-local value, or
 /// what `decorate` adds.
-final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
+final class InlineIfCurrent<Base: ExecutionContext>: SourcePassing {
     let base: Base
     /// The number of jobs that this view has accepted and that have not started.
     private let waiting = WaitingCount()
@@ -19,7 +19,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
 
     func execute(_ work: consuming @escaping Work) {
         if runsInline { return runInline(consume work) }
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         base.execute(decorated.assembled())
     }
 
@@ -28,7 +28,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: ContextDecorator {
     ) {
         if runsInline { return runInline(consume work) }
         let entry = counting()
-        let counted = UnmanagedWork(Self.counted(consume work, entry))
+        let counted = JobSource.keep(of: consume work) { Self.counted($0, entry) }
         base.execute(
             counted.assembled(), refused: Self.counted(refusal: consume refused, consume entry))
     }
@@ -147,7 +147,7 @@ extension InlineIfCurrent: SynchronousBarrierContext where Base: SynchronousBarr
 extension InlineIfCurrent: RefusingContext where Base: RefusingContext {
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         if runsInline { return runInline(consume work) }
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         try base.tryExecute(decorated.assembled())
     }
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A view that calls an interceptor for each job, and the job runs inside of that call.
-struct Intercepted<Base: ExecutionContext>: ContextDecorator {
+struct Intercepted<Base: ExecutionContext>: SourcePassing {
     let base: Base
     let interceptor: @Sendable (_ job: () -> Void) -> Void
 

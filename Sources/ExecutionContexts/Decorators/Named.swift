@@ -1,5 +1,5 @@
 /// A context under another name.
-struct Named<Base: ExecutionContext>: ContextDecorator {
+struct Named<Base: ExecutionContext>: SourcePassing {
     let base: Base
     let name: String
 

@@ -1,5 +1,5 @@
 /// A view whose jobs see values that are bound to them: those of the submitter, or given ones.
-struct Propagating<Base: ExecutionContext>: ContextDecorator {
+struct Propagating<Base: ExecutionContext>: SourcePassing {
     let base: Base
     /// Reads the submitter's values and returns a job that sees them.
     let bind: @Sendable (_ work: @escaping Work) -> Work
@@ -47,7 +47,8 @@ extension Propagating {
         nonisolated(unsafe) var result: Result<Value, Failure>?
         withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
             nonisolated(unsafe) let work = work  // The caller waits for it.
-            submit(bind { unsafe work() })
+            let bound = bind { unsafe work() }
+            JobSource.passing(body, to: base) { submit(bound) }
         }
         return try unsafe result.unsafelyUnwrapped.get()
     }

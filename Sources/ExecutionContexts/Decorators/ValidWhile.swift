@@ -10,7 +10,7 @@ struct ValidWhile<Base: ExecutionContext>: ContextDecorator {
     func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
-        let work = UnmanagedWork(answering(consume work, refused))
+        let work = JobSource.keep(of: consume work) { answering($0, refused) }
         base.execute(work.assembled(), refused: consume refused)
     }
 
@@ -46,7 +46,7 @@ extension ValidWhile: RefusingContext {
         guard token.isValid else { throw refusal }
         // Cast at run time: a conformance has one witness, even if more is known of the base.
         guard let base = base as? any RefusingContext else { return execute(consume work) }
-        let decorated = UnmanagedWork(decorate(consume work))
+        let decorated = JobSource.keep(of: consume work) { decorate($0) }
         try base.tryExecute(decorated.assembled())
     }
 }

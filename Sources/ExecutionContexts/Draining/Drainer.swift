@@ -23,6 +23,9 @@ class Drainer: @unchecked Sendable {
     /// Called when the base has dropped a drain: the jobs that waited for it are dropped.
     func drainWasDropped() { fatalError("A subclass of Drainer must override drainWasDropped().") }
 
+    /// The name of the view, for observers of its drains.
+    var drainedName: String { fatalError("A subclass of Drainer must override drainedName.") }
+
     final var identity: Frame.Owner { unsafe Frame.owner(self) }
 
     /// Requests a thread of the base to drain on.
@@ -40,7 +43,7 @@ class Drainer: @unchecked Sendable {
         let drain = CompletionGuard(Drain(view: self))
         // A drain runs jobs that were accepted: a base that has no room for it gets it by
         // `enqueue`.
-        return ({ drain.run() }, { _ in base.enqueue { drain.run() } })
+        return (drain.work, { _ in base.enqueue(drain.work) })
     }
 
     /// Runs `step` with the thread marked as this view's, and again while it needs another drain
@@ -61,7 +64,7 @@ class Drainer: @unchecked Sendable {
 
     /// Requests a drain that does not begin inside this call.
     final func requestDrainLater(on base: some ExecutionContext) {
-        base.enqueue(laterDrain(on: base))
+        base.enqueue(JobSource.carry(.drain(of: drainedName), laterDrain(on: base)))
     }
 
     private func laterDrain(on base: some ExecutionContext) -> Work {
@@ -81,6 +84,8 @@ package protocol ReliableContext: ExecutionContext {}
 /// One drain, as the base gets it. A base that frees it unused has dropped the drain.
 private struct Drain: GuardedJob {
     let view: Drainer
+
+    var source: JobSource { .drain(of: view.drainedName) }
 
     func run() { view.drain() }
 

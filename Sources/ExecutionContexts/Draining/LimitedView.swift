@@ -56,6 +56,8 @@ class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingC
 
     final func jobResumes(after end: AwaitedEnd) { state.withLock { $0.endWait(end) } }
 
+    override var drainedName: String { name }
+
     override func drain() { runDrains(on: base) { runJobs() } }
 
     /// Runs jobs until none can start (true), or until the budget is spent and another worker must

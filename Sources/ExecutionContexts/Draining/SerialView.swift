@@ -89,6 +89,8 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
         }
     }
 
+    override var drainedName: String { name }
+
     override func drain() { runDrains(on: base) { takeOwnership() ? runAsOwner() : true } }
 
     /// A requested drain has come; true if it acquires ownership and has a job to run.

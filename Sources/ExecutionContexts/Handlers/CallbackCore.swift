@@ -27,7 +27,7 @@ class CallbackCore: @unchecked Sendable {
     private let runsHere: Bool
     private let context: any ExecutionContext
     private var onFault: (@Sendable (CallbackFault) -> Void)?
-    private let location: CodeLocation
+    fileprivate let location: CodeLocation
     /// The values that the context binds where the handler is wrapped, for where it runs.
     private var boundValues: BoundValues?
 
@@ -61,10 +61,10 @@ class CallbackCore: @unchecked Sendable {
     @usableFromInline
     final func send(_ work: @escaping Work) {
         let call = CompletionGuard(HandlerCall(core: self, work: work))
-        var job: Work = { call.run() }
+        var job = call.work
         if let boundValues {
             self.boundValues = nil
-            job = boundValues.bind(job)
+            job = JobSource.carry(JobSource(location.place), boundValues.bind(job))
         }
         context.execute(job, refused: { call.refuse($0) })
     }
@@ -106,6 +106,8 @@ class CallbackCore: @unchecked Sendable {
 private struct HandlerCall: GuardedJob {
     let core: CallbackCore
     var work: Work?
+
+    var source: JobSource { JobSource(core.location.place) }
 
     mutating func run() {
         guard core.beginRun() else { return }

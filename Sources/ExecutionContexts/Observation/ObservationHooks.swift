@@ -65,7 +65,7 @@ private final class ObservedFuture: FutureState, @unchecked Sendable {
         _ name: String, _ time: any TimeSource,
         _ ended: @escaping @Sendable (ObservedWork, ContextInstant, ObservedWork.Identity?) -> Void
     ) {
-        value = ObservedWork(1, from: ObservedOrigin(name), by: time)
+        value = ObservedWork(1, from: ObservedOrigin(name), by: time, .unknown)
         self.time = time
         self.ended = ended
         super.init(tag: Self.holdsUntilCompletion)

@@ -1,5 +1,5 @@
 /// A view that reports submission, start and end of each job to an observer.
-struct Observed<Base: ExecutionContext>: ContextDecorator {
+struct Observed<Base: ExecutionContext>: SourceTaking {
     let base: Base
     private let view: ObservedView
 
@@ -32,8 +32,9 @@ extension Observed: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
+        let source = JobSource.takeOfSync(body)
         guard view.isEnabled else { return try base.sync(body) }
-        let job = view.begin()
+        let job = view.begin(source)
         return try base.sync { () throws(Failure) -> Value in try job.run(body) }
     }
 }
@@ -41,14 +42,15 @@ extension Observed: SynchronousBarrierContext where Base: SynchronousBarrierCont
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
+        let source = JobSource.takeOfSync(body)
         guard view.isEnabled else { return try base.syncBarrier(body) }
-        let job = view.begin()
+        let job = view.begin(source)
         return try base.syncBarrier { () throws(Failure) -> Value in try job.run(body) }
     }
 
     func hold() -> ExclusiveHold {
         guard view.isEnabled else { return base.hold() }
-        let job = view.begin()
+        let job = view.begin(JobSource(.unknown, label: "hold"))
         let hold = base.hold()
         let start = job.started()
         return hold.then { job.ended(start) }

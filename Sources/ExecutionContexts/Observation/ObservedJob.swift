@@ -1,21 +1,28 @@
 internal import Synchronization
 
 /// The completion guard of an observed job: it runs and ends, or is dropped.
-@safe package class ObservedJob: @unchecked Sendable {
+@safe package class ObservedJob: SourcedJob, @unchecked Sendable {
     // Unchecked because it can be inherited from; it has constants and an atomic.
     package final let work: ObservedWork
     private let time: any TimeSource
-    /// Kept by the view, which is the origin of `work`.
+    /// Kept by the view, which the origin of `work` keeps, or is.
     private let reports: Unmanaged<JobReports>
     private let hasStarted = Atomic<Bool>(false)
 
-    init(of view: ObservedView, in time: consuming any TimeSource) {
+    init(
+        of view: ObservedView, from origin: ObservedOrigin, in time: consuming any TimeSource,
+        _ place: CodePlace
+    ) {
         let (number, depth) = view.next()
-        work = ObservedWork(number, from: view, by: time, depth: depth)
+        work = ObservedWork(number, from: origin, by: time, place, depth: depth)
         self.time = consume time
         unsafe reports = view.unretained
+        super.init()
         report { $0.enqueued(self) }
     }
+
+    /// What a view behind this one is told.
+    override package final var source: JobSource { work.source }
 
     // The job was dropped. Relaxed: the last release of this object comes after all others.
     deinit {
@@ -85,12 +92,12 @@ final class ObservedClosure: ObservedJob, @unchecked Sendable {
     private let closure: Work
 
     init(
-        of view: ObservedView, in time: consuming any TimeSource,
-        _ closure: consuming @escaping Work
+        of view: ObservedView, from origin: ObservedOrigin, in time: consuming any TimeSource,
+        _ place: CodePlace, _ closure: UnmanagedWork
     ) {
-        self.closure = consume closure
-        super.init(of: view, in: consume time)
+        self.closure = closure.assembled()
+        super.init(of: view, from: origin, in: consume time, place)
     }
 
-    func run() { run(answers: false, closure) }
+    override package func run() { run(answers: false, closure) }
 }

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Synchronization
 
 /// What is common to the jobs of an observed view, whatever the type of its base.
@@ -7,6 +8,9 @@ internal import Synchronization
 @safe final class ObservedView: ObservedOrigin, @unchecked Sendable {
     // Unchecked because its superclass is; it adds constants and an atomic.
     private let base: any ExecutionContext
+    /// The label of the base, if it adds one: it would do so behind this view.
+    private let baseLabel: String?
+    private let labelsJobs: Bool
     private let reports: JobReports
     /// `reports`, without a retain for each use. This object keeps it, and each job keeps this
     /// object.
@@ -15,10 +19,15 @@ internal import Synchronization
 
     init(of base: some ExecutionContext, by observer: some ContextObserver) {
         self.base = base
+        baseLabel = (base as? any LabelingContext)?.label
+        labelsJobs = baseLabel != nil
         reports = .to(observer)
         unsafe unretained = .passUnretained(reports)
         super.init(base.name)
+        JobSource.addReader()
     }
+
+    deinit { JobSource.removeReader() }
 
     /// Whether a job that is submitted now is reported.
     var isEnabled: Bool { unsafe unretained._withUnsafeGuaranteedRef { $0.isEnabled } }
@@ -32,14 +41,34 @@ internal import Synchronization
     }
 
     /// Begins a job that the caller runs itself.
-    func begin() -> ObservedJob { ObservedJob(of: self, in: base.time) }
+    func begin(_ source: JobSource) -> ObservedJob {
+        ObservedJob(of: self, from: origin(of: source), in: base.time, source.place)
+    }
+
+    /// The origin of a job: the view itself, unless the job has a label.
+    private func origin(of source: JobSource) -> ObservedOrigin {
+        guard let label = source.label ?? baseLabel else { return self }
+        return LabeledOrigin(self, label)
+    }
 
     /// Returns `work` with reports around it; `work` itself if the observer is not enabled.
     @inline(__always)
     func decorate(_ work: consuming @escaping Work) -> Work {
         guard isEnabled else { return work }
-        let job = ObservedClosure(of: self, in: base.time, consume work)
-        return { job.run() }
+        let closure = UnmanagedWork(consume work)
+        if labelsJobs || SourcedJob.isOne(closure) { return decorateSourced(closure) }
+        let place = CodePlace(code: closure.words.first)
+        return SourcedJob.work(
+            ObservedClosure(of: self, from: self, in: base.time, place, closure))
+    }
+
+    // Not inlined, so that the path of a bare closure stays small.
+    @inline(never)
+    private func decorateSourced(_ closure: UnmanagedWork) -> Work {
+        let source = JobSource(of: closure)
+        return SourcedJob.work(
+            ObservedClosure(
+                of: self, from: origin(of: source), in: base.time, source.place, closure))
     }
 
     func execute(_ work: consuming @escaping Work) {

@@ -5,6 +5,7 @@ internal import Synchronization
 public struct ObservedWork: Sendable, Identifiable {
     /// What the jobs of one view have in common: stored once, since a job is made often.
     let origin: ObservedOrigin
+    package let place: CodePlace
     /// The number of the job: unique within its view, in the order of submission.
     public let id: UInt64
     /// When it was submitted, in the time of its context.
@@ -23,9 +24,11 @@ public struct ObservedWork: Sendable, Identifiable {
     private let priorityValue: UInt8
 
     init(
-        _ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource, depth: Int = 1
+        _ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource,
+        _ place: CodePlace, depth: Int = 1
     ) {
         self.origin = origin
+        self.place = place
         self.id = id
         self.depth = depth
         priorityValue = ec_task_priority()
@@ -41,6 +44,31 @@ public struct ObservedWork: Sendable, Identifiable {
     public var priority: TaskPriority? {
         priorityValue == 0 ? nil : TaskPriority(rawValue: priorityValue)
     }
+
+    /// Where it comes from. Its label is in the origin: a label here would be retained with each
+    /// copy of a job.
+    package var source: JobSource { JobSource(place, label: origin.label) }
+
+    /// Whether it has a label.
+    package var isLabeled: Bool { origin.isLabeled }
+
+    /// What it is called: its label, or else where it was written, or else "#" and its number.
+    ///
+    /// Where it was written is looked up when it is first asked for, which takes milliseconds.
+    public var name: String { source.name(ofJob: id) }
+
+    /// The label that its submission carries, as ``ExecutionContext/labeled(_:)`` gives it.
+    ///
+    /// The drain of a view has a label of its own, as "drain of 'index'": it is a job of the
+    /// library, in which the view runs its jobs. Nil for a job without a label.
+    public var label: String? { source.shownLabel }
+
+    /// Where the job was written, as file and line: "Store.swift:14".
+    ///
+    /// It is the line of its closure, or of the call that submitted it. A bare closure has the name
+    /// of its function instead, if the program has no debug information, and on Apple's systems.
+    /// Nil if that is not known, or in the library itself.
+    public var sourceLocation: String? { place.text }
 
     /// The number of the observed view that it was submitted to, unique in the process.
     public var view: UInt64 { origin.view }
@@ -71,23 +99,52 @@ extension ObservedWork: Hashable {
 
 /// Where observed jobs come from: one view of a context, or one `Async`.
 class ObservedOrigin: @unchecked Sendable {
-    // Unchecked because it can be inherited from; it has constants only.
+    // Unchecked because it can be inherited from; it has constants, and an atomic.
     final let view: UInt64
     final let name: String
+    final let isLabeled: Bool
     private let begun = Atomic<UInt64>(0)
 
     private static let views = Atomic<UInt64>(0)
 
     init(_ name: String) {
         self.name = name
+        isLabeled = false
         // Relaxed: the numbers order nothing, they only differ.
         view = Self.views.add(1, ordering: .relaxed).newValue
     }
+
+    /// The origin of jobs of another one that have a label.
+    fileprivate init(labeling origin: ObservedOrigin) {
+        name = origin.name
+        view = origin.view
+        isLabeled = true
+    }
+
+    /// The label of its jobs.
+    var label: String? { nil }
 
     /// The number of jobs that wait no more: they have started, or were abandoned. Relaxed: it
     /// orders nothing.
     final var begunCount: UInt64 { begun.load(ordering: .relaxed) }
 
     /// A job waits no more. Relaxed, as above.
-    final func began() { begun.add(1, ordering: .relaxed) }
+    func began() { begun.add(1, ordering: .relaxed) }
+}
+
+/// The origin of a job with a label.
+final class LabeledOrigin: ObservedOrigin, @unchecked Sendable {
+    // Unchecked because its superclass is; it adds constants.
+    private let origin: ObservedOrigin
+    private let text: String
+
+    init(_ origin: ObservedOrigin, _ label: String) {
+        self.origin = origin
+        text = label
+        super.init(labeling: origin)
+    }
+
+    override var label: String? { text }
+
+    override func began() { origin.began() }
 }

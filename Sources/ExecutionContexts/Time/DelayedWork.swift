@@ -54,6 +54,11 @@ internal import Synchronization
     /// Where it was scheduled, as file and line.
     public var sourceLocation: String { unsafe "\(String(cString: fileID)):\(line)" }
 
+    /// Where it was scheduled, as words: of the characters of a file's name, and the line.
+    final var scheduledAt: (characters: UnsafePointer<UInt8>, line: UInt) {
+        unsafe (fileID, UInt(line))
+    }
+
     /// The name of the context that it runs on.
     public var contextName: String { fatalError("DelayedWork is made by schedule only.") }
 

@@ -42,7 +42,7 @@ final class DumpFiles: Sendable {
 extension Recorder {
     /// The recording of the events since `window` before the latest one, of each time source.
     func recording(last window: Duration) -> Recording {
-        let (entries, lanes, overwritten) = snapshot
+        let (entries, lanes, labels, overwritten) = snapshot
         var latest: [ObjectIdentifier: Int64] = [:]
         for entry in entries {
             let source = lanes[Int(entry.lane)].timeSource
@@ -55,6 +55,7 @@ extension Recorder {
             return isBefore || entry.moment >= start
         }
         return Recording(
-            kept, lanes: lanes, overwritten: overwritten + entries.count - kept.count)
+            kept, lanes: lanes, labels: labels,
+            overwritten: overwritten + entries.count - kept.count)
     }
 }

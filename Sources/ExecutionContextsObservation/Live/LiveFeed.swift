@@ -9,6 +9,7 @@ struct LiveFeed {
     private var lanes: [RecorderLane] = []
     private var clocks: [ObjectIdentifier] = []
     private var origins: [Int64?] = []
+    private var titles = JobTitles()
 
     /// The next message, and whether the recorder has no more events at present.
     mutating func next(
@@ -32,7 +33,10 @@ struct LiveFeed {
             return "[\(JSONText.quoted(lane.name)),\(clock),\(lane.isAsync ? 1 : 0)]"
         }
         if !names.isEmpty { parts.append("\"lanes\":[\(names.joined(separator: ","))]") }
-        let events = batch.entries.map { numbers($0) }
+        let known = titles.texts.count
+        let events = batch.entries.map { numbers($0, batch.labels) }
+        let fresh = titles.texts[known...]
+        if !fresh.isEmpty { parts.append("\"titles\":[\(JobTitles.json(fresh))]") }
         if !events.isEmpty { parts.append("\"events\":[\(events.joined(separator: ","))]") }
         let figures = figures.sorted { $0.key < $1.key }.map {
             "\(JSONText.quoted($0.key)):\($0.value)"
@@ -54,16 +58,17 @@ struct LiveFeed {
         }
     }
 
-    private mutating func numbers(_ entry: RecorderEntry) -> String {
+    private mutating func numbers(_ entry: RecorderEntry, _ labels: [String]) -> String {
         let lane = Int(entry.lane)
         let clock = clocks.firstIndex(of: lanes[lane].timeSource) ?? 0
         let origin = origins[clock] ?? entry.enqueued
         origins[clock] = origin
         let (submitter, completer) = (entry.submitter, entry.completer)
+        let title = titles.number(of: entry.source.source(in: labels))
         return "[\(entry.kind.rawValue),\(lane),\(entry.job.view),\(entry.job.job),"
             + "\(entry.enqueued &- origin),\(entry.started &- origin),\(entry.ended &- origin),"
             + "\(entry.thread),\(submitter?.view ?? 0),\(submitter?.job ?? 0),"
-            + "\(completer?.view ?? 0),\(completer?.job ?? 0)]"
+            + "\(completer?.view ?? 0),\(completer?.job ?? 0),\(title)]"
     }
 
     /// What the shared pool is doing, once it has been used.

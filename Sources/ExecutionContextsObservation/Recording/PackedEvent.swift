@@ -5,12 +5,14 @@ internal import ExecutionContexts
 /// | form | header | job | submitter | instant | spans |
 /// |---|---|---|---|---|---|
 /// | short | ran, high | view, number | view, number | of the event | waited; ran, low |
+/// | submitted | | view, number | view, number | of the event | source |
 /// | completed | ran, high | view; ran, low | view, number | of the event | completer |
 /// | long: 1 | | view | number | enqueued | started |
 /// | long: 2 | | submitter's view | number | ended | thread |
-/// | long: 3 | | completer's view | number | | |
+/// | long: 3 | | completer's view | number | | source |
 ///
-/// Each header also has the form, the kind, the lane and the thread. An event is long, and takes
+/// A submission has neither waited nor run, and has its source instead; the kind tells it. Each
+/// header also has the form, the kind, the lane and the thread. An event is long, and takes
 /// three of these, where a number does not fit: of a view or a job, from 2^32 on; of a thread, from
 /// 2^24; of a wait or a run, from 2^44 nanoseconds, which are four hours.
 struct PackedEvent: BitwiseCopyable {
@@ -27,6 +29,9 @@ struct PackedEvent: BitwiseCopyable {
 
     /// How many of these the event takes, which begins with this one.
     var length: Int { header & 3 == Form.long ? 3 : 1 }
+
+    /// Whether the event is a submission, whose source a label may replace.
+    var isSubmission: Bool { header >> 2 & 3 == UInt64(RecordedEvent.Kind.enqueued.rawValue) }
 
     /// Adds the lane, which is known later than the rest.
     mutating func setLane(_ lane: UInt32) { header |= UInt64(lane) << Self.lanes }
@@ -47,19 +52,27 @@ struct PackedEvent: BitwiseCopyable {
         instant = event.ended
         if let completer = event.completer {
             // The end of an `Async`, which is job 1 of its own view and does not wait.
-            guard event.job.job == 1, waited == 0, ran >> 56 == 0,
+            guard event.kind != .enqueued, event.job.job == 1, waited == 0, ran >> 56 == 0,
                 (completer.view | completer.job) >> 32 == 0
             else { return nil }
             header |= Form.completed | (ran >> 32) << Self.high
             job |= ran & 0xFFFF_FFFF
             spans = completer.view << 32 | completer.job
         } else {
-            guard (waited | ran) >> 44 == 0 else { return nil }
+            let limit: UInt64 = event.kind == .enqueued ? 0 : 44
+            guard (waited | ran) >> limit == 0 else { return nil }
             header |= Form.short | (ran >> 20) << Self.high
             job |= event.job.job
-            spans = waited | ran << 44
+            spans = event.kind == .enqueued ? event.source.word : waited | ran << 44
         }
     }
+
+    /// Sets the source, which is known later than the rest if it is a label.
+    static func setSource(_ source: RecordedSource, in parts: inout [PackedEvent]) {
+        parts[parts.count - 1].spans = source.word
+    }
+
+    mutating func setSource(_ source: RecordedSource) { spans = source.word }
 
     /// The three parts of a long event.
     static func long(_ event: borrowing RecorderEntry) -> [PackedEvent] {
@@ -75,6 +88,7 @@ struct PackedEvent: BitwiseCopyable {
         parts[1].spans = UInt64(event.thread)
         parts[2].job = event.completer?.view ?? 0
         parts[2].submitter = event.completer?.job ?? 0
+        parts[2].spans = event.source.word
         return parts
     }
 
@@ -92,13 +106,17 @@ struct PackedEvent: BitwiseCopyable {
                 job: ObservedWork.Identity(ofView: first.job, job: first.submitter),
                 enqueued: first.instant, started: Int64(bitPattern: first.spans),
                 ended: second.instant, submitter: identity(second.job, second.submitter),
-                completer: identity(third.job, third.submitter))
+                completer: identity(third.job, third.submitter),
+                source: RecordedSource(word: third.spans))
         }
         let isCompleted = first.header & 3 == Form.completed
+        // A submission has its source in place of the spans.
+        let hasSource = !isCompleted && kind == .enqueued
+        let spans = hasSource ? 0 : first.spans
         let high = first.header >> Self.high
         let ran = Int64(
-            isCompleted ? high << 32 | first.job & 0xFFFF_FFFF : high << 20 | first.spans >> 44)
-        let waited = isCompleted ? 0 : Int64(first.spans & (1 << 44 - 1))
+            isCompleted ? high << 32 | first.job & 0xFFFF_FFFF : high << 20 | spans >> 44)
+        let waited = isCompleted ? 0 : Int64(spans & (1 << 44 - 1))
         let started = first.instant - ran
         return RecorderEntry(
             kind: kind, thread: UInt32(first.header >> threads & 0xFF_FFFF), lane: lane,
@@ -107,7 +125,8 @@ struct PackedEvent: BitwiseCopyable {
             enqueued: started - waited, started: started, ended: first.instant,
             submitter: identity(first.submitter >> 32, first.submitter & 0xFFFF_FFFF),
             completer: isCompleted
-                ? identity(first.spans >> 32, first.spans & 0xFFFF_FFFF) : nil)
+                ? identity(spans >> 32, spans & 0xFFFF_FFFF) : nil,
+            source: hasSource ? RecordedSource(word: first.spans) : .unknown)
     }
 
     private static func identity(_ view: UInt64, _ job: UInt64) -> ObservedWork.Identity? {

@@ -44,6 +44,20 @@ public struct RecordedJob: Identifiable, Hashable, Sendable {
     /// any.
     public internal(set) var completer: ObservedWork.Identity?
 
+    /// Where it comes from; unknown once the event of its submission has been overwritten.
+    let source: JobSource
+
+    /// What it is called: its label, or else where it was written, or else "#" and its number.
+    ///
+    /// An `Async` has the name that `recorded(by:as:)` gave it.
+    public var name: String { isAsync ? context : source.name(ofJob: id.job) }
+
+    /// The label that its submission carries: see ``ObservedWork/label``.
+    public var label: String? { source.shownLabel }
+
+    /// Where it was written, as file and line: see ``ObservedWork/sourceLocation``.
+    public var sourceLocation: String? { source.place.text }
+
     /// How long it waited, if it has started or was abandoned.
     public var waited: Duration? { (started ?? ended).map { enqueued.duration(to: $0) } }
 

@@ -12,7 +12,8 @@ internal import Synchronization
 /// ```
 ///
 /// The recorder keeps the newest events, up to its capacity, in memory that does not grow. It keeps
-/// each name once, and the first 1,000 names; contexts with further names share one more lane.
+/// each name once, and the first 1,000 names; contexts with further names share one more lane. It
+/// also keeps the first 1,000 labels; a job with a further one shows where it was written.
 /// Contexts with the same name and the same time source share a lane.
 ///
 /// Moments are in the time of each context. Contexts whose times have different origins, for
@@ -71,7 +72,8 @@ public final class Recorder: ContextObserver {
         let event = RecorderEntry(
             kind: kind, thread: SimulationHooks.thread, lane: 0, job: job.identity,
             enqueued: job.enqueued.nanoseconds, started: started.nanoseconds,
-            ended: ended.nanoseconds, submitter: job.submitter, completer: nil)
+            ended: ended.nanoseconds, submitter: job.submitter, completer: nil,
+            source: RecordedSource(job.place))
         guard let packed = PackedEvent(event) else { return recordLong(event, job, isAsync: false) }
         lock.withLock { unsafe ring.add(packed, of: job) }
     }
@@ -86,7 +88,7 @@ public final class Recorder: ContextObserver {
         let entry = RecorderEntry(
             kind: kind, thread: SimulationHooks.thread, lane: 0, job: future.identity,
             enqueued: start, started: start, ended: ended.nanoseconds,
-            submitter: future.submitter, completer: completer)
+            submitter: future.submitter, completer: completer, source: .unknown)
         guard let packed = PackedEvent(entry) else {
             return recordLong(entry, future, isAsync: true)
         }
@@ -141,7 +143,7 @@ public final class Recorder: ContextObserver {
 
     /// The recorded events, in the order in which they were reported.
     public var events: [RecordedEvent] {
-        let (entries, lanes, _) = snapshot
+        let (entries, lanes, _, _) = snapshot
         return entries.map { RecordedEvent($0, in: lanes[Int($0.lane)].name) }
     }
 
@@ -153,12 +155,16 @@ public final class Recorder: ContextObserver {
 
     /// The recording at this moment; copied under the lock, and computed outside of it.
     var recording: Recording {
-        let (entries, lanes, overwritten) = snapshot
-        return Recording(entries, lanes: lanes, overwritten: overwritten)
+        let (entries, lanes, labels, overwritten) = snapshot
+        return Recording(entries, lanes: lanes, labels: labels, overwritten: overwritten)
     }
 
-    var snapshot: (entries: [RecorderEntry], lanes: [RecorderLane], overwritten: Int) {
-        let (parts, lanes, overwritten) = withRing { ($0.copy(), $0.lanes, $0.overwritten) }
+    var snapshot:
+        (entries: [RecorderEntry], lanes: [RecorderLane], labels: [String], overwritten: Int)
+    {
+        let (parts, lanes, labels, overwritten) = withRing {
+            ($0.copy(), $0.lanes, $0.labels.texts, $0.overwritten)
+        }
         var entries: [RecorderEntry] = []
         entries.reserveCapacity(parts.count)
         var index = 0
@@ -166,7 +172,7 @@ public final class Recorder: ContextObserver {
             entries.append(PackedEvent.unpacked(parts, at: index))
             index += parts[index].length
         }
-        return (entries, lanes, overwritten)
+        return (entries, lanes, labels, overwritten)
     }
 }
 

@@ -13,6 +13,7 @@ struct RecorderCursor {
 struct RecorderBatch {
     fileprivate(set) var entries: [RecorderEntry] = []
     fileprivate(set) var lanes: [RecorderLane] = []
+    fileprivate(set) var labels: [String] = []
     /// Whether the reader must forget what it has read before.
     fileprivate(set) var isFirst = false
     /// How many events were overwritten before the reader came to them.
@@ -44,6 +45,7 @@ extension RecorderRing {
     ) -> RecorderBatch {
         var batch = RecorderBatch()
         batch.lanes = lanes
+        batch.labels = labels.texts
         if cursor.generation != generation {
             batch.isFirst = true
             cursor = RecorderCursor(generation: generation, slot: freed, event: overwritten)

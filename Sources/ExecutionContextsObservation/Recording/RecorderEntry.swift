@@ -12,6 +12,8 @@ struct RecorderEntry: Hashable, Sendable {
     let ended: Int64
     let submitter: ObservedWork.Identity?
     let completer: ObservedWork.Identity?
+    /// Where the job comes from; only the event of its submission says it.
+    var source: RecordedSource
 
     /// When the event happened.
     var moment: Int64 {

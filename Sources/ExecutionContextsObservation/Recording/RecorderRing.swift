@@ -18,6 +18,7 @@ struct RecorderRing {
     private(set) var used = 0
     private var count = 0
     private var numbers: [RecorderLane: UInt32] = [:]
+    private(set) var labels = RecorderLabels()
     /// A cache of the lanes of views that reported recently, to avoid a look-up of their names.
     private var recent = [Recent](repeating: Recent(view: 0, lane: 0), count: 64)
 
@@ -51,6 +52,9 @@ struct RecorderRing {
     mutating func add(_ event: PackedEvent, of job: borrowing ObservedWork) {
         var event = event
         event.setLane(lane(of: job, isAsync: false))
+        if job.isLabeled, event.isSubmission, let source = labels.source(of: job.source) {
+            event.setSource(source)
+        }
         add(event)
     }
 
@@ -59,6 +63,10 @@ struct RecorderRing {
         let lane = lane(of: job, isAsync: isAsync)
         // Makes room for all of them first, so that a part never overwrites another one's event.
         while slots.count < used + parts.count { overwriteOldest() }
+        var parts = parts
+        if parts[0].isSubmission, let source = labels.source(of: job.source) {
+            PackedEvent.setSource(source, in: &parts)
+        }
         for (index, part) in parts.enumerated() {
             var part = part
             part.setLane(lane)
@@ -132,6 +140,24 @@ struct RecorderRing {
                 from: slots.memory.baseAddress.unsafelyUnwrapped, count: total - tail)
             count = total
         }
+    }
+}
+
+/// The labels of recorded jobs, each once.
+struct RecorderLabels {
+    private(set) var texts: [String] = []
+    private var indexes: [String: UInt32] = [:]
+
+    /// The source of a job with a label; nil for one without, and for a label beyond the limit.
+    mutating func source(of source: borrowing JobSource) -> RecordedSource? {
+        guard let label = source.label else { return nil }
+        let isDrain = source.place == .drain
+        if let index = indexes[label] { return RecordedSource(labelAt: index, isDrain: isDrain) }
+        guard texts.count < RecorderRing.laneLimit else { return nil }
+        let index = UInt32(texts.count)
+        texts.append(label)
+        indexes[label] = index
+        return RecordedSource(labelAt: index, isDrain: isDrain)
     }
 }
 

@@ -26,9 +26,13 @@ struct Recording {
     /// The earliest and the latest instant of each time source.
     private(set) var spans: [ClosedRange<Int64>] = []
     let overwritten: Int
+    private let labels: [String]
 
-    init(_ entries: [RecorderEntry], lanes: [RecorderLane], overwritten: Int) {
+    init(
+        _ entries: [RecorderEntry], lanes: [RecorderLane], labels: [String] = [], overwritten: Int
+    ) {
         self.overwritten = overwritten
+        self.labels = labels
         var clocks: [ObjectIdentifier: Int] = [:]
         self.lanes = lanes.map { lane in
             let clock = clocks[lane.timeSource] ?? clocks.count
@@ -94,7 +98,7 @@ struct Recording {
                 id: entry.job, context: lanes[lane].name, isAsync: lanes[lane].isAsync,
                 state: .waiting,
                 enqueued: ContextInstant(nanoseconds: entry.enqueued), thread: Int(entry.thread),
-                submitter: entry.submitter),
+                submitter: entry.submitter, source: entry.source.source(in: labels)),
             lane: lane, submitter: submitter)
     }
 

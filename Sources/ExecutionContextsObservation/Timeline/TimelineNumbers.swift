@@ -10,12 +10,14 @@ internal import ExecutionContexts
 /// | 4 | how long it ran, or waited until it was abandoned; -1 if it has not ended |
 /// | 5 | its number, above that of the job before in its lane |
 /// | 6 | its thread |
-/// | 7, 8, 9 | how far before it are its submitter, the job in front, its completer; 0 if none |
-/// | 10 | the state: 0 finished, 1 waiting, 2 running, 3 abandoned |
+/// | 7 | its title in the list of titles, from 1; 0 if it has none |
+/// | 8, 9, 10 | how far before it are its submitter, the job in front, its completer; 0 if none |
+/// | 11 | the state: 0 finished, 1 waiting, 2 running, 3 abandoned |
 struct TimelineNumbers {
     private let recording: Recording
     private var enqueued: [Int64]
     private var last: [Int64]
+    private(set) var titles = JobTitles()
 
     init(_ recording: Recording) {
         self.recording = recording
@@ -42,8 +44,8 @@ struct TimelineNumbers {
             Int64(job.lane), Int64(job.row), facts.enqueued.nanoseconds - enqueued[clock],
             facts.started.map { facts.enqueued.duration(to: $0).nanoseconds } ?? -1,
             facts.ended.map { start.duration(to: $0).nanoseconds } ?? -1,
-            number - last[job.lane], Int64(facts.thread), back(job.submitter), back(job.behind),
-            back(job.completer), state,
+            number - last[job.lane], Int64(facts.thread), Int64(titles.number(of: facts.source)),
+            back(job.submitter), back(job.behind), back(job.completer), state,
         ]
         enqueued[clock] = facts.enqueued.nanoseconds
         last[job.lane] = number

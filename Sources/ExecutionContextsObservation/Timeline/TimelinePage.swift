@@ -92,6 +92,6 @@ struct TimelinePage {
         let jobs = recording.jobs.indices.map { numbers.text(of: $0) }
         return
             "{\"lanes\":[\(lanes.joined(separator: ","))],\"spans\":[\(spans.joined(separator: ","))],"
-            + "\"jobs\":[\n\(jobs.joined(separator: ",\n"))\n]}"
+            + "\"titles\":[\(JobTitles.json(numbers.titles.texts))],\"jobs\":[\n\(jobs.joined(separator: ",\n"))\n]}"
     }
 }

@@ -127,8 +127,8 @@ function drawRow(lane, row, colour, paper) {
     if (width > 34 && tall > 10) {
       pen.fillStyle = paper;
       pen.font = "10px system-ui, sans-serif";
-      const words = "#" + job.number;
-      if (!lane.isAsync && pen.measureText(words).width < width - 8) pen.fillText(words, Math.max(from, 0) + 4, rowTop(job) + 10.5);
+      const words = [job.title, "#" + job.number].find(function (w) { return w && pen.measureText(w).width < width - 8; });
+      if (!lane.isAsync && words) pen.fillText(words, Math.max(from, 0) + 4, rowTop(job) + 10.5);
     }
   }
 }

@@ -31,6 +31,7 @@ function forget() {
   live.all = [];
   live.clocks = [];
   live.missed = 0;
+  titles = [];
   lanes = [];
   jobs = [];
   hops = [];
@@ -45,7 +46,8 @@ function happen(e) {
   if (!job) {
     job = {
       key: key, lane: lane, row: 0, enqueued: e[4], started: null, ended: null, state: "waiting", number: e[3], thread: e[7],
-      submitter: live.known.get(e[8] + " " + e[9]) || null, behind: null, completer: null, submitted: 0
+      submitter: live.known.get(e[8] + " " + e[9]) || null, behind: null, completer: null, submitted: 0,
+      title: titleAt(e[12])
     };
     if (job.submitter) job.submitter.submitted++;
     live.known.set(key, job);

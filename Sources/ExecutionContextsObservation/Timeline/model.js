@@ -4,13 +4,14 @@ const isLive = "live" in root.dataset;
 
 // The model: the lanes with their jobs, and how long each time source lasts. A job that has not
 // started or ended has null there, and so has one without a submitter.
-let lanes = [], jobs = [], hops = [], spans = [], first = 0, total = 1, height = 0, filter = "";
+let lanes = [], titles = [], jobs = [], hops = [], spans = [], first = 0, total = 1, height = 0, filter = "";
 
 /// The jobs of the file, as objects that refer to each other: TimelineNumbers.swift has the places.
 function readFile(data) {
   const states = ["finished", "waiting", "running", "abandoned"];
   lanes = data.lanes.map(function (l, index) { return newLane(index, l[0], l[1], l[2] === 1, l[3]); });
   spans = data.spans;
+  titles = data.titles;
   const enqueued = spans.map(function () { return 0; }), last = lanes.map(function () { return 0; });
   jobs = data.jobs.map(function (p, index) {
     const lane = lanes[p[0] || 0], at = enqueued[lane.clock] += p[2] || 0;
@@ -18,15 +19,16 @@ function readFile(data) {
     return {
       index: index, lane: lane, row: p[1] || 0, enqueued: at, started: started,
       ended: p[4] === -1 ? null : (started === null ? at : started) + (p[4] || 0),
-      state: states[p[10] || 0], number: last[lane.index] += p[5] || 0, thread: p[6] || 0, submitted: 0
+      state: states[p[11] || 0], number: last[lane.index] += p[5] || 0, thread: p[6] || 0, submitted: 0,
+      title: titleAt(p[7])
     };
   });
   data.jobs.forEach(function (p, index) {
     const job = jobs[index];
     function other(back) { return back ? jobs[index - back] : null; }
-    job.submitter = other(p[7]);
-    job.behind = other(p[8]);
-    job.completer = other(p[9]);
+    job.submitter = other(p[8]);
+    job.behind = other(p[9]);
+    job.completer = other(p[10]);
     if (job.submitter) job.submitter.submitted++;
   });
 }
@@ -38,7 +40,13 @@ function newLane(index, name, clock, isAsync, count) {
 function endOf(job) { return job.ended !== null ? job.ended : spans[job.lane.clock]; }
 function beginOf(job) { return job.started !== null ? job.started : job.enqueued; }
 function startOf(job) { return job.started !== null ? job.started : endOf(job); }
-function nameOf(job) { return job.lane.isAsync ? job.lane.name : job.lane.name + " #" + job.number; }
+function nameOf(job) {
+  if (job.lane.isAsync) return job.lane.name;
+  return job.lane.name + " #" + job.number + (job.title ? ": " + job.title : "");
+}
+
+/// The title with a number: the label of a job, or where it was written.
+function titleAt(number) { return number ? titles[number - 1] : ""; }
 function isShown(job) { return job.lane.isShown && (job.lane.isFound || nameOf(job).toLowerCase().includes(filter)); }
 
 /// Arranges the jobs: rows sorted by time, so that a binary search finds what is visible.

@@ -148,8 +148,9 @@ extension Recording {
 
     /// The display name of a job.
     func label(_ index: Int) -> String {
-        jobs[index].facts.isAsync
-            ? jobs[index].facts.context
-            : "\(jobs[index].facts.context) #\(jobs[index].facts.id.job)"
+        let facts = jobs[index].facts
+        if facts.isAsync { return facts.context }
+        let title = facts.source.title.map { ": \($0)" } ?? ""
+        return "\(facts.context) #\(facts.id.job)\(title)"
     }
 }

@@ -55,8 +55,9 @@ final class StallWatch: @unchecked Sendable {
         for stall in due {
             monitor.report(
                 StalledJob(
-                    phase: stall.phase, job: stall.job, context: monitor.context,
-                    lasted: stall.since.duration(to: now), limit: monitor.limit))
+                    phase: stall.phase, job: stall.job, source: stall.source,
+                    context: monitor.context, lasted: stall.since.duration(to: now),
+                    limit: monitor.limit))
         }
     }
 

@@ -1,7 +1,7 @@
 public import ExecutionContexts
 
 /// A view whose jobs are watched by a monitor.
-struct Watched<Base: ExecutionContext>: PlainView {
+struct Watched<Base: ExecutionContext>: PlainView, SourceTaking {
     let base: Base
     private let view: WatchedView
 
@@ -29,7 +29,7 @@ extension Watched: SynchronousContext where Base: SynchronousContext {
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let job = view.begin()
+        let job = view.begin(JobSource.takeOfSync(body))
         return try base.sync { () throws(Failure) -> Value in try job.run(body) }
     }
 }
@@ -37,12 +37,12 @@ extension Watched: SynchronousBarrierContext where Base: SynchronousBarrierConte
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let job = view.begin()
+        let job = view.begin(JobSource.takeOfSync(body))
         return try base.syncBarrier { () throws(Failure) -> Value in try job.run(body) }
     }
 
     func hold() -> ExclusiveHold {
-        let job = view.begin()
+        let job = view.begin(JobSource(.unknown, label: "hold"))
         let hold = base.hold()
         job.started()
         return hold.then { job.ended() }

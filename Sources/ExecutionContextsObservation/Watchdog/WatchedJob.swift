@@ -5,6 +5,7 @@ class WatchedJob: @unchecked Sendable {
     // Unchecked, also at run time: accessed under the monitor's lock only.
     @exclusivity(unchecked) fileprivate final var place = Place()
     final let number: UInt64
+    final let source: JobSource
     private let watch: StallWatch
 
     enum Phase { case waiting, running, over }
@@ -21,8 +22,9 @@ class WatchedJob: @unchecked Sendable {
         var next: Unmanaged<WatchedJob>?
     }
 
-    init(_ watch: StallWatch) {
+    init(_ watch: StallWatch, _ source: JobSource) {
         self.watch = watch
+        self.source = source
         number = watch.next()
         watch.didSubmit(self)
     }
@@ -63,9 +65,9 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
     // Unchecked because its superclass is; it adds a constant.
     private let closure: Work
 
-    init(_ watch: StallWatch, _ closure: consuming @escaping Work) {
+    init(_ watch: StallWatch, _ source: JobSource, _ closure: consuming @escaping Work) {
         self.closure = consume closure
-        super.init(watch)
+        super.init(watch, source)
     }
 
     func run() { run(closure) }
@@ -81,10 +83,12 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
 
     var isEmpty: Bool { unsafe head == nil }
 
-    /// The number of the first job, and since when it has been here.
-    var first: (since: ContextInstant, number: UInt64)? {
+    /// The first job: its number, where it comes from, and since when it has been here.
+    var first: (since: ContextInstant, number: UInt64, source: JobSource)? {
         guard let head = unsafe head else { return nil }
-        return unsafe head._withUnsafeGuaranteedRef { unsafe ($0.place.since, $0.number) }
+        return unsafe head._withUnsafeGuaranteedRef {
+            unsafe ($0.place.since, $0.number, $0.source)
+        }
     }
 
     mutating func append(_ job: WatchedJob, _ now: ContextInstant) {

@@ -26,6 +26,7 @@ struct WatchedJobs {
     struct Stall {
         let phase: StalledJob.Phase
         let job: UInt64
+        let source: JobSource
         let since: ContextInstant
     }
 
@@ -114,13 +115,13 @@ struct WatchedJobs {
     mutating func fire(_ number: Int, _ now: ContextInstant) -> (due: [Stall], next: Alarm?) {
         guard number == self.number else { return ([], nil) }
         var due: [Stall] = []
-        while let (since, job) = waiting.first, since.advanced(by: limit) <= now {
+        while let (since, job, source) = waiting.first, since.advanced(by: limit) <= now {
             waiting.removeFirst()
-            due.append(Stall(phase: .waiting, job: job, since: since))
+            due.append(Stall(phase: .waiting, job: job, source: source, since: since))
         }
-        while let (since, job) = running.first, since.advanced(by: limit) <= now {
+        while let (since, job, source) = running.first, since.advanced(by: limit) <= now {
             running.removeFirst()
-            due.append(Stall(phase: .running, job: job, since: since))
+            due.append(Stall(phase: .running, job: job, source: source, since: since))
         }
         due.sort { ($0.since, $0.job) < ($1.since, $1.job) }
         alarm = .none

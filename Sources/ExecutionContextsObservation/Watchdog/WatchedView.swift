@@ -6,6 +6,10 @@ internal import ExecutionContexts
 final class WatchedView: @unchecked Sendable {
     // Unchecked: `others` is accessed under the monitor's lock only.
     private let base: any ExecutionContext
+    /// The label of the base, if it adds one: it would do so behind this view.
+    private let label: String?
+    /// Whether the base may be a view that reads the sources of jobs as well.
+    private let isOverView: Bool
     private let monitor: StallMonitor
     /// The watch for the time that the base had when the view was made.
     private let usual: StallWatch
@@ -14,18 +18,33 @@ final class WatchedView: @unchecked Sendable {
 
     init(of base: some ExecutionContext, by monitor: StallMonitor) {
         self.base = base
+        label = (base as? any LabelingContext)?.label
+        isOverView = base is any ContextDecorator
         self.monitor = monitor
         usual = StallWatch(monitor, base.time)
+        JobSource.addReader()
     }
 
     // No thread uses the view any more, so this needs no lock.
-    deinit { for watch in others + [usual] { watch.retire() } }
+    deinit {
+        JobSource.removeReader()
+        for watch in others + [usual] { watch.retire() }
+    }
 
-    func begin() -> WatchedJob { WatchedJob(watch(base.time)) }
+    func begin(_ source: JobSource) -> WatchedJob {
+        WatchedJob(watch(base.time), labeled(source))
+    }
 
     func decorate(_ work: consuming @escaping Work) -> Work {
-        let job = WatchedClosure(watch(base.time), consume work)
-        return { job.run() }
+        let work = UnmanagedWork(consume work)
+        let source = labeled(JobSource(of: work))
+        let job = WatchedClosure(watch(base.time), source, work.assembled())
+        let run: Work = { job.run() }
+        return isOverView ? JobSource.carry(source, run) : run
+    }
+
+    private func labeled(_ source: JobSource) -> JobSource {
+        label.map { source.labeled($0) } ?? source
     }
 
     func execute(_ work: consuming @escaping Work) {

@@ -8,11 +8,17 @@ public struct PendingWork: Hashable, Sendable, CustomStringConvertible {
     public let due: ContextInstant
     /// Whether it is ready to run without advancing time.
     public let isReady: Bool
-    /// The source location where it was submitted, as file and line; nil if that is unknown.
+    /// Where a delay was set.
+    private let delayLocation: String?
+    /// Where a ready job comes from.
+    private let source: JobSource
+    /// The source location where it was submitted or written, as file and line; nil if that is
+    /// unknown.
     ///
-    /// It is known for delays and repetitions, before and after they are due. Plain `execute`
-    /// records no source location, and a sleep has none.
-    public let sourceLocation: String?
+    /// It is known for delays and repetitions, before and after they are due, and for the jobs of
+    /// `submit` and `run`. A job of plain `execute` has the place of its closure: see
+    /// ``ObservedWork/sourceLocation``. A sleep has none.
+    public var sourceLocation: String? { delayLocation ?? source.place.text }
     /// How much later than due it may come, as its submitter allows.
     public let tolerance: Duration
     /// Whether it belongs to a background context, whose jobs `runUntilIdle` does not wait for.
@@ -20,20 +26,32 @@ public struct PendingWork: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         let moment = Duration.nanoseconds(due.nanoseconds)
-        let kind = isReady ? "work" : sourceLocation == nil ? "a sleep" : "a delay"
+        let kind = isReady ? "work" : delayLocation == nil ? "a sleep" : "a delay"
         let when = isReady ? "ready since \(moment)" : "due at \(moment)"
         return "\(kind) on '\(context)', \(when)"
             + (sourceLocation.map { ", submitted at \($0)" } ?? "")
+    }
+
+    private init(
+        _ context: String, due: ContextInstant, isReady: Bool, delayLocation: String?,
+        _ source: JobSource, tolerance: Duration, isBackground: Bool
+    ) {
+        self.context = context
+        self.due = due
+        self.isReady = isReady
+        self.delayLocation = delayLocation
+        self.source = source
+        self.tolerance = tolerance
+        self.isBackground = isBackground
     }
 }
 
 extension PendingWork {
     init(_ job: ManualReadyQueue.Job, of queue: ManualReadyQueue) {
         self.init(
-            context: queue.name, due: job.since, isReady: true,
-            sourceLocation: job.delay?.knownSourceLocation,
-            tolerance: .zero,
-            isBackground: queue.isBackground)
+            queue.name, due: job.since, isReady: true,
+            delayLocation: job.delay?.knownSourceLocation, JobSource(of: job.work),
+            tolerance: .zero, isBackground: queue.isBackground)
     }
 
     init(
@@ -41,9 +59,8 @@ extension PendingWork {
         queue: ManualReadyQueue?
     ) {
         self.init(
-            context: delay.contextName, due: fireTime, isReady: false,
-            sourceLocation: delay.knownSourceLocation,
-            tolerance: tolerance,
+            delay.contextName, due: fireTime, isReady: false,
+            delayLocation: delay.knownSourceLocation, .unknown, tolerance: tolerance,
             isBackground: queue?.isBackground ?? false)
     }
 

@@ -42,14 +42,6 @@ struct CallerLocation: Sendable {
         guard let function = CodeLocations.ofProgram(address), !function.isAccessor else {
             return nil
         }
-        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { buffer in
-            let line = unsafe ecs_line(address, buffer.baseAddress!, buffer.count)
-            let path = unsafe String(cString: buffer.baseAddress!)
-            // The lines of an expanded macro are in no file.
-            guard line > 0, let file = path.split(separator: "/").last, !file.hasPrefix("@") else {
-                return nil
-            }
-            return "\(file):\(line)"
-        }
+        return CodeSymbols.line(at: address)
     }
 }

@@ -41,8 +41,11 @@ public final class Confined<State>: @unchecked Sendable {
 
     /// Runs `body` with the value on the context, inline or later, in the order of the calls
     /// (laws 2, 6).
-    public func perform(_ body: @escaping @Sendable (_ state: inout State) -> Void) {
-        jobs.perform { body(&self.state) }
+    public func perform(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (_ state: inout State) -> Void
+    ) {
+        jobs.perform(.call(fileID, line)) { body(&self.state) }
     }
 
     /// Runs `body` with the value on the context, and returns its result as an `Async`.
@@ -55,7 +58,7 @@ public final class Confined<State>: @unchecked Sendable {
         _ body: @escaping @Sendable (_ state: inout State) throws -> Value
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
-        jobs.perform {
+        jobs.perform(.call(fileID, line)) {
             promise.complete { try body(&self.state) }
         } refused: { refusal in
             promise.fail(refusal)

@@ -25,13 +25,16 @@ final class ConfinedJobs: @unchecked Sendable {
 
     /// Runs a job inline or later. It completes work that was accepted before, so a full context
     /// takes it above its capacity.
-    func perform(_ job: @escaping Work) {
-        if runsInline { runHere(job) } else { submit(job, refused: nil) }
+    func perform(_ origin: ConfinedOrigin, _ job: @escaping Work) {
+        if runsInline { runHere(job) } else { submit(origin, job, refused: nil) }
     }
 
     /// Runs a job inline or later, or reports the refusal.
-    func perform(_ job: @escaping Work, refused: @escaping @Sendable (Refusal) -> Void) {
-        if runsInline { runHere(job) } else { submit(job, refused: refused) }
+    func perform(
+        _ origin: ConfinedOrigin, _ job: @escaping Work,
+        refused: @escaping @Sendable (Refusal) -> Void
+    ) {
+        if runsInline { runHere(job) } else { submit(origin, job, refused: refused) }
     }
 
     /// Runs a job behind the running one, before those that other callers submit. Call it in a job
@@ -48,11 +51,13 @@ final class ConfinedJobs: @unchecked Sendable {
         return submitted.load(ordering: .acquiring) == 0 && canRunHere
     }
 
-    private func submit(_ job: @escaping Work, refused: (@Sendable (Refusal) -> Void)?) {
+    private func submit(
+        _ origin: ConfinedOrigin, _ job: @escaping Work, refused: (@Sendable (Refusal) -> Void)?
+    ) {
         SimulationHooks.point()
         submitted.add(1, ordering: .acquiringAndReleasing)
         let closures = CompletionGuard.closures(
-            for: SubmittedJob(jobs: self, job: job, refused: refused))
+            for: SubmittedJob(jobs: self, origin: origin, job: job, refused: refused))
         context.execute(closures.work, refused: closures.refused)
     }
 
@@ -80,12 +85,33 @@ final class ConfinedJobs: @unchecked Sendable {
     }
 }
 
+/// Where a job comes from: a call, or the library. Without a `String`, which would be counted.
+enum ConfinedOrigin: Sendable {
+    case call(CodePlace)
+    /// What it does.
+    case library(StaticString)
+
+    static func call(_ fileID: StaticString, _ line: UInt) -> ConfinedOrigin {
+        .call(CodePlace(fileID, line))
+    }
+
+    var source: JobSource {
+        switch self {
+        case .call(let place): JobSource(place)
+        case .library(let label): JobSource(.unknown, label: "\(label)")
+        }
+    }
+}
+
 /// A job on its way through the context.
 private struct SubmittedJob: GuardedJob {
     let jobs: ConfinedJobs
+    let origin: ConfinedOrigin
     var job: Work?
     /// Nil if a full context must take the job nevertheless.
     let refused: (@Sendable (Refusal) -> Void)?
+
+    var source: JobSource { origin.source }
 
     mutating func run() {
         jobs.countDown()

@@ -16,6 +16,8 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
     // Unchecked: mutable state is accessed inside `section` only.
     private let context: any ExecutionContext
     private let section: CriticalSection
+    /// Where the caller subscribed.
+    private let source: JobSource
     private var handler: Handler?
     private var waiting = EventQueue()
     private var isDelivering = false
@@ -28,11 +30,12 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
 
     init(
         _ priority: WorkPriority, _ jobs: ConfinedJobs, on context: any ExecutionContext,
-        _ section: CriticalSection,
+        _ section: CriticalSection, _ location: (fileID: StaticString, line: UInt),
         _ handler: @escaping Handler
     ) {
         self.context = context
         self.section = section
+        source = JobSource(location.fileID, location.line)
         self.handler = handler
         super.init(priority, jobs) { _ in }
     }
@@ -51,7 +54,7 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
         let delivery = CompletionGuard(DeliveryJob(subscriber: self))
         // An event that has occurred is not refused: a full context takes the delivery above its
         // capacity.
-        context.execute({ delivery.run() }, refused: { delivery.refuse($0) })
+        context.execute(delivery.work, refused: { delivery.refuse($0) })
     }
 
     /// Delivers the queued events; on the context.
@@ -70,8 +73,7 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
     /// Schedules a delivery behind the context's other jobs, which a fast reporter would starve
     /// otherwise.
     private func deliverLater() {
-        let delivery = CompletionGuard(DeliveryJob(subscriber: self))
-        context.enqueue { delivery.run() }
+        context.enqueue(CompletionGuard.work(for: DeliveryJob(subscriber: self)))
     }
 
     /// Handles a delivery that the context dropped: discards its events, but retries the end once.
@@ -100,6 +102,8 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
     /// The job that delivers what waits.
     private struct DeliveryJob: GuardedJob {
         let subscriber: ContextSubscriber
+
+        var source: JobSource { subscriber.source }
 
         func run() { subscriber.deliverWaiting() }
 

@@ -56,7 +56,9 @@ final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
         // The transformation may have ended already. Its result is handled in a job behind this
         // one.
         transformation.async.onComplete { outcome in
-            self.flight.node.graph.jobs.perform { self.end(outcome, isLast) }
+            self.flight.node.graph.jobs.perform(.library("graph event")) {
+                self.end(outcome, isLast)
+            }
         }
     }
 

@@ -27,9 +27,12 @@ public struct SharedWork<Value: Sendable>: Sendable {
     @_disfavoredOverload
     public func subscribe(
         priority: WorkPriority = .medium, on context: some ExecutionContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
-        subscribe(priority, on: context.inlineIfCurrent()) { handler(WorkEvent($0)) }
+        subscribe(priority, on: context.inlineIfCurrent(), fileID: fileID, line: line) {
+            handler(WorkEvent($0))
+        }
     }
 
     /// Calls `handler` with the events of the work, on the graph's context, in the job that reports
@@ -37,18 +40,20 @@ public struct SharedWork<Value: Sendable>: Sendable {
     @inlinable
     @discardableResult
     public func subscribe(
-        priority: WorkPriority = .medium, _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
+        priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
-        subscribe(priority, on: nil) { handler(WorkEvent($0)) }
+        subscribe(priority, on: nil, fileID: fileID, line: line) { handler(WorkEvent($0)) }
     }
 
     /// Calls a closure of the main actor with the events of the work, on `main`.
     @discardableResult
     public func subscribe(
         priority: WorkPriority = .medium, on main: some MainActorContext,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (WorkEvent<Value>) -> Void
     ) -> Subscription {
-        subscribe(priority, on: main.inlineIfCurrent()) { event in
+        subscribe(priority, on: main.inlineIfCurrent(), fileID: fileID, line: line) { event in
             MainActor.assumeIsolated { handler(WorkEvent(event)) }
         }
     }
@@ -61,7 +66,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
         priority: WorkPriority = .medium, fileID: StaticString = #fileID, line: UInt = #line
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
-        let subscription = subscribe(priority, on: nil) { event in
+        let subscription = subscribe(priority, on: nil, fileID: fileID, line: line) { event in
             if let outcome = event.outcome(of: Value.self) { promise.complete(outcome) }
         }
         // Weak, so that the promise does not keep what would complete it: a context that drops the
@@ -74,16 +79,18 @@ public struct SharedWork<Value: Sendable>: Sendable {
     @usableFromInline
     func subscribe(
         _ priority: WorkPriority, on context: (any ExecutionContext)?,
+        fileID: StaticString = "", line: UInt = 0,
         _ handler: @escaping Subscriber.Handler
     ) -> Subscription {
         let (target, jobs) = (target, target.graph.jobs)
         let subscriber =
             if let context {
-                ContextSubscriber(priority, jobs, on: context, target.graph.events, handler)
+                ContextSubscriber(
+                    priority, jobs, on: context, target.graph.events, (fileID, line), handler)
             } else {
                 Subscriber(priority, jobs, handler)
             }
-        jobs.perform {
+        jobs.perform(.call(fileID, line)) {
             // A subscriber that has left before this job begins nothing.
             if subscriber.isActive { target.node().add(subscriber) }
         } refused: { refusal in

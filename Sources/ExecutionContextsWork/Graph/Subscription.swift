@@ -51,7 +51,7 @@ public class Subscription: @unchecked Sendable {
             // Acquiring and releasing: either the pending job sees this priority, or a new one is
             // submitted.
             guard !isRecountPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
-            jobs.perform { self.recount() }
+            jobs.perform(.library("new priority")) { self.recount() }
         }
     }
 
@@ -67,7 +67,7 @@ public class Subscription: @unchecked Sendable {
     @discardableResult
     public final func cancel() -> Bool {
         guard move(to: .left) else { return false }
-        jobs.perform { self.unsubscribe() }
+        jobs.perform(.library("unsubscribe")) { self.unsubscribe() }
         return true
     }
 

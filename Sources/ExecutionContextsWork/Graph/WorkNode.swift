@@ -60,7 +60,7 @@ class WorkNode: @unchecked Sendable {
         } else {
             hasSubmittedJobs.store(true, ordering: .relaxed)
         }
-        graph.jobs.perform(job)
+        graph.jobs.perform(.library("graph event"), job)
     }
 
     // MARK: - State

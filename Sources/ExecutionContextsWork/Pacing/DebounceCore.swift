@@ -51,7 +51,8 @@ final class DebounceCore: @unchecked Sendable {
     private func perform(_ effects: DebounceMachine.Effects) {
         effects.oldAlarm?.cancel()
         if let (alarm, instant) = effects.alarm { set(alarm, at: instant, on: base) }
-        if let work = effects.work { base.execute(work) }
+        guard let work = effects.work else { return }
+        base.execute(JobSource.carry(JobSource(location.fileID, location.line), work))
     }
 
     private func set(_ alarm: Alarm, at instant: ContextInstant, on base: some ExecutionContext) {

@@ -146,6 +146,8 @@ final class RateLimiterCore: @unchecked Sendable {
         var number: Int?
         var isAwaited = false
 
+        var source: JobSource { JobSource(.unknown, label: core.name) }
+
         func run() {
             core.serve {
                 $0.endServingJob()
@@ -181,6 +183,8 @@ final class RateLimiterCore: @unchecked Sendable {
         let core: RateLimiterCore
         let target: any ExecutionContext
         let refill: ContextInstant?
+
+        var source: JobSource { job.source }
 
         mutating func run() { job.run() }
 

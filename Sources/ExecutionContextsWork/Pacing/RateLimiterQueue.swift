@@ -15,6 +15,9 @@ struct RateLimitedJob: Sendable {
 
     private init(number: Int) { self.number = number }
 
+    /// Where the job comes from.
+    var source: JobSource { if let work { JobSource(of: work) } else { .unknown } }
+
     /// Whether the submitter is notified if the job never begins.
     var isAwaited: Bool { dropped != nil }
 

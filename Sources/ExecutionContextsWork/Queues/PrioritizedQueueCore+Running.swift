@@ -100,6 +100,8 @@ private struct QueueRequest: GuardedJob {
     let core: PrioritizedQueueCore
     let slot: Int32
 
+    var source: JobSource { core.withState { $0.source(of: slot) } }
+
     func run() { core.run(slot) }
 
     func refuse(_ refusal: Refusal) { core.refuse(slot, refusal, wasDropped: false) }

@@ -7,6 +7,11 @@ struct QueuedItem: Sendable {
 
     var isEmpty: Bool { work == nil && job == nil }
 
+    /// Where the job comes from.
+    var source: JobSource {
+        if let work { JobSource(of: work) } else { job?.source ?? .unknown }
+    }
+
     /// Moves the item out.
     mutating func take() -> QueuedItem {
         var taken = QueuedItem()
@@ -168,6 +173,11 @@ struct PrioritizedQueueState {
         if slot == Self.anySlot { return nil }
         let item = slots[Int(slot)].item
         return item.isEmpty ? nil : item.job?.mayBeRefused ?? false
+    }
+
+    /// Where the job comes from that a request for a slot will run; unknown if that is open.
+    func source(of slot: Int32) -> JobSource {
+        slot == Self.anySlot ? .unknown : slots[Int(slot)].item.source
     }
 
     /// Frees the slot of a request that was refused or dropped, and the permit of its job.

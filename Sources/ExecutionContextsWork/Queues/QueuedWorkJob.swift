@@ -27,6 +27,9 @@ class QueuedJob: @unchecked Sendable {
         self.priority = priority
     }
 
+    /// Where the job comes from.
+    var source: JobSource { .unknown }
+
     /// Whether the base's refusal is reported to the submitter.
     var mayBeRefused: Bool { true }
 
@@ -78,6 +81,8 @@ final class RefusableJob: QueuedJob, @unchecked Sendable {
         self.refused = consume refused
         super.init(of: core, priority)
     }
+
+    override var source: JobSource { if let work { JobSource(of: work) } else { .unknown } }
 
     override func perform() {
         refused = nil

@@ -65,6 +65,8 @@ class ResultJob: QueuedJob, @unchecked Sendable {
         super.init(of: core, priority)
     }
 
+    override var source: JobSource { JobSource(location.fileID, location.line) }
+
     /// The promise of the result, made at the first call. `Value` is the type of the submission.
     final func result<Value: Sendable>(of type: Value.Type) -> Promise<Value> {
         if let promise = core.locked({ promise }) { return promise as! Promise<Value> }

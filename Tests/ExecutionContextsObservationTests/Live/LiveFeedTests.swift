@@ -19,10 +19,13 @@ struct LiveFeedTests {
         #expect(message["first"] as? Bool == true)
         #expect((message["lanes"] as? [[Any]])?.first?.first as? String == "work")
         #expect((message["events"] as? [[Int]])?.map { $0[0] } == [0, 1, 2])
-        for _ in 0..<2_000 { view.execute {} }
+        let title = "LiveFeedTests.swift:\(#line - 7)"
+        #expect(message["titles"] as? [String] == [title])
+        #expect((message["events"] as? [[Int]])?.map { $0[12] } == [1, 0, 0])
+        for _ in 0..<2_000 { view.labeled("more").execute {} }
         let events = try stream.events(6_000)
         #expect(events.map { $0[3] } == (2...2_001).flatMap { [$0, $0, $0] })
-        #expect(events.allSatisfy { $0.count == 12 })
+        #expect(events.allSatisfy { $0.count == 13 && $0[12] == ($0[0] == 0 ? 2 : 0) })
         live.stop()
     }
 

@@ -22,15 +22,20 @@ struct PackedEventTests {
         let isAsync = random.next(below: 3) == 0
         let enqueued = Int64(truncatingIfNeeded: random.next()) >> Int64(random.next(below: 40))
         let waited = isAsync ? 0 : Int64(bitPattern: number(&random))
-        let started = enqueued &+ (random.next(below: 8) == 0 ? 0 - waited : waited)
+        // A submission has neither waited nor run.
+        let isSubmission = kind == .enqueued && random.next(below: 8) > 0
+        let started =
+            isSubmission ? enqueued : enqueued &+ (random.next(below: 8) == 0 ? 0 - waited : waited)
         let job = identity()
         return RecorderEntry(
             kind: kind, thread: UInt32(truncatingIfNeeded: number(&random)),
             lane: UInt32(random.next(below: 2001)),
             job: isAsync ? Identity(ofView: job.view, job: 1) : job, enqueued: enqueued,
-            started: started, ended: started &+ Int64(bitPattern: number(&random)),
+            started: started,
+            ended: isSubmission ? started : started &+ Int64(bitPattern: number(&random)),
             submitter: random.next(below: 2) == 0 ? identity() : nil,
-            completer: isAsync && random.next(below: 2) == 0 ? identity() : nil)
+            completer: isAsync && random.next(below: 2) == 0 ? identity() : nil,
+            source: RecordedSource(word: kind == .enqueued ? random.next() : 0))
     }
 
     @Test func `What is packed is unpacked again, at both sides of each limit`() {
@@ -58,7 +63,7 @@ struct PackedEventTests {
             kind: .finished, thread: (1 << 24) - 1, lane: 2000,
             job: Identity(ofView: limit, job: limit), enqueued: .min, started: .min + hours,
             ended: .min + 2 * hours, submitter: Identity(ofView: limit, job: limit),
-            completer: nil)
+            completer: nil, source: .unknown)
         #expect(PackedEvent(event)?.length == 1)
     }
 

@@ -11,10 +11,11 @@ struct TraceTests {
         let view = manual.observed(by: recorder)
         manual.advance(by: .seconds(5))
         view.execute { manual.stall(for: .nanoseconds(2_500)) }
+        let line = #line - 1
         manual.stall(for: .microseconds(7))
         manual.runReady()
         let trace = try Trace(recorder)
-        #expect(trace.complete.map(\.name) == ["base #1"])
+        #expect(trace.complete.map(\.name) == ["base #1: TraceTests.swift:\(line)"])
         #expect(trace.complete[0].ts == 7_000)
         #expect(trace.complete[0].dur == 2_500)
         #expect(trace.complete[0].arguments["waited_us"] as? Double == 7)
@@ -28,7 +29,8 @@ struct TraceTests {
         let recorder = Recorder()
         let time = ManualTime()
         let screen = ManualContext(name: "screen", time: time).observed(by: recorder)
-        let store = ManualContext(name: "store", time: time).observed(by: recorder)
+            .labeled("show")
+        let store = ManualContext(name: "store", time: time).observed(by: recorder).labeled("save")
         screen.execute {
             time.stall(for: .microseconds(3))
             store.execute {}
@@ -37,7 +39,7 @@ struct TraceTests {
         try time.runUntilIdle()
         let trace = try Trace(recorder)
         #expect(trace.flows.map(\.phase) == ["s", "f"])
-        #expect(trace.complete.map(\.name) == ["screen #1", "store #1"])
+        #expect(trace.complete.map(\.name) == ["screen #1: show", "store #1: save"])
         #expect(trace.flows.map(\.ts) == [3_000, 7_000])
         #expect(trace.flows.map(\.tid) == trace.complete.map(\.tid))
         #expect(trace.faults.isEmpty)
@@ -48,12 +50,14 @@ struct TraceTests {
     {
         let recorder = Recorder()
         let manual = ManualContext(name: "base")
-        let view = manual.observed(by: recorder)
+        let view = manual.observed(by: recorder).labeled("job")
         for _ in 0..<3 { view.execute { manual.stall(for: .microseconds(10)) } }
         manual.runReady()
         let trace = try Trace(recorder)
         #expect(trace.of("b").map(\.name) == ["base waits", "base waits"])
-        #expect(trace.of("b").map { $0.arguments["behind"] as? String } == ["base #1", "base #2"])
+        #expect(
+            trace.of("b").map { $0.arguments["behind"] as? String }
+                == ["base #1: job", "base #2: job"])
         #expect(trace.of("e").map(\.ts) == [10_000, 20_000])
         #expect(trace.of("C").map { $0.arguments["jobs"] as? Int } == [2, 1, 0])
         #expect(trace.of("C").map(\.ts) == [0, 10_000, 20_000])
@@ -84,7 +88,7 @@ struct TraceTests {
     @Test func `Jobs that are still waiting and running have ends`() throws {
         let recorder = Recorder()
         let manual = ManualContext(name: "base")
-        let view = manual.observed(by: recorder)
+        let view = manual.observed(by: recorder).labeled("job")
         let trace = Box("")
         view.execute {
             manual.stall(for: .microseconds(10))
@@ -94,7 +98,7 @@ struct TraceTests {
         }
         manual.runReady()
         let found = try Trace(trace.value)
-        #expect(found.complete.first { $0.name == "base #1" }?.dur == 10_000)
+        #expect(found.complete.first { $0.name == "base #1: job" }?.dur == 10_000)
         #expect(found.complete.first?.arguments["state"] as? String == "running")
         #expect(found.faults.isEmpty)
     }
@@ -142,20 +146,22 @@ struct TraceTests {
     ])
     func `A trace holds each name unchanged`(_ name: String) throws {
         let recorder = Recorder()
-        ImmediateContext().named(name).observed(by: recorder).execute {}
-        #expect(try Trace(recorder).complete.map(\.name) == ["\(name) #1"])
+        ImmediateContext().named(name).observed(by: recorder).labeled(name).execute {}
+        #expect(try Trace(recorder).complete.map(\.name) == ["\(name) #1: \(name)"])
     }
 
-    @Test func `A job among many that wait takes 150 bytes of the trace`() throws {
+    @Test func `A job among many that wait takes 160 bytes of the trace`() throws {
         let recorder = Recorder()
         let manual = ManualContext(name: "base")
         let view = manual.observed(by: recorder)
         for _ in 0..<5_000 { view.execute { manual.stall(for: .nanoseconds(12_345)) } }
         manual.runReady()
         let trace = try Trace(recorder)
-        #expect(trace.size / 5_000 <= 150, "\(trace.size)")
+        #expect(trace.size / 5_000 <= 160, "\(trace.size)")
         #expect(
-            trace.complete.allSatisfy { $0.name == "base #1" || $0.arguments["waited_us"] != nil })
+            trace.complete.allSatisfy {
+                $0.name.hasPrefix("base #1:") || $0.arguments["waited_us"] != nil
+            })
         #expect(trace.faults.isEmpty)
     }
 

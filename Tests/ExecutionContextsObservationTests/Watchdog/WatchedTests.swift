@@ -51,6 +51,7 @@ struct WatchedTests {
     @Test func `A job that has waited too long is reported once, while it waits`() throws {
         let scene = Scene()
         scene.view.execute {}
+        let place = "WatchedTests.swift:\(#line - 1)"
         scene.time.stall(for: .seconds(3))
         // The reporter runs, and the watched context does not.
         scene.reporter.runReady()
@@ -58,7 +59,9 @@ struct WatchedTests {
         let stall = scene.stalls.value[0]
         #expect(stall.job == 1 && stall.context == "base")
         #expect(stall.lasted == .seconds(3) && stall.limit == .seconds(1))
-        #expect("\(stall)" == "Job 1 has waited for 'base' for 3.00 s, and the limit is 1.00 s.")
+        #expect(
+            "\(stall)"
+                == "Job 1 (\(place)) has waited for 'base' for 3.00 s, and the limit is 1.00 s.")
         scene.time.stall(for: .seconds(3))
         try scene.time.runUntilIdle()
         #expect(scene.stalls.value.count == 1)

@@ -1,0 +1,33 @@
+internal import ExecutionContexts
+
+/// Where a recorded job comes from, in one word: its place, or the index of its label.
+///
+/// | highest two bits | meaning |
+/// |---|---|
+/// | 01 | the index of a label; the next bit says that it is the name of a drained view |
+/// | others | a `CodePlace` |
+struct RecordedSource: BitwiseCopyable, Hashable, Sendable {
+    let word: UInt64
+
+    static var unknown: RecordedSource { RecordedSource(word: 0) }
+
+    private static let label: UInt64 = 1 << 62, drain: UInt64 = 1 << 61
+
+    init(word: UInt64) { self.word = word }
+
+    init(_ place: CodePlace) { word = place.word }
+
+    init(labelAt index: UInt32, isDrain: Bool) {
+        word = Self.label | (isDrain ? Self.drain : 0) | UInt64(index)
+    }
+
+    /// The source, where `labels` has the labels of the recorder.
+    func source(in labels: [String]) -> JobSource {
+        guard word >> 62 == 1 else { return JobSource(CodePlace(word: word)) }
+        let isDrain = word & Self.drain != 0
+        let index = Int(word & 0xFFFF_FFFF)
+        return JobSource(
+            isDrain ? .drain : .unknown, label: labels.indices.contains(index) ? labels[index] : nil
+        )
+    }
+}

@@ -13,7 +13,7 @@ enum PoolsAtWork {
         waits(bench)
         bytes(bench)
         idle(bench)
-        lateness(bench)
+        PoolLateness.run(bench)
     }
 
     private static func others(_ bench: Bench) {
@@ -145,35 +145,5 @@ enum PoolsAtWork {
         let used = processorTime { usleep(UInt32(milliseconds) * 1_000) }
         let share = Double(used) / Double(milliseconds * 1_000_000) * 100
         bench.figure("processor time of an idle pool", "\(share.formatted(3)) %", bar: "< 0.1 %")
-    }
-
-    /// Measures the lateness of delays on a pool that is overloaded with jobs of 10 us.
-    private static func lateness(_ bench: Bench) {
-        let (count, busy) = (bench.count(2_000), Flag())
-        @Sendable func work() {
-            PoolBenchmarks.spin(10)
-            if busy.isUp { pool.execute(work) }
-        }
-        for _ in 0..<4 { pool.execute(work) }
-        let late = Samples()
-        sharedTally.expect(count)
-        for index in 0..<count {
-            let wait = 1_000_000 + (index * 7_919) % 200_000_000
-            let due = DispatchTime.now().uptimeNanoseconds + UInt64(wait)
-            pool.schedule(after: .nanoseconds(wait)) {
-                late.add(Double(DispatchTime.now().uptimeNanoseconds) - Double(due))
-                sharedTally.hit()
-            }
-        }
-        sharedTally.wait()
-        busy.lower()
-        let sorted = late.sorted
-        func microseconds(_ part: Double) -> String {
-            (sorted[Int(Double(sorted.count - 1) * part)] / 1_000).formatted(0)
-        }
-        bench.figure(
-            "lateness under load, us: least, median, 99 %",
-            "\(microseconds(0)) / \(microseconds(0.5)) / \(microseconds(0.99))",
-            bar: ">= 0, median <= 300")
     }
 }

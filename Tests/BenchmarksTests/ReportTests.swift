@@ -48,13 +48,14 @@ struct MarkersTests {
 
 struct ReportTests {
     private let machine = Machine(
-        system: "Linux", cores: 2, swift: "6.3.1", date: "2026-01-02", rounds: 9, only: nil)
+        processor: "P 1", system: "Linux", cores: 2, swift: "6.3.1", date: "2026-01-02", rounds: 9,
+        only: nil)
 
-    @Test func `The machine's line names system, cores, compiler, date and rounds`() {
-        #expect(machine.line == "Linux, 2 cores, Swift 6.3.1, 2026-01-02, 9 rounds")
+    @Test func `The machine's line names processor, cores, system, compiler, date and rounds`() {
+        #expect(machine.line == "P 1, 2 cores, Linux, Swift 6.3.1, 2026-01-02, 9 rounds")
         let other = Machine(
             system: "L", cores: 1, swift: nil, date: "d", rounds: 1, isQuick: true, only: "x")
-        #expect(other.line == "L, 1 core, d, 1 round, quick, only lines with \"x\"")
+        #expect(other.line == "1 core, L, d, 1 round, quick, only lines with \"x\"")
     }
 
     @Test(arguments: [
@@ -93,6 +94,38 @@ struct ReportTests {
         let charts = try FileManager.default.contentsOfDirectory(
             atPath: folder.appending(path: "charts").path())
         #expect(charts.sorted() == ["coordinator.svg", "serial.svg"])
+        let kept = try KeptRuns(
+            parsing: String(contentsOf: folder.appending(path: "runs.tsv"), encoding: .utf8))
+        #expect(kept.runs.flatMap(\.suites).map(\.name) == ["coordinator", "serial"])
+    }
+
+    @Test
+    func `A table has the range over machines, and a second run of a kind replaces its first`()
+        throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func table(_ ratio: Double, _ change: (inout Machine) -> Void = { _ in }) throws -> String {
+            var machine = machine
+            change(&machine)
+            try Report(machine: machine, lines: [compared("a view", ratio)])
+                .write(to: folder.path())
+            return try String(
+                contentsOf: folder.appending(path: "Performance.md"), encoding: .utf8)
+        }
+        #expect(try !table(6).contains("machines"))
+        #expect(try table(4) { $0.cores = 8 }.contains("| 4.00 to 6.00, 2 machines |"))
+        // Another date and toolchain are still the same kind of machine.
+        let again = try table(5) { ($0.date, $0.swift) = ("2026-02-03", "6.4") }
+        #expect(again.contains("| 5.00 | 2.50 to 10.0 | 4.00 to 5.00, 2 machines |  |"))
+        // A quick run is not kept.
+        #expect(
+            try table(9) { ($0.isQuick, $0.cores) = (true, 16) }.contains(
+                "4.00 to 5.00, 2 machines"))
+        let kept = try KeptRuns(
+            parsing: String(contentsOf: folder.appending(path: "runs.tsv"), encoding: .utf8))
+        #expect(kept.runs.map(\.kind) == ["P 1, 2 cores, Linux", "P 1, 8 cores, Linux"])
+        #expect(kept.runs[0].suites.map(\.toolchain) == ["6.4"])
     }
 
     @Test func `The page of the project has a pair of markers for every suite`() throws {

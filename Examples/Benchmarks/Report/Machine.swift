@@ -2,6 +2,8 @@ import Foundation
 
 /// The machine, the compiler, the date and the settings of a run, for the reader of a page.
 struct Machine: Equatable {
+    /// The model of the processor, if it is known.
+    var processor: String?
     var system: String
     var cores: Int
     var swift: String?
@@ -11,8 +13,18 @@ struct Machine: Equatable {
     var isQuick = false
     var only: String?
 
+    /// What runs on machines of one kind have in common.
+    var kind: String {
+        ([processor, coreCount, system] as [String?]).compactMap { $0 }.joined(separator: ", ")
+    }
+
+    /// Whether its figures can stand beside those of other machines.
+    var isComplete: Bool { !isQuick && only == nil }
+
+    private var coreCount: String { cores == 1 ? "1 core" : "\(cores) cores" }
+
     var line: String {
-        var parts = [system, cores == 1 ? "1 core" : "\(cores) cores"]
+        var parts = [kind]
         if let swift { parts.append("Swift \(swift)") }
         parts += [date, rounds == 1 ? "1 round" : "\(rounds) rounds"]
         if isQuick { parts.append("quick") }
@@ -31,7 +43,7 @@ struct Machine: Equatable {
     static func here(rounds: Int, isQuick: Bool, only: String?) -> Machine {
         let day = Date.now.formatted(.iso8601.year().month().day())
         return Machine(
-            system: ProcessInfo.processInfo.operatingSystemVersionString,
+            processor: processorName(), system: systemName,
             cores: ProcessInfo.processInfo.activeProcessorCount, swift: installedVersion(),
             date: day,
             rounds: rounds, isQuick: isQuick, only: only)

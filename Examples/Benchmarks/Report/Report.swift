@@ -1,15 +1,17 @@
 import Foundation
 
-/// The results of a run as a page with tables and charts.
+/// The results of a run as a page with tables and charts, beside the kept runs of other machines.
 struct Report {
     let machine: Machine
     let lines: [ResultLine]
+    var kept = KeptRuns()
 
     /// The text between the markers of a suite, or nil if none of its rows was measured.
     func block(of suite: Suite) -> Markers.Block? {
         let lines = lines(of: suite)
         guard !lines.isEmpty else { return nil }
-        var parts = [Table.markdown(lines), "*\(Table.escaped(machine.line))*"]
+        let table = Table.markdown(lines) { kept.range(of: $0.name, in: suite.rawValue) }
+        var parts = [table, "*\(Table.escaped(machine.line))*"]
         if chart(of: suite) != nil {
             parts.append("![\(Table.escaped(suite.title))](charts/\(suite.rawValue).svg)")
         }
@@ -22,9 +24,9 @@ struct Report {
         Chart(suite.title, note: machine.line, lines(of: suite))?.svg
     }
 
-    /// Fills `Performance.md` in a folder and draws its charts.
+    /// Fills `Performance.md` in a folder, draws its charts, and keeps the run in `runs.tsv`.
     ///
-    /// Suites that were not measured stay unchanged.
+    /// Suites that were not measured stay unchanged. A quick run, or one of some rows, is not kept.
     func write(to folder: String) throws {
         let folder = URL(filePath: folder, directoryHint: .isDirectory)
         let charts = folder.appending(path: "charts")
@@ -32,14 +34,39 @@ struct Report {
         try FileManager.default.createDirectory(at: charts, withIntermediateDirectories: true)
         let exists = FileManager.default.fileExists(atPath: page.path())
         let before = exists ? try String(contentsOf: page, encoding: .utf8) : "# Performance\n"
-        // The page is checked first: if its markers are broken, no file is written.
-        let after = try Markers.filled(before, with: Suite.allCases.compactMap(block))
+        let runs = folder.appending(path: "runs.tsv")
+        let report = try keeping(in: runs)
+        // The page and the kept runs are checked first: if one is broken, no file is written.
+        let after = try Markers.filled(before, with: Suite.allCases.compactMap(report.block))
         for suite in Suite.allCases {
             guard let svg = chart(of: suite) else { continue }
             try Data(svg.utf8).write(
                 to: charts.appending(path: "\(suite.rawValue).svg"), options: .atomic)
         }
         try Data(after.utf8).write(to: page, options: .atomic)
+        if machine.isComplete {
+            try Data(report.kept.text.utf8).write(to: runs, options: .atomic)
+        }
+    }
+
+    /// The report beside the runs in the file, with this run in the place of its own kind's.
+    private func keeping(in file: URL) throws -> Report {
+        var report = self
+        if FileManager.default.fileExists(atPath: file.path()) {
+            report.kept = try KeptRuns(parsing: String(contentsOf: file, encoding: .utf8))
+        }
+        if machine.isComplete {
+            report.kept.keep(Suite.allCases.compactMap(keptSuite), of: machine.kind)
+        }
+        return report
+    }
+
+    private func keptSuite(_ suite: Suite) -> KeptRuns.Suite? {
+        let rows = lines(of: suite).map(KeptRuns.Row.init)
+        if rows.isEmpty { return nil }
+        return KeptRuns.Suite(
+            name: suite.rawValue, date: machine.date, toolchain: machine.swift ?? "unknown",
+            rows: rows)
     }
 
     private func lines(of suite: Suite) -> [ResultLine] { lines.filter { $0.suite == suite.title } }

@@ -4,22 +4,37 @@ import Foundation
 enum Table {
     /// Returns the rows in their order: the comparisons first, then the figures.
     ///
-    /// The result is empty if there are no rows.
-    static func markdown(_ lines: [ResultLine]) -> String {
+    /// `range` is what several machines have measured. Where it has more than one for a row, the
+    /// tables have a column for it. The result is empty if there are no rows.
+    static func markdown(
+        _ lines: [ResultLine], range: (ResultLine) -> KeptRuns.Range? = { _ in nil }
+    ) -> String {
+        func machines(_ line: ResultLine) -> String? {
+            guard let range = range(line), range.count > 1 else { return nil }
+            let (least, greatest) = (range.least.asRatio, range.greatest.asRatio)
+            return "\(least) to \(greatest), \(range.count) machines"
+        }
+        let hasMachines = lines.contains { machines($0) != nil }
+        /// Puts the column before the last one.
+        func row(_ cells: [String], _ cell: String) -> [String] {
+            hasMachines ? cells.dropLast() + [cell] + cells.suffix(1) : cells
+        }
         let compared = lines.filter { $0.ratio != nil }
         let figures = lines.filter { $0.ratio == nil }
         var tables: [String] = []
         if !compared.isEmpty {
             tables.append(
                 table(
-                    ["", "ours ns", "theirs ns", "ratio", "rounds", "bar"], compared.map(comparison)
-                ))
+                    row(["", "ours ns", "theirs ns", "ratio", "rounds", "bar"], "machines"),
+                    compared.map { row(comparison($0), machines($0) ?? "") }))
         }
         if !figures.isEmpty {
             tables.append(
                 table(
-                    ["", "measured", "bar"],
-                    figures.map { [$0.name, figure($0.figure ?? ""), bar($0)] }))
+                    row(["", "measured", "bar"], "machines"),
+                    figures.map {
+                        row([$0.name, figure($0.figure ?? ""), bar($0)], machines($0) ?? "")
+                    }))
         }
         return tables.joined(separator: "\n\n")
     }

@@ -5,14 +5,17 @@ internal import ExecutionContexts
 class FlightNode: WorkNode, @unchecked Sendable {
     // Unchecked like the base: accessed on the graph's context only, except for `pendingEvents` and
     // `isNotifyPending`, which are accessed inside the graph's `events`.
+    //
+    // Exclusivity is unchecked as in the base: what these variables give up is moved out, and freed
+    // outside of the access.
     /// What begins the work; nil from then on, so that the body lives only as long as it can be
     /// requested (law 10).
-    private var target: WorkTarget?
+    @exclusivity(unchecked) private var target: WorkTarget?
     private var progress: WorkProgress?
     private var partial: Payload?
     /// Events that were reported and that the subscribers have not received.
-    private var pendingEvents = EventQueue()
-    private var isNotifyPending = false
+    @exclusivity(unchecked) private var pendingEvents = EventQueue()
+    @exclusivity(unchecked) private var isNotifyPending = false
 
     init(for target: WorkTarget) {
         self.target = target
@@ -26,7 +29,8 @@ class FlightNode: WorkNode, @unchecked Sendable {
         // The code that performs the work may keep its flight (law 10).
         let dropped = graph.events.execute { pendingEvents.takeAll() }
         withExtendedLifetime(dropped) {}
-        (progress, partial, target) = (nil, nil, nil)
+        (progress, partial) = (nil, nil)
+        _ = target.take()
         leaveEntry()
     }
 

@@ -57,10 +57,11 @@ final class KeyedTarget<Key: Hashable & Sendable>: WorkTarget, @unchecked Sendab
 ///
 /// Not a dictionary by key: it would be generic, and its types are looked up at every access.
 private final class KeyedRegistry: @unchecked Sendable {
-    // Unchecked: all but the name is accessed on the graph's context only.
+    // Unchecked: all but the name is accessed on the graph's context only. Exclusivity is unchecked
+    // as in `WorkNode`: the keys are numbers, and an item outlives its removal.
     let name: String
     /// For each hash value the item that was added last, and through it the others.
-    private var items: [Int: KeyedItem] = [:]
+    @exclusivity(unchecked) private var items: [Int: KeyedItem] = [:]
 
     init(_ name: String) { self.name = name }
 
@@ -83,7 +84,7 @@ private class KeyedItem: FlightNode, @unchecked Sendable {
     // Unchecked like the base: `next` is accessed on the graph's context only.
     final let hash: Int
     /// The next item whose key has the same hash value.
-    final var next: KeyedItem?
+    @exclusivity(unchecked) final var next: KeyedItem?
     final let registry: KeyedRegistry
 
     init(for target: WorkTarget, _ hash: Int, in registry: KeyedRegistry) {

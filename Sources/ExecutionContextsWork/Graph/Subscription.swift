@@ -6,16 +6,17 @@ internal import Synchronization
 /// Keep it to change the priority or to cancel. Releasing the subscription does not cancel the
 /// work. Any thread may use it.
 public class Subscription: @unchecked Sendable {
-    // Unchecked: all but the atomics is accessed on the graph's context only.
+    // Unchecked: all but the atomics is accessed on the graph's context only. Exclusivity is
+    // unchecked as in `WorkNode`.
     /// The work, from joining it until leaving or receiving the end.
-    final var node: WorkNode?
+    @exclusivity(unchecked) final var node: WorkNode?
     /// The number in the work's list of subscribers.
-    final var number: UInt64 = 0
+    @exclusivity(unchecked) final var number: UInt64 = 0
     /// The work that needs this one, if the subscriber is a work item; and the number in its list
     /// of dependencies.
-    private var parent: (node: WorkNode, number: UInt64)?
+    @exclusivity(unchecked) private var parent: (node: WorkNode, number: UInt64)?
     /// The priority that the work has counted.
-    private var counted: WorkPriority
+    @exclusivity(unchecked) private var counted: WorkPriority
     private let jobs: ConfinedJobs
 
     /// Whether the subscriber waits for the end, has received it or has left.

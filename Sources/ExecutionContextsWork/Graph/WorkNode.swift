@@ -7,20 +7,23 @@ internal import Synchronization
 @usableFromInline
 class WorkNode: @unchecked Sendable {
     // Unchecked: all but the atomics is accessed on the graph's context only.
+    //
+    // The exclusivity of some variables is unchecked as well: the context runs one job at a time,
+    // and no access to them calls or frees what is not of the graph.
     final let graph: WorkGraph
     /// The subscribers, in the order of joining.
-    final var subscribers = SubscriptionList()
+    @exclusivity(unchecked) final var subscribers = SubscriptionList()
     /// How many subscribers there are at each priority.
-    final var priorityCounts = PriorityCounts()
+    @exclusivity(unchecked) final var priorityCounts = PriorityCounts()
     /// How many subscribers are work items that need this one.
-    final var dependentCount = 0
+    @exclusivity(unchecked) final var dependentCount = 0
     /// The subscriptions to the work items that this one needs.
-    final var dependencies = SubscriptionList()
+    @exclusivity(unchecked) final var dependencies = SubscriptionList()
     /// The subscriptions to work items of other graphs, which may be on other contexts.
     private var foreignDependencies: [Subscription] = []
-    final var hasEnded = false
+    @exclusivity(unchecked) final var hasEnded = false
     /// No higher than the rank of any node that this one needs; see `cycle(through:)`.
-    final var rank = 0
+    @exclusivity(unchecked) final var rank = 0
     /// Called at the end, in the order of registration; some only if the work was cancelled.
     private var endHandlers: [(isForCancel: Bool, body: Work)] = []
     private var priorityHandlers: [PriorityHandler] = []

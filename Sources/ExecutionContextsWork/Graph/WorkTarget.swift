@@ -51,8 +51,9 @@ final class SoleTarget: WorkTarget, @unchecked Sendable {
 
 /// Where work without a key is found while it is in flight.
 private final class SoleEntry: @unchecked Sendable {
-    // Unchecked: `current` is accessed on the graph's context only.
-    var current: FlightNode?
+    // Unchecked: `current` is accessed on the graph's context only. Exclusivity is unchecked as in
+    // `WorkNode`: the node outlives its removal.
+    @exclusivity(unchecked) var current: FlightNode?
     let name: String
 
     init(_ name: String) { self.name = name }

@@ -40,8 +40,9 @@ final class SimulatedThread: @unchecked Sendable {
     func resume() { token.pass() }
     func pause() { token.wait() }
 
-    /// Starts the thread of the system, which waits until it is resumed. `ended` is called last, when
-    /// the body has been freed.
+    /// Starts the thread of the system, which waits until it is resumed.
+    ///
+    /// `ended` is called last, when the body has been freed.
     func start(_ body: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void) {
         self.body = body
         let body = unsafe Unmanaged.passRetained(

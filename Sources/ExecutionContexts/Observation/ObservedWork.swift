@@ -60,7 +60,8 @@ public struct ObservedWork: Sendable, Identifiable {
     /// The label that its submission carries, as ``ExecutionContext/labeled(_:)`` gives it.
     ///
     /// The drain of a view has a label of its own, as "drain of 'index'": it is a job of the
-    /// library, in which the view runs its jobs. Nil for a job without a label.
+    /// library, in which the view runs its jobs. A hold has the label "hold". Nil for a job without
+    /// a label.
     public var label: String? { source.shownLabel }
 
     /// Where the job was written, as file and line: "Store.swift:14".

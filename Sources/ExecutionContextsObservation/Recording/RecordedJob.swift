@@ -52,10 +52,10 @@ public struct RecordedJob: Identifiable, Hashable, Sendable {
     /// An `Async` has the name that `recorded(by:as:)` gave it.
     public var name: String { isAsync ? context : source.name(ofJob: id.job) }
 
-    /// The label that its submission carries: see ``ObservedWork/label``.
+    /// The label that its submission carries: see `ObservedWork.label`.
     public var label: String? { source.shownLabel }
 
-    /// Where it was written, as file and line: see ``ObservedWork/sourceLocation``.
+    /// Where it was written, as file and line: see `ObservedWork.sourceLocation`.
     public var sourceLocation: String? { source.place.text }
 
     /// How long it waited, if it has started or was abandoned.

@@ -25,10 +25,10 @@ public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
     /// What the job is called: its label, or else where it was written, or else "#" and its number.
     public var name: String { source.name(ofJob: job) }
 
-    /// The label that its submission carries: see ``ObservedWork/label``.
+    /// The label that its submission carries: see `ObservedWork.label`.
     public var label: String? { source.shownLabel }
 
-    /// Where the job was written, as file and line: see ``ObservedWork/sourceLocation``.
+    /// Where the job was written, as file and line: see `ObservedWork.sourceLocation`.
     public var sourceLocation: String? { source.place.text }
 
     public var description: String {

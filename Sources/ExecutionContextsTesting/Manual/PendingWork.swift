@@ -16,8 +16,8 @@ public struct PendingWork: Hashable, Sendable, CustomStringConvertible {
     /// unknown.
     ///
     /// It is known for delays and repetitions, before and after they are due, and for the jobs of
-    /// `submit` and `run`. A job of plain `execute` has the place of its closure: see
-    /// ``ObservedWork/sourceLocation``. A sleep has none.
+    /// `submit` and `run`. A job of plain `execute` has the place of its closure, as
+    /// an observer gets it. A sleep has none.
     public var sourceLocation: String? { delayLocation ?? source.place.text }
     /// How much later than due it may come, as its submitter allows.
     public let tolerance: Duration

@@ -128,3 +128,8 @@ enum Frame {
 
 func ec_task_retain(_ task: UnsafeMutableRawPointer) {}
 func ec_task_release(_ task: UnsafeMutableRawPointer) {}
+
+/// Nothing is called before a trap.
+enum TrapHandlers {
+    static func call(_ message: String) {}
+}

@@ -62,13 +62,13 @@ enum NativeLock {
     /// Waits for a lock that is held: spins first, because the guarded code takes less time than
     /// going to sleep.
     ///
-    /// It looks often and briefly: the lock is free for an instant at a time, and a thread that
-    /// goes to sleep costs its waker a system call.
+    /// It looks soon at first, since the lock is free for an instant at a time, and a thread that
+    /// goes to sleep costs its waker a system call. From look to look it waits longer: each release
+    /// moves the cache line to all threads that look, so many of them would delay the lock owner.
     @inline(never)
     private static func wait(_ storage: UnsafeMutablePointer<Storage>) {
-        for _ in 0..<60 {
-            ec_relax()
-            ec_relax()
+        for look in 0..<7 {
+            for _ in 0..<(2 << min(look, 4)) { ec_relax() }
             // Relaxed loads first, so that spinning does not take the cache line from the owner.
             if unsafe storage.pointee.load(ordering: .relaxed) == free,
                 unsafe take(storage, as: held)

@@ -18,7 +18,7 @@ class FlightNode: WorkNode, @unchecked Sendable {
     @exclusivity(unchecked) private var isNotifyPending = false
 
     init(for target: WorkTarget) {
-        self.target = target
+        unsafe self.target = target
         super.init(in: target.graph)
     }
 
@@ -27,17 +27,17 @@ class FlightNode: WorkNode, @unchecked Sendable {
 
     final override func retire() {
         // The code that performs the work may keep its flight (law 10).
-        let dropped = graph.events.execute { pendingEvents.takeAll() }
+        let dropped = graph.events.execute { unsafe pendingEvents.takeAll() }
         withExtendedLifetime(dropped) {}
         (progress, partial) = (nil, nil)
-        _ = target.take()
+        _ = unsafe target.take()
         leaveEntry()
     }
 
     /// Adds a subscriber, in a job of the graph. For the first one the next job begins the work.
     final func add(_ subscriber: Subscriber) {
-        let isFirst = subscribers.isEmpty
-        subscriber.join(self, as: subscribers.append(subscriber))
+        let isFirst = unsafe subscribers.isEmpty
+        unsafe subscriber.join(self, as: subscribers.append(subscriber))
         subscribersChanged()
         // All earlier subscribers may have left while the end is pending. Then `begin` does
         // nothing.
@@ -48,7 +48,7 @@ class FlightNode: WorkNode, @unchecked Sendable {
 
     private func begin() {
         // If the subscriber has left before this job, there is nothing to begin.
-        guard isInFlight, let target = target.take() else { return }
+        guard isInFlight, let target = unsafe target.take() else { return }
         Deadline.without { target.begin(self) }
     }
 
@@ -66,8 +66,8 @@ class FlightNode: WorkNode, @unchecked Sendable {
     @usableFromInline
     final func post(_ event: NodeEvent) {
         let (old, isFirst) = graph.events.execute { () -> (NodeEvent?, Bool) in
-            defer { isNotifyPending = true }
-            return (pendingEvents.put(event), !isNotifyPending)
+            defer { unsafe isNotifyPending = true }
+            return unsafe (pendingEvents.put(event), !isNotifyPending)
         }
         withExtendedLifetime(old) {}
         if isFirst { perform { self.notifyPending() } }
@@ -75,28 +75,28 @@ class FlightNode: WorkNode, @unchecked Sendable {
 
     private func notifyPending() {
         var events = graph.events.execute {
-            isNotifyPending = false
-            return pendingEvents.takeAll()
+            unsafe isNotifyPending = false
+            return unsafe pendingEvents.takeAll()
         }
         while let event = events.next() { notify(event) }
     }
 
     /// Notifies all current subscribers, in a job of the graph.
     final func notify(_ event: NodeEvent) {
-        if hasEnded { return }
+        if unsafe hasEnded { return }
         switch event {
         case .progress(let progress): self.progress = progress
         case .partial(let payload): partial = payload
         case .succeeded, .failed: return finish(event)
         }
-        for subscriber in subscribers.all { typed(subscriber).notify(event) }
+        for subscriber in unsafe subscribers.all { typed(subscriber).notify(event) }
     }
 
     /// Ends the work. Its entry is free before a subscriber is notified, so a later request begins
     /// new work (law 31).
     private func finish(_ event: NodeEvent) {
         end()
-        for case let subscriber? in subscribers.removeAll() {
+        for case let subscriber? in unsafe subscribers.removeAll() {
             typed(subscriber).notify(event)
             _ = subscriber.detach()
         }

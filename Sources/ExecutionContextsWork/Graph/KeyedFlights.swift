@@ -43,7 +43,7 @@ final class KeyedTarget<Key: Hashable & Sendable>: WorkTarget, @unchecked Sendab
             // Safe: only this method adds to the registry of these flights, and only this type.
             let node = unsafe unsafeDowncast(item, to: KeyedNode<Key>.self)
             if node.key == key { return node }
-            next = item.next
+            next = unsafe item.next
         }
         let node = KeyedNode(for: self, key, hash, in: flights.registry)
         flights.registry.add(node)
@@ -65,17 +65,17 @@ private final class KeyedRegistry: @unchecked Sendable {
 
     init(_ name: String) { self.name = name }
 
-    func first(_ hash: Int) -> KeyedItem? { items[hash] }
+    func first(_ hash: Int) -> KeyedItem? { unsafe items[hash] }
 
-    func add(_ item: KeyedItem) { item.next = items.updateValue(item, forKey: item.hash) }
+    func add(_ item: KeyedItem) { unsafe item.next = items.updateValue(item, forKey: item.hash) }
 
     func remove(_ item: KeyedItem) {
-        let rest = item.next.take()
-        guard var earlier = items[item.hash], earlier !== item else {
-            return items[item.hash] = rest
+        let rest = unsafe item.next.take()
+        guard var earlier = unsafe items[item.hash], earlier !== item else {
+            return unsafe items[item.hash] = rest
         }
-        while let next = earlier.next, next !== item { earlier = next }
-        earlier.next = rest
+        while let next = unsafe earlier.next, next !== item { earlier = next }
+        unsafe earlier.next = rest
     }
 }
 

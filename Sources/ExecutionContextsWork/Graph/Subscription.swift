@@ -28,7 +28,7 @@ public class Subscription: @unchecked Sendable {
     private let isRecountPending = Atomic<Bool>(false)
 
     init(_ priority: WorkPriority, _ jobs: ConfinedJobs) {
-        counted = priority
+        unsafe counted = priority
         wanted = Atomic(priority.rawValue)
         self.jobs = jobs
     }
@@ -104,50 +104,50 @@ public class Subscription: @unchecked Sendable {
 
     /// Joins a work item, which counts this subscriber from now on.
     final func join(_ node: WorkNode, as number: UInt64) {
-        self.node = node
-        self.number = number
+        unsafe self.node = node
+        unsafe self.number = number
         // A priority set before the join counts from the start.
-        counted = priority
-        node.priorityCounts.add(counted)
-        if parent != nil { node.dependentCount += 1 }
+        unsafe counted = priority
+        unsafe node.priorityCounts.add(counted)
+        if unsafe parent != nil { unsafe node.dependentCount += 1 }
     }
 
     /// Joins on behalf of another work item.
     final func join(for parent: WorkNode) {
-        self.parent = (parent, parent.dependencies.append(self))
+        unsafe self.parent = (parent, parent.dependencies.append(self))
         parent.graph.countDependencies(1)
     }
 
     /// The work item on whose behalf this subscription joined.
-    final var dependent: WorkNode? { parent?.node }
+    final var dependent: WorkNode? { unsafe parent?.node }
 
     private func recount() {
         // Acquiring and releasing, as in the setter.
         _ = isRecountPending.exchange(false, ordering: .acquiringAndReleasing)
         SimulationHooks.point()
-        guard let node, priority != counted else { return }
-        node.priorityCounts.remove(counted)
-        counted = priority
-        node.priorityCounts.add(counted)
+        guard let node = unsafe node, unsafe priority != counted else { return }
+        unsafe node.priorityCounts.remove(counted)
+        unsafe counted = priority
+        unsafe node.priorityCounts.add(counted)
         node.subscribersChanged()
     }
 
     private func unsubscribe() {
         guard let node = detach() else { return }
-        node.priorityCounts.remove(counted)
+        unsafe node.priorityCounts.remove(counted)
         node.subscribersChanged()
     }
 
     /// Releases the work and the handler, and removes itself from the work's list of subscribers.
     func detach() -> WorkNode? {
-        let parent = parent.take()
+        let parent = unsafe parent.take()
         if let (node, number) = parent {
-            _ = node.dependencies.remove(number)
+            _ = unsafe node.dependencies.remove(number)
             node.graph.countDependencies(-1)
         }
-        guard let node = node.take() else { return nil }
-        if parent != nil { node.dependentCount -= 1 }
-        _ = node.subscribers.remove(number)
+        guard let node = unsafe node.take() else { return nil }
+        if parent != nil { unsafe node.dependentCount -= 1 }
+        _ = unsafe node.subscribers.remove(number)
         return node
     }
 }

@@ -19,19 +19,19 @@ extension WorkNode {
     /// If it returns nil, the ranks allow this node to need `other`.
     final func cycle(through other: WorkNode) -> [WorkNode]? {
         if self === other { return [self] }
-        if rank < other.rank { return nil }
+        if unsafe rank < other.rank { return nil }
         // Fast paths: most nodes are new and need nothing yet, or have no dependents.
-        if other.dependencies.isEmpty {
-            other.rank = rank
+        if unsafe other.dependencies.isEmpty {
+            unsafe other.rank = rank
             return nil
         }
-        if dependentCount == 0 {
-            rank = other.rank
+        if unsafe dependentCount == 0 {
+            unsafe rank = other.rank
             return nil
         }
         var search = CycleSearch(from: self, to: other)
         if let path = search.backward() { return path }
-        if search.isComplete && rank == other.rank { return nil }
+        if unsafe search.isComplete && rank == other.rank { return nil }
         return search.forward()
     }
 }
@@ -55,15 +55,15 @@ private struct CycleSearch {
         var stepsLeft = max(32, Int(Double(start.graph.dependencyCount).squareRoot()))
         var open = [start]
         while let node = open.popLast() {
-            if node.dependentCount == 0 { continue }
-            for subscriber in node.subscribers.entries {
+            if unsafe node.dependentCount == 0 { continue }
+            for subscriber in unsafe node.subscribers.entries {
                 stepsLeft -= 1
                 if stepsLeft < 0 {
                     isComplete = false
                     before = [ObjectIdentifier(start): start]
                     return nil
                 }
-                guard let dependent = subscriber?.dependent, dependent.rank == start.rank,
+                guard let dependent = subscriber?.dependent, unsafe dependent.rank == start.rank,
                     before[ObjectIdentifier(dependent)] == nil
                 else { continue }
                 before[ObjectIdentifier(dependent)] = node
@@ -77,24 +77,24 @@ private struct CycleSearch {
     /// Raises the ranks of `other` and of what it needs; if that includes the start, returns the
     /// cycle.
     func forward() -> [WorkNode]? {
-        var raised = [(node: other, rank: other.rank)]
+        var raised = unsafe [(node: other, rank: other.rank)]
         var cameFrom: [ObjectIdentifier: WorkNode] = [:]
         var open = [other]
-        other.rank = isComplete ? start.rank : start.rank + 1
+        unsafe other.rank = isComplete ? start.rank : start.rank + 1
         while let node = open.popLast() {
-            for dependency in node.dependencies.entries {
-                guard let next = dependency?.node else { continue }
+            for dependency in unsafe node.dependencies.entries {
+                guard let next = unsafe dependency?.node else { continue }
                 if before[ObjectIdentifier(next)] != nil {
-                    for (node, rank) in raised { node.rank = rank }
+                    for (node, rank) in raised { unsafe node.rank = rank }
                     var path = [node]
                     while let last = path.last, last !== other {
                         path.append(cameFrom[ObjectIdentifier(last)]!)
                     }
                     return path.reversed() + rest(from: next)
                 }
-                if next.rank >= node.rank { continue }
-                raised.append((next, next.rank))
-                next.rank = node.rank
+                if unsafe next.rank >= node.rank { continue }
+                unsafe raised.append((next, next.rank))
+                unsafe next.rank = node.rank
                 if cameFrom[ObjectIdentifier(next)] == nil, next !== other {
                     cameFrom[ObjectIdentifier(next)] = node
                 }

@@ -92,7 +92,7 @@ class WorkNode: @unchecked Sendable {
 
     /// Ends the work, in a graph job: requests find it no more, and it needs nothing more.
     final func end() {
-        hasEnded = true
+        unsafe hasEnded = true
         retire()
         graph.count(-1)
         priorityHandlers = []
@@ -102,7 +102,7 @@ class WorkNode: @unchecked Sendable {
             graph.jobs.runAfterCurrent(handler.body)
         }
         endHandlers = []
-        for case let dependency? in dependencies.removeAll() { dependency.cancelInJob() }
+        for case let dependency? in unsafe dependencies.removeAll() { dependency.cancelInJob() }
         for dependency in foreignDependencies { graph.jobs.runAfterCurrent { dependency.cancel() } }
         foreignDependencies = []
     }
@@ -116,12 +116,12 @@ class WorkNode: @unchecked Sendable {
     /// Runs `body` when the work is cancelled, at once if it has been; in a graph job.
     final func onCancel(_ body: @escaping Work) {
         if isCancelled { return graph.jobs.runAfterCurrent(body) }
-        if !hasEnded { endHandlers.append((true, body)) }
+        if unsafe !hasEnded { endHandlers.append((true, body)) }
     }
 
     /// Runs `body` when the work has ended, at once if it has; in a graph job.
     final func onEnd(_ body: @escaping Work) {
-        if hasEnded { return graph.jobs.runAfterCurrent(body) }
+        if unsafe hasEnded { return graph.jobs.runAfterCurrent(body) }
         endHandlers.append((false, body))
     }
 
@@ -133,7 +133,7 @@ class WorkNode: @unchecked Sendable {
     }
 
     final func onPriority(_ body: @escaping @Sendable (WorkPriority) -> Void) {
-        if hasEnded { return }
+        if unsafe hasEnded { return }
         let handler = PriorityHandler(body)
         priorityHandlers.append(handler)
         graph.jobs.runAfterCurrent { self.notify(handler) }
@@ -141,17 +141,19 @@ class WorkNode: @unchecked Sendable {
 
     /// Reports the priority as it is when this job runs, unless the work has ended or it was
     /// reported already.
-    private func notify(_ handler: PriorityHandler) { if !hasEnded { handler.notify(priority) } }
+    private func notify(_ handler: PriorityHandler) {
+        if unsafe !hasEnded { handler.notify(priority) }
+    }
 
     /// Updates the priority after a change of the subscribers, or cancels the work if none is left;
     /// in a graph job.
     final func subscribersChanged() {
-        if hasEnded { return }
-        guard let highest = priorityCounts.highest else { return cancel() }
+        if unsafe hasEnded { return }
+        guard let highest = unsafe priorityCounts.highest else { return cancel() }
         guard highest != priority else { return }
         level.store(highest.rawValue, ordering: .relaxed)
         for handler in priorityHandlers { graph.jobs.runAfterCurrent { self.notify(handler) } }
-        for dependency in dependencies.all { dependency.changeInJob(to: highest) }
+        for dependency in unsafe dependencies.all { dependency.changeInJob(to: highest) }
         for dependency in foreignDependencies {
             graph.jobs.runAfterCurrent { dependency.priority = highest }
         }
@@ -160,6 +162,10 @@ class WorkNode: @unchecked Sendable {
     /// Adds a dependency of another graph, which lasts until the work ends; in a graph job.
     final func addForeignDependency(_ dependency: Subscription) {
         // If both graphs share a context, subscribing may have ended this work.
-        if hasEnded { _ = dependency.cancel() } else { foreignDependencies.append(dependency) }
+        if unsafe hasEnded {
+            _ = dependency.cancel()
+        } else {
+            foreignDependencies.append(dependency)
+        }
     }
 }

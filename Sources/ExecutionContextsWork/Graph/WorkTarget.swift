@@ -40,9 +40,9 @@ final class SoleTarget: WorkTarget, @unchecked Sendable {
     override var name: String { entry.name }
 
     override func node() -> FlightNode {
-        if let current = entry.current { return current }
+        if let current = unsafe entry.current { return current }
         let node = SoleNode(for: self, at: entry)
-        entry.current = node
+        unsafe entry.current = node
         return node
     }
 
@@ -71,5 +71,5 @@ private final class SoleNode: FlightNode, @unchecked Sendable {
 
     override var name: String { entry.name }
 
-    override func leaveEntry() { if entry.current === self { entry.current = nil } }
+    override func leaveEntry() { if unsafe entry.current === self { unsafe entry.current = nil } }
 }

@@ -1,6 +1,7 @@
 #include "CPlatform.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -204,3 +205,46 @@ void ec_tsan_ignore_resume(uint32_t depth) { ignore_depth = depth; }
 #endif
 
 bool ec_tsan_ignores(void) { return ignore_depth > 0; }
+
+// The pipe of each signal: a handler may do little, and to write is among it. A pipe is kept for the
+// process, because a handler may be on its way when its signal is given back.
+enum { most_signals = 65 };
+static struct {
+    int read_end, write_end;
+    struct sigaction before;
+} signals[most_signals];
+
+static void arrived(int number) {
+    int saved = errno;
+    char byte = 0;
+    // A pipe that is full has told of the signal already.
+    if (write(signals[number].write_end, &byte, 1) < 0) errno = saved;
+    errno = saved;
+}
+
+int ec_signal_receive(int number) {
+    if (number <= 0 || number >= most_signals) return -1;
+    if (signals[number].write_end == 0) {
+        int ends[2];
+        if (pipe(ends) != 0) return -1;
+        for (int i = 0; i < 2; i++) {
+            fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+            fcntl(ends[i], F_SETFL, O_NONBLOCK);
+        }
+        signals[number].read_end = ends[0];
+        signals[number].write_end = ends[1];
+    }
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = arrived;
+    action.sa_flags = SA_RESTART;
+    if (sigaction(number, &action, &signals[number].before) != 0) return -1;
+    return signals[number].read_end;
+}
+
+void ec_signal_restore(int number) { sigaction(number, &signals[number].before, 0); }
+
+bool ec_signal_take(int read_end) {
+    char bytes[64];
+    return read(read_end, bytes, sizeof bytes) > 0;
+}

@@ -356,6 +356,13 @@ bool ec_tsan_ignores(void);
 /// Lets the sanitizer look again until `ec_tsan_ignore_resume` is called with the result.
 uint32_t ec_tsan_ignore_suspend(void);
 void ec_tsan_ignore_resume(uint32_t depth);
+/// Takes over what the process does at a signal: from now on the returned descriptor can be read
+/// after one; -1 if the system refuses. The caller excludes other calls for the same signal.
+int ec_signal_receive(int number);
+/// Gives the signal back to what it did before.
+void ec_signal_restore(int number);
+/// Empties the descriptor of a signal; false if it was empty.
+bool ec_signal_take(int read_end);
 /// Pins the calling thread to one of the processors that it may run on, the same for the same
 /// number.
 ///

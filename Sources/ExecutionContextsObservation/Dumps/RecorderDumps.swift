@@ -40,7 +40,7 @@ public final class RecorderDumps: Sendable {
     /// What `stop` ends.
     private struct State: Sendable {
         var trap: UInt64?
-        var signals: [SignalSource] = []
+        var signals: [SignalReceiver] = []
     }
 
     init(_ files: DumpFiles, on occasions: Set<Occasion>) {
@@ -54,14 +54,20 @@ public final class RecorderDumps: Sendable {
             }
         }
         for occasion in occasions where occasion != .trap {
-            state.signals.append(
-                SignalSource(occasion.number) { _ = try? files.write("signal \(occasion.number)") })
+            let receiver = SignalReceiver(occasion.number) {
+                _ = try? files.write("signal \(occasion.number)")
+            }
+            require(
+                receiver != nil,
+                "The system refuses to let this process receive the signal \(occasion.number). Take SIGUSR1 or SIGUSR2."
+            )
+            if let receiver { state.signals.append(receiver) }
         }
         self.state = LockedResource(state, lockedBy: .section)
     }
 
-    /// Writes a dump now, for the reason that its title names, and returns the path of its file; nil
-    /// if the system refuses the file.
+    /// Writes a dump now, with the reason as its title, and returns the path of its file; nil if the
+    /// system refuses the file.
     @discardableResult
     public func write(_ reason: String) -> String? { try? files.write(reason) }
 

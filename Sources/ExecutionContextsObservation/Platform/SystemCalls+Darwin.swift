@@ -8,11 +8,6 @@ enum SystemCalls {
     static let sending: Int32 = 0
 
     /// Makes sending to a closed socket an error, not a signal that ends the program.
-    /// Makes the action of a signal that of ignoring it.
-    static func ignore(_ action: inout sigaction) {
-        unsafe action.__sigaction_u.__sa_handler = SIG_IGN
-    }
-
     static func silence(_ descriptor: Int32) {
         var yes: Int32 = 1
         // Unsafe in name only: the value outlives the call.

@@ -8,11 +8,6 @@ enum SystemCalls {
     /// Makes sending to a closed socket an error, not a signal that ends the program.
     static let sending = Int32(MSG_NOSIGNAL)
 
-    /// Makes the action of a signal that of ignoring it.
-    static func ignore(_ action: inout sigaction) {
-        unsafe action.__sigaction_handler.sa_handler = SIG_IGN
-    }
-
     static func silence(_ descriptor: Int32) {}
 
     /// The loopback address. Port 0 lets the system choose a free port.

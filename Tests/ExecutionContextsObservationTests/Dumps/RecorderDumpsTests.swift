@@ -111,10 +111,9 @@ struct RecorderDumpsTests {
                     try FileManager.default.contentsOfDirectory(atPath: folder)
                     .filter { $0.hasSuffix(".html") }
             }
-            print("dumped \(names.count)")
+            FileHandle.standardOutput.write(Data("dumped \(names.count)".utf8))
             try FileManager.default.removeItem(atPath: folder)
             dumps.stop()
-            fflush(stdout)
             kill(getpid(), SIGUSR2)
         }
         let output = try #require(result).standardOutputContent

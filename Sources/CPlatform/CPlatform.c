@@ -206,7 +206,7 @@ void ec_tsan_ignore_resume(uint32_t depth) { ignore_depth = depth; }
 
 bool ec_tsan_ignores(void) { return ignore_depth > 0; }
 
-// The pipe of each signal: a handler may do little, and to write is among it. A pipe is kept for the
+// The pipe of each signal: a handler may do little more than write. A pipe is kept for the
 // process, because a handler may be on its way when its signal is given back.
 enum { most_signals = 65 };
 static struct {

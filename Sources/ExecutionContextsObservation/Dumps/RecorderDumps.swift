@@ -66,8 +66,9 @@ public final class RecorderDumps: Sendable {
         self.state = LockedResource(state, lockedBy: .section)
     }
 
-    /// Writes a dump now, with the reason as its title, and returns the path of its file; nil if the
-    /// system refuses the file.
+    /// Writes a dump now, with the reason as its title, and returns the path of its file.
+    ///
+    /// It returns nil if the system refuses the file.
     @discardableResult
     public func write(_ reason: String) -> String? { try? files.write(reason) }
 

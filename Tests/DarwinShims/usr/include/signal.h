@@ -12,6 +12,9 @@ typedef uint32_t sigset_t;
 #define SIGSYS 12
 #define SIGPIPE 13
 #define SIGTERM 15
+#define SIGSTOP 17
+#define SIGUSR1 30
+#define SIGUSR2 31
 #define SIG_BLOCK 1
 #define SIG_UNBLOCK 2
 #define SIG_SETMASK 3
@@ -36,6 +39,7 @@ struct sigaction {
 #define sa_handler __sigaction_u.__sa_handler
 #define sa_sigaction __sigaction_u.__sa_sigaction
 #define SA_ONSTACK 0x0001
+#define SA_RESTART 0x0002
 #define SA_SIGINFO 0x0040
 #define SS_DISABLE 0x0004
 int sigaction(int, const struct sigaction *, struct sigaction *);

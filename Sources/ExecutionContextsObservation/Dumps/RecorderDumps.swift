@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// ```swift
 /// let recorder = Recorder()
-/// let dumps = try recorder.dumps(to: folder, on: [.trap, .signal(SIGUSR1)])
+/// let dumps = try recorder.dumps(to: "dumps", on: [.trap, .signal(SIGUSR1)])
 /// let orders = GlobalContext().serial(named: "orders").observed(by: recorder)
 ///     .watched(limit: .seconds(1)) { stall in dumps.write("\(stall.context) stalls") }
 /// orders.execute { print("recorded") }

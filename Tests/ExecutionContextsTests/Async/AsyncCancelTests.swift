@@ -106,10 +106,16 @@ struct AsyncCancelTests {
                 return { iterator.value = nil }
             },
             Subscriber("a task in an iteration of completions") { source in
+                let hasLeft = Box(false)
                 let task = startedTask {
                     for await _ in Async.completions(of: [source, Promise<Int>.undropped()]) {}
+                    hasLeft.value = true
                 }
-                return { task.cancel() }
+                return {
+                    task.cancel()
+                    // It leaves where its task goes on.
+                    waitUntil { hasLeft.value }
+                }
             },
             Subscriber("all that another source failed") { source in
                 let other = Promise<Int>()

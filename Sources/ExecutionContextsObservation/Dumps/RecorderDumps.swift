@@ -26,10 +26,15 @@ public final class RecorderDumps: Sendable {
 
         /// A signal to the process, which then no longer does what it does by default. `SIGUSR1`
         /// and `SIGUSR2` are for such uses.
+        ///
+        /// One that no process can receive, or by which the system stops a faulty instruction,
+        /// traps with a message.
         public static func signal(_ number: Int32) -> Occasion {
+            // After a handler of one of the faults, the same instruction would run again, for ever.
+            let refused = [SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT]
             require(
-                number > 0 && number != SIGKILL && number != SIGSTOP,
-                "The signal \(number) cannot be received by a process. Take SIGUSR1 or SIGUSR2.")
+                number > 0 && !refused.contains(number),
+                "The signal \(number) cannot be the occasion of a dump. Take SIGUSR1 or SIGUSR2.")
             return Occasion(number: number)
         }
     }

@@ -120,6 +120,17 @@ struct RecorderDumpsTests {
         #expect(String(decoding: output, as: UTF8.self).contains("dumped 1"))
     }
 
+    @Test func `A signal of a fault is refused, since its instruction would run again`()
+        async throws
+    {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            _ = RecorderDumps.Occasion.signal(SIGSEGV)
+        }
+        try expectTrap(result, "The signal \(SIGSEGV) cannot be the occasion", "SIGUSR1")
+    }
+
     @Test func `After the stop a trap writes nothing`() async throws {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -128,9 +128,9 @@ package struct JobSource: Hashable, Sendable {
 /// The closure of every such job has the same code, by which it is recognized, and captures the job
 /// alone. A closure that captures one object only has that object as its second word.
 ///
-/// No other closure has this code: the compiler merges no functions whose addresses escape. A linker
-/// folds such functions only if it is told to fold all equal code (`--icf=all`). A program that is
-/// linked so must not observe contexts.
+/// No other closure has this code: the compiler merges no functions whose addresses escape. A
+/// linker folds such functions only if it is told to fold all equal code (`--icf=all`). A program
+/// that is linked so must not observe contexts.
 package class SourcedJob: @unchecked Sendable {
     // Unchecked because it can be inherited from.
     package init() {}

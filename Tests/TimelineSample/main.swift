@@ -3,8 +3,9 @@ import ExecutionContexts
 import ExecutionContextsObservation
 import Foundation
 
-// Prints the page of a sample recording: `app`, `many`, `empty` or `names`. With a second argument,
-// `trace`, it prints the trace; a number is that of the jobs of `many`. `live` serves a page.
+// Prints the page of a sample recording: `app`, `many`, `empty` or `names`. With the arguments
+// `traces FOLDER`, it writes the trace in both formats instead; a number is that of the jobs of
+// `many`. `live` serves a page.
 
 /// Keeps a thread busy for about `microseconds`, as a job would.
 func compute(_ microseconds: Int) {
@@ -122,8 +123,12 @@ case "empty": recorder = Recorder()
 case "names": recorder = names()
 default: recorder = app()
 }
-if CommandLine.arguments.dropFirst(2).first == "trace" {
-    print(recorder.traceJSON())
+let rest = Array(CommandLine.arguments.dropFirst(2))
+if rest.count == 2, rest[0] == "traces" {
+    // The last job may be ending: both files are to have the same events.
+    recorder.pause()
+    try recorder.writeTrace(to: rest[1] + "/trace.json")
+    try recorder.writeTrace(to: rest[1] + "/trace.pftrace", as: .perfetto)
 } else {
     print(recorder.timelineHTML(title: "A sample <of> work"))
 }

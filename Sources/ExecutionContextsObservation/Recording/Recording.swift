@@ -144,8 +144,8 @@ struct Recording {
     private mutating func assignRows(_ begun: [Int], _ lane: Int) {
         let end = spans[lanes[lane].clock].upperBound
         var free: [Int64] = []
-        for index in begun.sorted(by: { (start(of: $0), $0) < (start(of: $1), $1) }) {
-            let from = start(of: index)
+        for index in begun.sorted(by: { (startInstant(of: $0), $0) < (startInstant(of: $1), $1) }) {
+            let from = startInstant(of: index)
             let until = jobs[index].facts.ended?.nanoseconds ?? end.addingSaturating(1)
             let row = free.firstIndex { $0 <= from } ?? min(free.count, Self.rowLimit - 1)
             if row == free.count { free.append(until) } else { free[row] = max(free[row], until) }
@@ -154,5 +154,7 @@ struct Recording {
         lanes[lane].rows = max(free.count, 1)
     }
 
-    private func start(of index: Int) -> Int64 { jobs[index].facts.started?.nanoseconds ?? 0 }
+    private func startInstant(of index: Int) -> Int64 {
+        jobs[index].facts.started?.nanoseconds ?? 0
+    }
 }

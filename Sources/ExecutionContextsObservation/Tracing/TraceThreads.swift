@@ -29,9 +29,7 @@ struct TraceThreads {
     }
 
     private mutating func nest(_ indexes: [Int], _ recording: Recording) {
-        func start(_ index: Int) -> Int64 {
-            recording.jobs[index].facts.started.map { recording.since($0, index) } ?? 0
-        }
+        func start(_ index: Int) -> Int64 { recording.start(of: index) ?? 0 }
         // The ends of the jobs that enclose the next one, the innermost last.
         var ends: [Int64] = []
         for index in indexes.sorted(by: {

@@ -1,22 +1,22 @@
 internal import ExecutionContexts
 
+/// The number of waiting jobs of a context from an instant on.
+struct TraceDepth {
+    let lane: Int
+    let instant: Int64
+    var count: Int
+}
+
 extension Recording {
-    /// Adds the number of waiting jobs of a context as a counter.
+    /// The number of waiting jobs of a context over time.
     ///
     /// Of each thousandth of the recording it has the greatest value and the last one, which is
     /// what a screen can show.
-    func addDepth(_ lane: Int, of members: [Int], _ events: inout [TraceEvent]) {
-        let steps = depthSteps(of: members)
-        guard !steps.isEmpty else { return }
+    func depths(_ lane: Int, of members: [Int]) -> [TraceDepth] {
+        let steps = depthSteps(lane, of: members)
         let span = spans[lanes[lane].clock]
         let width = max((span.upperBound - span.lowerBound) / 1_000, 1)
-        let shared =
-            "\"name\":\(JSONText.quoted("\(lanes[lane].name) waiting")),"
-            + "\"pid\":\(lanes[lane].clock + 1)"
-        func add(_ step: DepthStep) {
-            events.append(
-                TraceEvent(.counter, step.instant, "\(shared),\"args\":{\"jobs\":\(step.count)}"))
-        }
+        var shown: [TraceDepth] = []
         var index = 0
         while index < steps.count {
             var (greatest, last) = (steps[index], steps[index])
@@ -26,18 +26,14 @@ extension Recording {
                 if last.count > greatest.count { greatest = last }
                 index += 1
             }
-            if greatest.instant < last.instant { add(greatest) }
-            add(last)
+            if greatest.instant < last.instant { shown.append(greatest) }
+            shown.append(last)
         }
-    }
-
-    private struct DepthStep {
-        let instant: Int64
-        var count: Int
+        return shown
     }
 
     /// The number of waiting jobs from each instant on at which it changes.
-    private func depthSteps(of members: [Int]) -> [DepthStep] {
+    private func depthSteps(_ lane: Int, of members: [Int]) -> [TraceDepth] {
         var changes: [(instant: Int64, by: Int)] = []
         for index in members {
             let facts = jobs[index].facts
@@ -48,13 +44,13 @@ extension Recording {
             if let until { changes.append((until, -1)) }
         }
         changes.sort { $0.instant < $1.instant }
-        var steps: [DepthStep] = []
+        var steps: [TraceDepth] = []
         for change in changes {
             let count = (steps.last?.count ?? 0) + change.by
             if steps.last?.instant == change.instant {
                 steps[steps.count - 1].count = count
             } else {
-                steps.append(DepthStep(instant: change.instant, count: count))
+                steps.append(TraceDepth(lane: lane, instant: change.instant, count: count))
             }
         }
         return steps

@@ -1,0 +1,7 @@
+/// A format of traces that viewers read.
+public enum TraceFormat: Hashable, Sendable {
+    /// JSON text in the format of Chrome, which Perfetto and other viewers read as well.
+    case json
+    /// Perfetto's own format, in a third of the bytes.
+    case perfetto
+}

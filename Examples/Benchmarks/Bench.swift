@@ -22,18 +22,22 @@ struct Bench {
     }
 
     /// Compares two closures, each of which performs `operations` operations and then returns.
+    ///
+    /// Returns the medians, in nanoseconds an operation, if the row is measured.
+    @discardableResult
     func compare(
         _ name: String, operations: Int, bar: String = "", ours: () -> Void, theirs: () -> Void
-    ) {
+    ) -> (ours: Double, theirs: Double)? {
         compareMeasured(
             name, operations: operations, bar: bar, ours: { time(ours) }, theirs: { time(theirs) })
     }
 
     /// Compares two closures, each of which returns the nanoseconds of its measured part.
+    @discardableResult
     func compareMeasured(
         _ name: String, operations: Int, bar: String = "", ours: () -> UInt64, theirs: () -> UInt64
-    ) {
-        if let only, !name.contains(only) { return }
+    ) -> (ours: Double, theirs: Double)? {
+        if let only, !name.contains(only) { return nil }
         _ = ours()
         _ = theirs()
         var mine: [Double] = []
@@ -58,6 +62,7 @@ struct Bench {
                 + ratios.median.formatted(2).leftPadded(8)
                 + "\(ratios.first!.formatted(2)) .. \(ratios.last!.formatted(2))".leftPadded(20)
                 + "   \(bar)")
+        return (mine.median / perOperation, other.median / perOperation)
     }
 
     /// Prints a figure that is not a time.

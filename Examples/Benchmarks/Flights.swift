@@ -24,6 +24,7 @@ enum FlightBenchmarks {
         var perSecond: [Double] = []
         bench.compareMeasured(
             "a flight, each of its own key; actor and tasks", operations: count,
+            bar: "<= 1200 ns",
             ours: {
                 let taken = time {
                     sharedTally.expect(count)
@@ -65,6 +66,7 @@ enum FlightBenchmarks {
         let rounds = bench.rounds + 1
         bench.compareMeasured(
             "a subscriber of 64 to one flight; actor and tasks", operations: keys * subscribers,
+            bar: "<= 600 ns",
             ours: {
                 time {
                     sharedTally.expect(keys * subscribers)
@@ -99,6 +101,7 @@ enum FlightBenchmarks {
         let context = GlobalContext().serial(named: "chain")
         bench.compareMeasured(
             "a link of a chain of shared work; tasks that await", operations: count,
+            bar: "<= 700 ns",
             ours: {
                 let graph = WorkGraph(on: context)
                 var works: [SharedWork<Int>] = [graph.work(named: "leaf") { $0.succeed(1) }]

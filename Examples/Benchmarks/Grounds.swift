@@ -20,21 +20,21 @@ enum GroundBenchmarks {
         compare(bench, "an Async mapped 10 times there and back") {
             hops(bench.count(2_000), over: $0)
         }
-        compare(bench, "an async function's 10 hops") {
+        compare(bench, "an async function's 10 hops", bar: ">= 1") {
             awaited(bench.count(2_000), over: $0, by: nil)
         }
-        compare(bench, "10 hops of an async function that prefers the ground") {
+        compare(bench, "10 hops of an async function that prefers the ground", bar: ">= 1") {
             awaited(bench.count(2_000), over: $0, by: $0.taskExecutor)
         }
     }
 
     /// Measures `body` over both contexts. It returns its number of operations when they are done.
     private static func compare(
-        _ bench: Bench, _ name: String, _ body: (any ExecutionContext) -> Int
+        _ bench: Bench, _ name: String, bar: String = "", _ body: (any ExecutionContext) -> Int
     ) {
         let operations = body(PoolContext())
         bench.compare(
-            name, operations: operations,
+            name, operations: operations, bar: bar,
             ours: { _ = body(PoolContext()) }, theirs: { _ = body(GlobalContext()) })
     }
 

@@ -12,15 +12,35 @@ enum RecordingBenchmarks {
         together(bench)
         let count = bench.count(50_000)
         let recorder = filled(count)
-        bench.figure("bytes a kept event", "\(bytes())")
+        bench.figure("bytes a kept event", "\(bytes())", bar: "<= 40")
         let totals = Double(time { _ = recorder.totals }) / 1e6
         bench.figure("totals of \(count) jobs, ms", totals.formatted(1))
         var page = ""
         let drawn = Double(time { page = recorder.timelineHTML() }) / 1e6
         bench.figure("timeline of \(count) jobs, ms", drawn.formatted(1))
         bench.figure("timeline of \(count) jobs, kB", "\(page.utf8.count / 1000)")
-        let traced = Double(time { _ = recorder.traceJSON() }) / 1e6
-        bench.figure("trace of \(count) jobs, ms", traced.formatted(1))
+        var text = ""
+        let traced = Double(time { text = recorder.traceJSON() }) / 1e6
+        bench.figure("trace of \(count) jobs in JSON, ms", traced.formatted(1))
+        bench.figure("trace of \(count) jobs in JSON, kB", "\(text.utf8.count / 1000)")
+        var bytes: [UInt8] = []
+        let packed = Double(time { bytes = recorder.tracePerfetto() }) / 1e6
+        bench.figure("trace of \(count) jobs for Perfetto, ms", packed.formatted(1))
+        bench.figure("trace of \(count) jobs for Perfetto, kB", "\(bytes.count / 1000)")
+        dump(bench, recorder, count)
+    }
+
+    /// Measures what a dump costs the thread that asks for it.
+    private static func dump(_ bench: Bench, _ recorder: Recorder, _ count: Int) {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        guard let dumps = try? recorder.dumps(to: folder.path, last: .seconds(60)) else { return }
+        var path: String?
+        let written = Double(time { path = dumps.write("a benchmark") }) / 1e6
+        dumps.stop()
+        guard path != nil else { return }
+        bench.figure("dump of \(count) jobs to a file, ms", written.formatted(1))
     }
 
     private static func inline(_ bench: Bench) {
@@ -29,18 +49,21 @@ enum RecordingBenchmarks {
         let counter = Counter()
         let work: Work = { counter.value &+= 1 }
         let recorder = Recorder()
-        let contexts: [(String, any ExecutionContext)] = [
-            ("an observer that does nothing", plain.observed(by: IdleObserver())),
-            ("a recorder", plain.observed(by: recorder)),
-            ("a recorder that is paused", plain.observed(by: paused())),
-            ("a watchdog", plain.watched(limit: .seconds(60)) { _ in }),
-            ("signposts", plain.observed(by: SignpostObserver())),
+        let contexts: [(String, any ExecutionContext, String)] = [
+            ("an observer that does nothing", plain.observed(by: IdleObserver()), "<= 40"),
+            ("a recorder", plain.observed(by: recorder), "<= 90"),
+            ("a recorder that is paused", plain.observed(by: paused()), "<= 10"),
+            ("a watchdog", plain.watched(limit: .seconds(60)) { _ in }, "<= 120"),
+            ("signposts", plain.observed(by: SignpostObserver()), ""),
         ]
-        for (name, observed) in contexts {
-            bench.compare(
+        for (name, observed, bar) in contexts {
+            let medians = bench.compare(
                 "a job with \(name), beside without", operations: count,
                 ours: { for _ in 0..<count { observed.execute(work) } },
                 theirs: { for _ in 0..<count { plain.execute(work) } })
+            guard let medians else { continue }
+            let more = (medians.ours - medians.theirs).formatted(0)
+            bench.figure("a job with \(name), above without, ns", more, bar: bar)
         }
     }
 
@@ -53,7 +76,7 @@ enum RecordingBenchmarks {
         }
         let recorder = Recorder()
         bench.compare(
-            "a serial view with a recorder, beside without", operations: count,
+            "a serial view with a recorder, beside without", operations: count, bar: "<= 250 ns",
             ours: { send(GlobalContext().serial(named: "bench").observed(by: recorder)) },
             theirs: { send(GlobalContext().serial(named: "bench")) })
     }

@@ -57,14 +57,14 @@ enum WorkQueueBenchmarks {
             sharedTally.wait()
         }
         bench.compare(
-            "execute and run, limit \(limit); OperationQueue", operations: count,
+            "execute and run, limit \(limit); OperationQueue", operations: count, bar: "<= 500 ns",
             ours: {
                 sharedTally.expect(count)
                 for _ in 0..<count { queue.execute { sharedTally.hit() } }
                 sharedTally.wait()
             }, theirs: theirs)
         bench.compare(
-            "submit and run, limit \(limit); OperationQueue", operations: count,
+            "submit and run, limit \(limit); OperationQueue", operations: count, bar: "<= 900 ns",
             ours: {
                 sharedTally.expect(count)
                 for _ in 0..<count { queue.submit { sharedTally.hit() } }
@@ -72,7 +72,7 @@ enum WorkQueueBenchmarks {
             }, theirs: theirs)
         let pool = PrioritizedQueue(on: .pool, limit: limit)
         bench.compare(
-            "the same, on the pool; OperationQueue", operations: count,
+            "the same, on the pool; OperationQueue", operations: count, bar: "<= 900 ns",
             ours: {
                 sharedTally.expect(count)
                 for _ in 0..<count { pool.submit { sharedTally.hit() } }
@@ -85,7 +85,7 @@ enum WorkQueueBenchmarks {
         let context = GlobalContext().serial(named: "limited")
         let limiter = RateLimiter(on: context, rate: 1e9, burst: 1_000_000_000)
         bench.compare(
-            "through a rate limiter; the serial view", operations: count,
+            "through a rate limiter; the serial view", operations: count, bar: "<= 250 ns",
             ours: {
                 tally.expect(count)
                 for _ in 0..<count { limiter.execute { tally.hit() } }

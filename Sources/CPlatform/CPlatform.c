@@ -23,6 +23,8 @@ _Thread_local const void *ec_sync_source_storage = 0;
 
 uint32_t ec_mode_storage = EC_MODE_PORTABLE;
 
+const char ec_known_code = 0;
+
 void ec_mode_set(uint32_t mode, bool is_on) {
     if (is_on) {
         __atomic_fetch_or(&ec_mode_storage, mode, __ATOMIC_SEQ_CST);

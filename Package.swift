@@ -61,7 +61,7 @@ let package = Package(
             path: "Examples/Birds"),
         .executableTarget(
             name: "BugHunt",
-            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "Pages"],
             path: "Examples/BugHunt"),
         .executableTarget(
             name: "Endurance",
@@ -70,6 +70,8 @@ let package = Package(
                 "Measuring",
             ],
             path: "Examples/Endurance"),
+        // Where the examples write pages for a browser.
+        .target(name: "Pages", path: "Examples/Pages"),
         // What the process has taken of the system.
         .target(name: "Measuring", path: "Examples/Measuring"),
         .executableTarget(
@@ -139,7 +141,7 @@ let package = Package(
             dependencies: ["Birds", "ExecutionContexts", "ExecutionContextsTesting"]),
         .testTarget(
             name: "BugHuntTests",
-            dependencies: ["BugHunt", "ExecutionContextsTesting"]),
+            dependencies: ["BugHunt", "ExecutionContextsTesting", "Pages"]),
         .testTarget(
             name: "BenchmarksTests",
             dependencies: ["Benchmarks"]),

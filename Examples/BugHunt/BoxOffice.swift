@@ -28,8 +28,8 @@ actor Bank {
 struct SoldTwice: Error {}
 
 /// Sells one seat to two customers under one schedule after another.
-func huntInActor(isMended: Bool, replay token: String? = nil) async throws(SimulationFailure) {
-    try await simulate("box office", replay: token) { _ in
+func huntInActor(isMended: Bool, replay token: String? = nil) async -> SimulationReport {
+    await search("box office", replay: token) { _ in
         let office = BoxOffice(isMended: isMended)
         async let alice = office.sell(7)
         async let bob = office.sell(7)

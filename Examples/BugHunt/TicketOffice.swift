@@ -39,8 +39,8 @@ struct OfficeModel: SequentialModel, Hashable {
 }
 
 /// Runs three customers and two seats under one schedule after another.
-func hunt(isMended: Bool, replay token: String? = nil) throws(SimulationFailure) {
-    try simulate("ticket office", replay: token) { sim in
+func hunt(isMended: Bool, replay token: String? = nil) -> SimulationReport {
+    search("ticket office", replay: token) { sim in
         let seats = ReadWriteCoordinator(name: "seats", writesOn: sim.serial(named: "writes"))
         let taken = LockedResource<Set<Int>>([], lockedBy: .coordinator(seats))
         let office: any TicketOffice =

@@ -3,23 +3,22 @@ import Foundation
 
 // Searches two offices for a bug: one over contexts, and one that is an actor.
 //
-// swift run BugHunt                 searches the careless office
-// swift run BugHunt mended          searches the careful office
+// swift run BugHunt                 finds the bug, draws it, and searches the mended office
+// swift run BugHunt mended          searches the mended office
 // swift run BugHunt replay TOKEN    runs one schedule of the careless office
 // swift run BugHunt actor ...       the same for the actor
+//
+// A token in the environment is replayed as well, in the careless office. The exit code is 0 if all
+// is as expected, and 1 if a search or a replay has failed.
 var arguments = CommandLine.arguments.dropFirst()
-let isActor = arguments.first == "actor"
-if isActor { arguments.removeFirst() }
-let isMended = arguments.first == "mended"
-let token = arguments.first == "replay" ? arguments.dropFirst().first : nil
-do {
-    if isActor {
-        try await huntInActor(isMended: isMended, replay: token)
-    } else {
-        try hunt(isMended: isMended, replay: token)
-    }
-    print("Nothing was found.")
-} catch {
-    print(error)
-    exit(1)
+var office = Demonstration.ofContexts
+if arguments.first == "actor" {
+    office = .ofActor
+    arguments.removeFirst()
 }
+let isReplay = ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_REPLAY"] != nil
+if arguments.isEmpty, !isReplay { exit(try await office.run() ? 0 : 1) }
+let token = arguments.first == "replay" ? arguments.dropFirst().first : nil
+let report = await office.search(arguments.first == "mended", token)
+print(report)
+exit(report.failure == nil ? 0 : 1)

@@ -109,14 +109,17 @@ public final class History<Model: SequentialModel>: Sendable {
             scheduler.log?.add(.writes, Word(of: self))
             // An operation that begins after the end of another one is ordered after it.
             scheduler.memory?.use(.acquires, Word(of: self), by: thread.id)
+            scheduler.trace?.add(thread) { "begins \(operation)" }
         }
-        return Call(history: self, number: log.withLock { $0.begin(operation, by: caller) })
+        let number = log.withLock { $0.begin(operation, by: caller) }
+        return Call(history: self, number: number, operation: operation)
     }
 
     /// An operation that has begun.
     public struct Call: Sendable {
         fileprivate let history: History
         fileprivate let number: Int
+        fileprivate let operation: Model.Operation
 
         /// Records the end of the operation, and its answer. A second end traps.
         public func end(_ answer: Model.Answer) {
@@ -124,6 +127,7 @@ public final class History<Model: SequentialModel>: Sendable {
             if let scheduler = HostThread.current?.scheduler, let thread = scheduler.caller {
                 scheduler.log?.add(.writes, Word(of: history))
                 scheduler.memory?.use(.releases, Word(of: history), by: thread.id)
+                scheduler.trace?.add(thread) { "\(operation) = \(plain(answer))" }
             }
             let isFirst = history.log.withLock { $0.end(number, answer) }
             HiddenFromSanitizer.end()

@@ -52,7 +52,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     /// Replays the failure, as an argument of `simulate` or in the environment's
     /// `EXECUTION_CONTEXTS_REPLAY`; nil if it cannot be replayed.
     public let token: String?
-    /// What each thread did, in the order in which it happened: a column for each thread.
+    /// What each thread did, in the order in which it happened: a column for each thread, and an
+    /// arrow where another thread runs next.
     public var trace: [String] { story.text(hasLocations: false) }
     /// The same, with the lines of the sources.
     let story: Story
@@ -76,7 +77,9 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    /// The same as a page for a browser.
+    /// The same as a page for a browser: a lane for each thread, and an arrow for each switch.
+    ///
+    /// It is light or dark as the browser is, and needs no script and nothing from elsewhere.
     public var page: String {
         story.page(
             title: "Simulation '\(simulation)' found \(kind.rawValue)", happened: happened,

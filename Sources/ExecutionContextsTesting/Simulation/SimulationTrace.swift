@@ -53,6 +53,15 @@ final class SimulationTrace {
         add(.chance(thread.name, name, number: switches))
     }
 
+    /// Tells the begin or the end of an operation of a history.
+    ///
+    /// The description of an operation is code of the program, and no part of the schedule.
+    func add(_ thread: SimulatedThread, operation text: () -> String) {
+        var told = ""
+        HostThread.current?.outside { told = text() }
+        add(.operation(thread.name, told, CallerLocation()))
+    }
+
     /// Tells time that has passed.
     func timeIs(_ now: Int64) { add(.time(now)) }
 
@@ -106,6 +115,9 @@ final class SimulationTrace {
 }
 
 extension SimulationTrace.TraceEvent {
+    /// Whether the event is one of several by which one call uses a primitive.
+    var isUse: Bool { if case .touches = self { true } else { false } }
+
     /// A number that is the same in each process and each build in which the same happens.
     func hash(on thread: String) -> Int {
         var fingerprint = Fingerprint()

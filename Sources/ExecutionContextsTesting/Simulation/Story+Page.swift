@@ -1,19 +1,25 @@
 // The story for a browser.
 extension Story {
     /// A page of its own, without anything from elsewhere.
+    ///
+    /// Each thread has a lane, with time downwards. An arrow from lane to lane shows that another
+    /// thread runs next: a thick one with a number where it is a switch, else a thin one.
     func page(title: String, happened: String, token: String?) -> String {
+        let story = shortened(hasLocations: true)
         let head = columns.map { "<th>\(Page.escaped($0))</th>" }.joined()
-        let body = lines.map(row).joined(separator: "\n")
+        let body = story.lines.map { story.row($0.content) }.joined(separator: "\n")
         let below = (notes + whereabouts).map { "<p>\(Page.escaped($0))</p>" }
             .joined(separator: "\n")
         let replay = token.map {
             "<p>Replay it with <code>EXECUTION_CONTEXTS_REPLAY=\(Page.escaped($0))</code></p>"
         }
+        // What has several lines is drawn in them.
+        let (open, close) = happened.contains("\n") ? ("<pre>", "</pre>") : ("<p>", "</p>")
         return Page.text(
             title: title,
             """
-            <p>\(happened.split(separator: "\n").map { Page.escaped(String($0)) }.joined(separator: "<br>"))</p>
-            <table>
+            \(open)\(Page.escaped(happened))\(close)
+            <table class=story>
             <thead><tr><th></th>\(head)</tr></thead>
             <tbody>
             \(body)
@@ -24,23 +30,35 @@ extension Story {
             """)
     }
 
-    private func row(_ line: Line) -> String {
-        switch line.content {
+    private func row(_ content: Line.Content) -> String {
+        switch content {
         case .event(let column, let text, let location):
-            let cells = columns.indices.map {
-                $0 == column ? "<td class=on>\(Page.escaped(text))</td>" : "<td></td>"
-            }
-            return "<tr><td class=at>\(Page.escaped(location ?? ""))</td>\(cells.joined())</tr>"
+            let cell = "<td class='on lane\(column % 6)'>\(Page.escaped(text))</td>"
+            return "<tr>" + Self.margin(location ?? "") + Self.empty(column) + cell
+                + Self.empty(columns.count - column - 1) + "</tr>"
+        case .passes(let from, let to):
+            return arrow(from, to, "passes", "")
+        case .change(let from, let to, let number) where from == to:
+            return "<tr class=change>" + Self.margin() + Self.empty(to)
+                + "<td>&#8635; switch \(number)</td>" + Self.empty(columns.count - to - 1) + "</tr>"
         case .change(let from, let to, let number):
-            let (left, right) = (min(from, to), max(from, to))
-            let arrow = from == to ? "&#8635;" : from < to ? "&#8594;" : "&#8592;"
-            return "<tr class=change><td class=at></td>" + Self.empty(left)
-                + "<td colspan=\(right - left + 1) class=\(from <= to ? "right" : "left")>"
-                + "switch \(number) \(arrow)</td>" + Self.empty(columns.count - right - 1) + "</tr>"
+            return arrow(from, to, "change", "<span>switch \(number)</span>")
         case .remark(let text):
-            return
-                "<tr class=remark><td class=at></td><td colspan=\(max(columns.count, 1))>\(Page.escaped(text))</td></tr>"
+            return "<tr class=remark>" + Self.margin()
+                + "<td colspan=\(max(columns.count, 1))>\(Page.escaped(text))</td></tr>"
         }
+    }
+
+    /// An arrow between the left edges of two columns, where their lanes are.
+    private func arrow(_ from: Int, _ to: Int, _ kind: String, _ label: String) -> String {
+        let (left, right) = (min(from, to), max(from, to))
+        return "<tr class=\(kind)>" + Self.margin() + Self.empty(left)
+            + "<td class='arrow \(from < to ? "right" : "left")' colspan=\(right - left)>"
+            + "\(label)</td>" + Self.empty(columns.count - right) + "</tr>"
+    }
+
+    private static func margin(_ text: String = "") -> String {
+        "<td class=at>\(Page.escaped(text))</td>"
     }
 
     private static func empty(_ count: Int) -> String {

@@ -7,6 +7,10 @@ extension Story {
 
     /// The lines of the story; with locations, the first column has those of the sources.
     func text(hasLocations: Bool = true) -> [String] {
+        shortened(hasLocations: hasLocations).drawn(hasLocations: hasLocations)
+    }
+
+    private func drawn(hasLocations: Bool) -> [String] {
         let notes = hasLocations ? notes + whereabouts : notes
         guard !columns.isEmpty else { return notes }
         let gutter = hasLocations ? locations.map(\.count).max() ?? 0 : 0
@@ -47,12 +51,24 @@ extension Story {
         }
         texts.append(
             (widths.map { String(repeating: "-", count: $0) }.joined(separator: "-+-"), nil))
+        // An arrow in the first line of the event that it leads to.
+        var lead: (start: Int, text: String)?
         for line in lines {
             switch line.content {
             case .event(let column, let text, let location):
                 for (index, part) in Self.wrapped(text, widths[column]).enumerated() {
-                    texts.append((row([column: part]), index == 0 ? location : nil))
+                    var cells = row([column: part])
+                    if let (start, arrow) = lead.take() {
+                        cells = Self.replacing(cells, from: start, arrow)
+                    }
+                    texts.append((cells, index == 0 ? location : nil))
                 }
+            case .passes(let from, let to) where from < to:
+                let start = starts[from] + 2
+                lead = (start, String(repeating: ".", count: starts[to] - start - 4) + ">")
+            case .passes(let from, let to):
+                let (start, end) = (starts[to] + widths[to] + 3, starts[from] + widths[from])
+                lead = (start, "<" + String(repeating: ".", count: end - start - 3))
             case .change(let from, let to, let number) where from == to:
                 texts.append((row([to: "> switch \(number)"]), nil))
             case .change(let from, let to, let number):
@@ -90,8 +106,9 @@ extension Story {
 
     /// Each line with its thread, where there are too many threads for columns.
     private func below() -> [Text] {
-        lines.map { line in
+        lines.compactMap { line in
             switch line.content {
+            case .passes: nil
             case .event(let column, let text, let location):
                 ("\(columns[column]): \(text)", location)
             case .change(_, let to, let number):

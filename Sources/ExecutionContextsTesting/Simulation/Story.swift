@@ -5,6 +5,8 @@ struct Story: Sendable {
         /// Another thread runs next than by default.
         case change(from: String, to: String, number: Int)
         case chance(String, String, number: Int)
+        /// The begin or the end of an operation of a history.
+        case operation(String, String, CallerLocation?)
         /// Time has advanced, to so many nanoseconds.
         case time(Int64)
     }
@@ -16,15 +18,19 @@ struct Story: Sendable {
             case event(Int, String, location: String?)
             /// A switch from one column to another.
             case change(from: Int, to: Int, number: Int)
+            /// The thread of another column runs next, as by default.
+            case passes(from: Int, to: Int)
             /// What concerns no thread.
             case remark(String)
         }
         let content: Content
+        /// Whether the line before says the same, apart from its location.
+        var repeats = false
     }
 
     /// The names of the threads, in the order in which they first did something.
     let columns: [String]
-    let lines: [Line]
+    private(set) var lines: [Line]
     /// What is told below: where an actor was re-entered.
     let notes: [String]
     /// The lines at which the threads are that have part in the failure.
@@ -46,38 +52,68 @@ struct Story: Sendable {
         }
         let rows = Self.shortened(rows)
         let columns = Self.columns(of: rows)
-        self.columns = columns.map { $0.replacing("\n", with: " ") }
+        self.columns = columns.map(Self.unbroken)
         let places = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1, $0) })
+        lines = Self.lines(of: rows, places)
+    }
+
+    /// The lines of the rows, by the column of each thread.
+    private static func lines(of rows: [Row?], _ places: [String: Int]) -> [Line] {
         var lines: [Line] = []
+        // The column of the thread that runs, if the line before is of it.
+        var current: Int?
+        func add(_ name: String, _ text: String, _ location: String?, repeats: Bool = false) {
+            guard let column = places[name] else { return }
+            if let from = current, from != column {
+                lines.append(Line(content: .passes(from: from, to: column)))
+            }
+            current = column
+            let content = Line.Content.event(column, unbroken(text), location: location)
+            lines.append(Line(content: content, repeats: repeats))
+        }
+        var last: (String, SimulationTrace.TraceEvent)?
         for row in rows {
-            let content: Line.Content
+            let before = last
+            last = nil
             switch row {
             case .some(.event(let name, let event, let location)):
-                guard let column = places[name] else { continue }
-                // One call of a primitive uses its words several times.
-                if case .touches = event, let last = lines.last?.content,
-                    case .event(column, SimulationTrace.text(event), _) = last
-                {
-                    continue
-                }
-                // A line break in a name would break the column.
-                let text = SimulationTrace.text(event).replacing("\n", with: " ")
-                content = .event(column, text, location: location?.line)
+                let repeats = before.map { $0 == (name, event) } == true && event.isUse
+                add(name, SimulationTrace.text(event), location?.line, repeats: repeats)
+                last = places[name] == nil ? before : (name, event)
+            case .some(.operation(let name, let text, let location)):
+                add(name, text, location?.line)
+            case .some(.chance(let name, let what, let number)):
+                add(name, "by chance: \(what) (switch \(number))", nil)
             case .some(.change(let from, let to, let number)):
                 guard let to = places[to] else { continue }
-                content = .change(from: places[from] ?? to, to: to, number: number)
-            case .some(.chance(let name, let what, let number)):
-                guard let column = places[name] else { continue }
-                content = .event(column, "by chance: \(what) (switch \(number))", location: nil)
+                let from = places[from] ?? to
+                lines.append(Line(content: .change(from: from, to: to, number: number)))
+                current = to
             case .some(.time(let now)):
-                content = .remark("time is \(Duration.nanoseconds(now))")
+                lines.append(Line(content: .remark("time is \(Duration.nanoseconds(now))")))
             case nil:
-                content = .remark("...")
+                lines.append(Line(content: .remark("...")))
+                current = nil
             }
-            lines.append(Line(content: content))
         }
-        self.lines = lines
+        return lines
     }
+
+    /// The story with each use of a primitive told once. One call uses a primitive several times;
+    /// with locations, the same use from another line of the source is another call.
+    func shortened(hasLocations: Bool) -> Story {
+        var story = self
+        var last: String?
+        story.lines = lines.filter { line in
+            guard case .event(_, _, let location) = line.content else { return true }
+            defer { last = location }
+            return !line.repeats || hasLocations && location != last && location != nil
+        }
+        return story
+    }
+
+    /// The text without line breaks, which would break its column.
+    private static func unbroken(_ text: String) -> String { text.replacing("\n", with: " ") }
 
     /// The rows that are told, with nil where some are left out.
     private static func shortened(_ rows: [Row]) -> [Row?] {
@@ -93,7 +129,8 @@ struct Story: Sendable {
         for case .some(let row) in rows {
             switch row {
             case .event(_, .ended, _), .time: break
-            case .event(let name, _, _), .chance(let name, _, _): add(name)
+            case .event(let name, _, _), .chance(let name, _, _), .operation(let name, _, _):
+                add(name)
             case .change(let from, let to, _):
                 add(from)
                 add(to)

@@ -29,11 +29,68 @@ struct StoryTests {
                 "                       | reads 'count' = 0      |",
                 "                       | writes 'count': 0 -> 1 |",
                 "                       | ends                   |",
-                "writes 'count': 1 -> 1 |                        |",
+                "writes 'count': 1 -> 1 | <...................   |",
                 "ends                   |                        |",
-                "                       |                        | reads 'count' = 1",
+                "  ............................................> | reads 'count' = 1",
                 "                       |                        | ends",
             ])
+    }
+
+    @Test func `An operation of a history is told where it begins, and with its answer`() throws {
+        let failure = try #require(
+            search("story of operations") { sim in
+                let till = Tracked(0, name: "till")
+                let history = History(of: Till())
+                for name in ["alice", "bob"] {
+                    sim.spawn(name) {
+                        history.record(.deposit(5)) {
+                            till.value += 5
+                            return till.value
+                        }
+                    }
+                }
+                sim.expectLinearizable(history)
+            }.failure)
+        #expect(failure.kind == .history)
+        #expect(
+            failure.trace == [
+                "alice                 | bob",
+                "----------------------+----------------------",
+                "begins deposit(5)     |",
+                "reads 'till' = 0      |",
+                "  ----- switch 1 ------>",
+                "                      | begins deposit(5)",
+                "                      | reads 'till' = 0",
+                "                      | writes 'till': 0 -> 5",
+                "                      | reads 'till' = 5",
+                "                      | deposit(5) = 5",
+                "                      | ends",
+                "writes 'till': 5 -> 5 | <..................",
+                "reads 'till' = 5      |",
+                "deposit(5) = 5        |",
+                "ends                  |",
+            ], "\(failure)")
+    }
+
+    private struct Till: SequentialModel, Hashable {
+        enum Operation: Sendable { case deposit(Int) }
+        private var sum = 0
+        mutating func apply(_ operation: Operation) -> Int {
+            if case .deposit(let amount) = operation { sum += amount }
+            return sum
+        }
+    }
+
+    @Test func `The page has an arrow for each line of the text with one`() throws {
+        let failure = try failure(["alice", "bob"])
+        let rows = failure.page.components(separatedBy: "<tr").dropFirst(2)
+        func count(_ kind: String, _ direction: String) -> Int {
+            rows.count { $0.hasPrefix(" class=\(kind)>") && $0.contains("'arrow \(direction)'") }
+        }
+        #expect(count("change", "right") == failure.trace.count { $0.contains("-->") })
+        #expect(count("passes", "right") == failure.trace.count { $0.contains(".>") })
+        #expect(count("passes", "left") == failure.trace.count { $0.contains("<.") })
+        #expect(failure.trace.contains { $0.contains("<.") })
     }
 
     @Test func `A long text is broken between words, and a long word where the column ends`() throws

@@ -128,8 +128,8 @@ package struct JobSource: Hashable, Sendable {
 /// The closure of every such job has the same code, by which it is recognized, and captures the job
 /// alone. A closure that captures one object only has that object as its second word.
 ///
-/// No other closure has this code. The compiler merges no functions whose addresses escape. A linker
-/// that folds equal code (`--icf=all`) finds no equal code, because no other refers to the mark.
+/// No other closure has this code. The compiler merges no functions whose addresses escape, and no
+/// other code refers to the mark, so that a linker that folds equal code finds none (`--icf=all`).
 package class SourcedJob: @unchecked Sendable {
     // Unchecked because it can be inherited from.
     package init() {}

@@ -39,7 +39,7 @@ let package = Package(
             name: "Tour",
             dependencies: [
                 "ExecutionContexts", "AsyncFunctions", "ExecutionContextsWork",
-                "ExecutionContextsObservation", "ExecutionContextsTesting",
+                "ExecutionContextsObservation", "ExecutionContextsTesting", "Pages",
             ],
             path: "Examples/Tour"),
         .executableTarget(
@@ -57,7 +57,10 @@ let package = Package(
             path: "Examples/CustomExecutor"),
         .executableTarget(
             name: "Birds",
-            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
+            dependencies: [
+                "ExecutionContexts", "ExecutionContextsObservation", "ExecutionContextsTesting",
+                "Pages",
+            ],
             path: "Examples/Birds"),
         .executableTarget(
             name: "BugHunt",
@@ -76,7 +79,10 @@ let package = Package(
         .target(name: "Measuring", path: "Examples/Measuring"),
         .executableTarget(
             name: "PrefetchDemo",
-            dependencies: ["ExecutionContexts", "ExecutionContextsWork", "CountDispatch"],
+            dependencies: [
+                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsObservation",
+                "CountDispatch", "Pages",
+            ],
             path: "Examples/PrefetchDemo",
             exclude: ["CountDispatch"]),
         // Counts what enters Dispatch, for the demo to compare with its own count.
@@ -138,7 +144,13 @@ let package = Package(
             ]),
         .testTarget(
             name: "BirdsTests",
-            dependencies: ["Birds", "ExecutionContexts", "ExecutionContextsTesting"]),
+            dependencies: [
+                "Birds", "ExecutionContexts", "ExecutionContextsObservation",
+                "ExecutionContextsTesting",
+            ]),
+        .testTarget(
+            name: "TourTests",
+            dependencies: ["Tour", "ExecutionContexts", "ExecutionContextsObservation"]),
         .testTarget(
             name: "BugHuntTests",
             dependencies: ["BugHunt", "ExecutionContextsTesting", "Pages"]),
@@ -148,7 +160,8 @@ let package = Package(
         .testTarget(
             name: "PrefetchDemoTests",
             dependencies: [
-                "PrefetchDemo", "ExecutionContextsWork", "ExecutionContextsTesting", "TestSupport",
+                "PrefetchDemo", "ExecutionContextsWork", "ExecutionContextsObservation",
+                "ExecutionContextsTesting", "TestSupport",
             ]),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(

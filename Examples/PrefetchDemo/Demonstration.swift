@@ -15,6 +15,8 @@ func demonstrate(isQuick: Bool) throws -> [String] {
             : "Submissions are counted by an observer of the contexts; at Dispatch they are on Linux only."
     )
 
+    try explain(with: pictures)
+
     var faults = try Comparison.warm(pictures, rounds: isQuick ? 11 : 101).run(counts)
     print(
         """
@@ -34,8 +36,26 @@ func demonstrate(isQuick: Bool) throws -> [String] {
         disk cache, from its file and from decoding. That is 3N. Private contexts add, to the 1 + 2N above,
         N for the pipeline's calls of the loader and N for the loader's results. On a shared context a call
         of a component runs inline, unless an earlier job waits. How often one waits differs from run to
-        run, as does how many results are ready before a component subscribes to them. At most two files at
-        a time are read, decoded and resized, and this takes most of the time.
+        run, as does how many results are ready before a component subscribes to them.
         """)
     return faults
+}
+
+/// Says beforehand why a shared context shortens a prefetch from files so little, and shows it.
+private func explain(with pictures: PictureFolder) throws {
+    // The first one also starts threads, which the others find started.
+    _ = try RecordedPrefetch(.apart, of: pictures)
+    let recorded = try Arrangement.allCases.map { try RecordedPrefetch($0, of: pictures) }
+    print(
+        """
+
+        First of all: for images that are in no cache, expect little of a shared context. They are looked up,
+        read, decoded and resized, two at a time, which takes most of the time and is the same in both
+        arrangements. A shared context saves a part of the rest, the jobs of the contexts, and these run
+        beside the work on images. Two recorded prefetches of \(pictures.paths.count) images:
+
+        """)
+    for prefetch in recorded { print("  " + prefetch.line) }
+    print("\nTheir timelines, for any browser:\n")
+    for prefetch in recorded { print("  " + (try prefetch.writeTimeline())) }
 }

@@ -42,15 +42,9 @@ let views = Chapter(name: "views", title: "A view adds order to any context, and
 }
 
 let limits = Chapter(name: "limits", title: "Limits, barriers and bounds over a shared pool") {
-    let meter = Meter()
-    let limited = GlobalContext().limited(to: 2)
-    for _ in 0..<200 {
-        limited.execute {
-            meter.enter(); meter.leave()
-        }
-    }
-    await withCheckedContinuation { done in limited.executeBarrier { done.resume() } }
-    say("200 jobs, limited to 2: most at a time", "\(meter.most), never above 2")
+    let limited = await LimitedJobs(count: 12, limit: 2) { compute(for: .milliseconds(2)) }
+    say("12 jobs of 2 ms, limited to 2: most at a time", "\(limited.mostAtOnce), never above 2")
+    try write(limited.recorder, "limits", title: "The Tour's limits: two jobs at a time")
 
     let paused = ManualContext()
     let bounded = paused.bounded(to: 2, overflow: .refuse)

@@ -1,6 +1,6 @@
 import ExecutionContexts
 import ExecutionContextsObservation
-import Foundation
+import Pages
 
 let timeline = Chapter(
     name: "timeline", title: "What the contexts did: totals, and a timeline for the browser"
@@ -36,26 +36,21 @@ let timeline = Chapter(
                 + [total.waits.p50, total.waits.p99, total.runs.p50, total.longestHold]
                 .map { "\($0.formattedMilliseconds)".leading(11) }.joined())
     }
-    let file = outputFolder.appendingPathComponent("timeline.html")
-    try FileManager.default.createDirectory(at: outputFolder, withIntermediateDirectories: true)
-    try recorder.writeTimeline(to: file.path, title: "The Tour's last chapter")
-    written.add(file.path)
+    try write(recorder, "timeline", title: "The Tour's last chapter")
 }
 
-/// The files that the tour has written. It prints their paths at its end.
+/// The timelines that the tour has written. It prints their paths at its end.
 let written = Log()
 
-/// In `.build` if the tour runs in the package, else in the temporary folder.
-private var outputFolder: URL {
-    let here = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
-    let build = here.appendingPathComponent(".build")
-    let isPackage = FileManager.default.fileExists(atPath: build.path)
-    return (isPackage ? build : FileManager.default.temporaryDirectory).appendingPathComponent(
-        "tour")
+/// Writes the timeline of a chapter.
+func write(_ recorder: Recorder, _ name: String, title: String) throws {
+    let path = try pagePath("\(name).html", of: "tour")
+    try recorder.writeTimeline(to: path, title: title)
+    written.add("\(title): " + style.bold(path))
 }
 
 /// Keeps the thread busy, so that the timeline shows jobs of some length.
-private func compute(for duration: Duration) {
+func compute(for duration: Duration) {
     let end = ContinuousClock.now + duration
     while ContinuousClock.now < end {}
 }

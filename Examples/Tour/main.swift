@@ -33,6 +33,5 @@ for (index, chapter) in chosen.enumerated() {
 print(
     style.dim(
         "\nThe laws behind all of this: Docs/Guarantees.md. The tests that check them: swift test"))
-for path in written.entries {
-    print("\nThe timeline of the last chapter, for any browser: " + style.bold(path))
-}
+if !written.entries.isEmpty { print("\nTimelines, for any browser:") }
+for line in written.entries { print("  " + line) }

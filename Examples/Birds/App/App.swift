@@ -1,5 +1,7 @@
 import ExecutionContexts
+import ExecutionContextsObservation
 import ExecutionContextsTesting
+import Pages
 
 /// Fetches birds from a server that it starts itself, and shows them and the contexts in use.
 @main
@@ -15,15 +17,21 @@ struct App {
         say("it listens on", server.url)
 
         // One serial context for the session, for decoding, and for time limits and back-off.
-        let background = GlobalContext().serial(named: "birds")
-        let transport = URLSessionTransport(base: server.url, on: background)
+        // The recorder shows its jobs, those of the screen, and each request.
+        let recorder = Recorder()
+        let background = GlobalContext().serial(named: "birds").observed(by: recorder)
+        let transport = RecordedTransport(
+            base: URLSessionTransport(base: server.url, on: background), recorder: recorder)
         let dataSource = BirdDataSource(
             transport: PersistentTransport(base: transport, context: background),
             workingOn: background)
 
         heading("A screen with birds and their pictures")
         let screen = BirdScreen()
-        await withCheckedContinuation { done in screen.load(from: dataSource) { done.resume() } }
+        let main = MainContext().observed(by: recorder)
+        await withCheckedContinuation { done in
+            screen.load(from: dataSource, on: main) { done.resume() }
+        }
         try screen.expectBirds(BirdSite().names)
         for line in try screen.lines() { print("   " + line) }
 
@@ -42,6 +50,9 @@ struct App {
         say(
             "GET /birds.json, with the server stopped",
             try await outcome(of: "/birds.json", transport).get())
+        let path = try pagePath("timeline.html", of: "birds")
+        try recorder.writeTimeline(to: path, title: "Birds: requests, decoding and the screen")
+        say("the timeline of all this, for any browser", path)
     }
 }
 

@@ -5,9 +5,12 @@ import ExecutionContexts
 final class BirdScreen {
     private(set) var birds: Result<[Bird], any Error> = .success([])
 
-    /// Shows the birds of a data source, then calls `done`.
-    func load(from dataSource: BirdDataSource, done: @escaping @MainActor @Sendable () -> Void) {
-        dataSource.getBirds().onComplete(on: .main) { birds in
+    /// Shows the birds of a data source, then calls `done`. The birds arrive on `main`.
+    func load(
+        from dataSource: BirdDataSource, on main: some MainActorContext,
+        done: @escaping @MainActor @Sendable () -> Void
+    ) {
+        dataSource.getBirds().onComplete(on: main) { birds in
             self.birds = birds
             done()
         }

@@ -1,5 +1,6 @@
 import CountDispatch
 import ExecutionContexts
+import ExecutionContextsObservation
 import Synchronization
 
 /// A serial context on a dispatch queue of its own. Its submissions are counted twice: by an
@@ -10,11 +11,13 @@ final class CountedContext: Sendable {
     private let counter = Counter()
     private let number: Int32
 
-    init(_ name: String) {
+    /// A context that `recorder` records as well, by the name alone, if there is a recorder.
+    init(_ name: String, recorder: Recorder? = nil) {
         // A unique label, because Dispatch's count is by label.
         let label = "PrefetchDemo \(name) \(Self.made.add(1, ordering: .relaxed).newValue)"
         number = unsafe count_dispatch_begin(label)
-        context = SerialQueueContext(name: label).observed(by: counter)
+        let counted = SerialQueueContext(name: label).observed(by: counter)
+        context = recorder.map { counted.named(name).observed(by: $0) } ?? counted
     }
 
     // Relaxed: the numbers only need to differ.

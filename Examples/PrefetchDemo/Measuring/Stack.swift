@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import ExecutionContextsObservation
 import ExecutionContextsWork
 import Foundation
 
@@ -25,25 +26,40 @@ final class Stack: Sendable {
 
     init(
         _ arrangement: Arrangement, cacheIn folder: URL,
-        memory: MemoryCache = MemoryCache(limit: 64 << 20),
+        memory: MemoryCache = MemoryCache(limit: 64 << 20), recordedBy recorder: Recorder? = nil,
         reading read: @escaping @Sendable (String) throws -> [UInt8] = bytes(ofFile:)
     ) {
         let names = arrangement == .apart ? ["prefetcher", "pipeline", "loader"] : ["all"]
-        let counted = names.map { CountedContext($0) }
+        let counted = names.map { CountedContext($0, recorder: recorder) }
         let (first, second, third) =
             arrangement == .apart
             ? (counted[0].context, counted[1].context, counted[2].context)
             : (counted[0].context, counted[0].context, counted[0].context)
-        let background = GlobalContext()
-        let work = PrioritizedQueue(on: background, limit: 2, name: "images")
+        let images = GlobalContext().named(Self.imageWork)
+        let files = GlobalContext().serial(named: Self.diskWrites)
+        let work: PrioritizedQueue
+        let writes: any SerialContext
+        if let recorder {
+            work = PrioritizedQueue(
+                on: images.observed(by: recorder), limit: 2, name: Self.imageWork)
+            writes = files.observed(by: recorder)
+        } else {
+            work = PrioritizedQueue(on: images, limit: 2, name: Self.imageWork)
+            writes = files
+        }
         self.counted = counted
         self.memory = memory
-        disk = DiskCache(in: folder, on: background.serial(named: "disk cache"))
+        disk = DiskCache(in: folder, on: writes)
         loader = DataLoader(on: third, readingOn: work, by: read)
         pipeline = ImagePipeline(
             on: second, loader: loader, memory: memory, disk: disk, decodingOn: work)
         prefetcher = ImagePrefetcher(on: first, pipeline: pipeline) { [idle] in idle.signal() }
     }
+
+    /// The name under which images are looked up on disk, read, decoded and resized.
+    static let imageWork = "images"
+    /// The name under which images are written to the disk cache.
+    static let diskWrites = "disk cache"
 
     /// Prefetches the images, waits for the last one, and returns the counts and times.
     func prefetch(_ requests: [ImageRequest]) -> Sample {

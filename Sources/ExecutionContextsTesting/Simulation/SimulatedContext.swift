@@ -23,7 +23,10 @@ struct SimulatedCore: Sendable {
         guard let thread = scheduler.callerOrReport(using: queue.name) else { return }
         scheduler.point(thread)
         scheduler.trace?.add(thread, .submits(queue.name))
-        queue.submit(.init(run: work, isBarrier: isBarrier, caller: nil, edge: .released()))
+        let label = scheduler.trace == nil ? nil : JobSource(of: work).shownLabel
+        queue.submit(
+            .init(
+                run: work, isBarrier: isBarrier, caller: nil, edge: .released(), label: label))
     }
 
     func sync<Value, Failure: Error>(

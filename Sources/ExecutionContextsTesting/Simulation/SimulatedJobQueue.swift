@@ -12,6 +12,8 @@ final class SimulatedJobQueue: @unchecked Sendable {
         let caller: SimulatedThread?
         /// Makes the submitter's earlier writes visible to the job.
         let edge: Edge
+        /// What it is called, if the schedule is told.
+        var label: String?
         /// The step that has submitted it.
         var step: Int?
         /// The thread that runs it itself, when it is its turn.
@@ -138,7 +140,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
             isExclusive = job.isBarrier
             thread.running.append(
                 .init(queue: self, isExclusive: job.isBarrier || width == 1, caller: job.caller))
-            scheduler.trace?.add(thread, .begins(name))
+            scheduler.trace?.add(thread, .begins(name, label: job.label))
             // The system may let a thread wait that has taken a job, so a later one begins first.
             if width > 1 && !job.isBarrier { scheduler.point(thread) }
         }

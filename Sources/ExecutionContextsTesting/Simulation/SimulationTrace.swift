@@ -1,9 +1,13 @@
+internal import ExecutionContexts
+
 /// The events of one schedule, for a reader; kept only to describe a failure.
 final class SimulationTrace {
     enum TraceEvent: Equatable {
         case ended, sleeps, time
         case enters(String), isRefused(String), leaves(String), touches(String), waits(String),
-            begins(String), signals(String), takes(String), givesUp(String)
+            signals(String), takes(String), givesUp(String)
+        /// A job of a context begins, and perhaps has a label.
+        case begins(String, label: String? = nil)
         /// A part of a task: the actor that it has, and addresses of its code.
         case runs(isFirst: Bool, actor: String?, locations: [UInt])
         /// The thread creates a task.
@@ -13,6 +17,10 @@ final class SimulationTrace {
         case reads(String, String?)
         case writes(String, String?, String?)
     }
+
+    // Jobs carry their labels only while something reads them.
+    init() { JobSource.addReader() }
+    deinit { JobSource.removeReader() }
 
     private var rows: [Story.Row] = []
     private var switches = 0
@@ -97,7 +105,8 @@ final class SimulationTrace {
         case .signals(let name): "signals '\(name)'"
         case .takes(let name): "has waited for '\(name)'"
         case .givesUp(let name): "waits no longer for '\(name)'"
-        case .begins(let name): "begins a job of '\(name)'"
+        case .begins(let name, let label):
+            "begins a job of '\(name)'" + (label.map { ": \($0)" } ?? "")
         case .runs(let isFirst, let actor, let locations):
             running(isFirst, actor, CodeLocations.function(at: locations))
         case .creates: "starts a task"
@@ -128,6 +137,8 @@ extension SimulationTrace.TraceEvent {
         case .runs(let isFirst, let actor, _):
             fingerprint.add(isFirst ? 1 : 2)
             add(actor ?? "")
+        // A label says nothing about what happens.
+        case .begins(let name, _): add(SimulationTrace.text(.begins(name)))
         case .reads(let name, let value):
             add(name)
             fingerprint.add(Self.sum(value))

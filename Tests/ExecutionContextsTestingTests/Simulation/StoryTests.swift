@@ -72,6 +72,23 @@ struct StoryTests {
             ], "\(failure)")
     }
 
+    @Test func `A job is told with its label, and the drain of a view with the view's name`() throws
+    {
+        struct Found: Error {}
+        let failure = try #require(
+            search("labels") { sim in
+                let db = sim.serial(named: "db")
+                db.execute {}
+                db.labeled("load").execute {}
+                sim.global.serial(named: "index").execute {}
+                sim.finally("found") { throw Found() }
+            }.failure)
+        let texts = failure.trace.joined(separator: "\n")
+        #expect(texts.contains("begins a job of 'db': load"), "\(failure)")
+        #expect(texts.contains("drain of 'index'"), "\(failure)")
+        #expect(failure.trace.count { $0.contains("load") } == 1, "\(failure)")
+    }
+
     private struct Till: SequentialModel, Hashable {
         enum Operation: Sendable { case deposit(Int) }
         private var sum = 0

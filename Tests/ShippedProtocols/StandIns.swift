@@ -50,6 +50,9 @@ enum BlockingScope {
     static func waiting(then resumption: Resumption, _ body: () -> Void) { body() }
 }
 
+/// A main thread does not spin on a single processor, so that a search has no steps for it.
+enum Processors { static var count: Int { 1 } }
+
 @usableFromInline
 func ec_mode() -> UInt32 { World.current.isPortable ? UInt32(EC_MODE_PORTABLE) : 0 }
 func ec_prepare() {}

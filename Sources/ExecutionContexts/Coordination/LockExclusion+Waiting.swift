@@ -35,9 +35,22 @@ extension LockExclusion {
             case .park(let end):
                 unsafe SimulationHooks.willPark(
                     for: admission.word, admission.exclusiveThread, writeContext.name)
+                if unsafe Threads.own.pointee.is_main { unsafe spin(waiter, until: end) }
                 unsafe waiter.pointee.parker.park(until: end)
             }
         }
+    }
+
+    /// Spins before the main thread parks, where another processor can run the write context.
+    ///
+    /// The writes that the main thread waits for take about as long as one wake-up, that of the
+    /// write context. To park costs a second wake-up, and more processor time than this. Where the
+    /// other processors are busy it is in vain: after each such spin, more waits do without.
+    private func spin(_ waiter: WaiterPointer, until deadline: Int64) {
+        guard Processors.count > 1, unsafe mainSpins.isNext() else { return }
+        let parker = unsafe waiter.pointee.parker
+        let end = unsafe SimulationHooks.now(waiter.pointee.thread) + MainSpins.duration
+        unsafe mainSpins.note(parker.spin(until: min(end, deadline)))
     }
 
     /// Waits for the requested drain; false if the write context drops the jobs it is given.
@@ -79,5 +92,29 @@ extension LockExclusion {
             ec_relax()
         }
         return false
+    }
+}
+
+/// Which waits of the main thread begin with a spin.
+struct MainSpins {
+    /// How long the main thread spins, in nanoseconds.
+    static var duration: Int64 { 30_000 }
+    /// How many waits do without a spin after spins in vain: 2, 4, and so on up to this.
+    private static var mostSkipped: UInt8 { 64 }
+
+    private var skipped: UInt8 = 1
+    private var left: UInt8 = 0
+
+    /// Whether the present wait begins with a spin.
+    mutating func isNext() -> Bool {
+        if left == 0 { return true }
+        left -= 1
+        return false
+    }
+
+    /// Records whether the thread was unparked while it spun.
+    mutating func note(_ wasUnparked: Bool) {
+        skipped = wasUnparked ? 1 : min(2 * skipped, Self.mostSkipped)
+        left = wasUnparked ? 0 : skipped
     }
 }

@@ -16,6 +16,8 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
     let machine: Guarded<ReadWriteStateMachine>
     /// Writes that were taken from the queue and have not run.
     @exclusivity(unchecked) var batch = WorkQueue()
+    /// Which waits of the main thread begin with a spin; only that thread accesses it.
+    @exclusivity(unchecked) var mainSpins = MainSpins()
     /// Whether the main thread runs no writes, and waits for another thread that does.
     private let sparesMain: Bool
 

@@ -107,6 +107,7 @@ extension ExecutionContext {
 
     /// Returns `work` with what it needs of its submitter.
     @usableFromInline
+    @inline(__always)
     func bound(_ work: consuming @escaping Work) -> Work {
         // Not `map`: a closure that passes through a generic function comes back in a thunk, which
         // is allocated.

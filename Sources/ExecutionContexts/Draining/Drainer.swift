@@ -49,7 +49,8 @@ class Drainer: @unchecked Sendable {
     /// Runs `step` with the thread marked as this view's, and again while it needs another drain
     /// (returns false) and the base runs one on the spot.
     final func runDrains(on base: some ExecutionContext, _ step: () -> Bool) {
-        if unsafe DrainContinuation.accept(identity) { return }
+        // A reliable base runs no drain inside a request for it.
+        if !isBaseReliable, unsafe DrainContinuation.accept(identity) { return }
         unsafe Frame.enterJobs(of: identity) {
             while !step(), requestContinuation(on: base) {}
         }

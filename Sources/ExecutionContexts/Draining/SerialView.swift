@@ -19,7 +19,6 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     // Unchecked: the mailbox is guarded. Only the drain owner accesses the batch. The wait queue is
     // accessed under the mailbox's lock. Ownership passes on under that lock or by a waiter's
     // semaphore.
-    let base: Base
     /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
     let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
     let name: String
@@ -30,6 +29,8 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     /// The threads that wait for drain ownership; accessed under the mailbox's lock.
     var waitQueue = DrainWaiters()
     let exclusiveOwner = ExclusiveOwner()
+    // Last: what follows a property of generic size has no constant offset.
+    let base: Base
 
     init(base: Base, name: String) {
         self.base = base
@@ -144,6 +145,7 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     /// (false).
     @inline(__always)
     private func refill(_ mailbox: inout Mailbox, orWake waiter: inout DrainWaiter?) -> Bool {
+        if unsafe mailbox.queue.moveOnlyJob(to: &batch.pointee) { return true }
         unsafe mailbox.queue.reuse(&batch.pointee)
         guard mailbox.queue.isEmpty else {
             unsafe batch.pointee = mailbox.queue.takeAll()

@@ -78,6 +78,14 @@
         return taken
     }
 
+    /// Moves the only job to an empty queue; false unless there is exactly one.
+    @inline(__always)
+    package mutating func moveOnlyJob(to other: inout WorkQueue) -> Bool {
+        guard segmented == 0, let only = single.take() else { return false }
+        other.single = only
+        return true
+    }
+
     /// Takes the memory of a finished batch for the next burst.
     @inline(__always)
     package mutating func reuse(_ finished: inout WorkQueue) {

@@ -52,6 +52,20 @@ internal import Synchronization
         _ = unsafe word.pointee.exchange(Self.empty, ordering: .acquiring)
     }
 
+    /// Spins until the thread is unparked (true), or until `deadline`; for the thread itself, which
+    /// then parks.
+    func spin(until deadline: Int64) -> Bool {
+        if unsafe SimulationHooks.simulation(of: thread) != nil { return false }
+        repeat {
+            for _ in 0..<16 {
+                // Relaxed: `park` takes the token, and acquires.
+                if unsafe word.pointee.load(ordering: .relaxed) == Self.token { return true }
+                ec_relax()
+            }
+        } while unsafe SimulationHooks.now(thread) < deadline
+        return false
+    }
+
     /// Makes the thread's `park` return: the one that it is in, or the next.
     ///
     /// The wake-up goes through the simulation of the calling thread, for which `caller` may be the

@@ -96,7 +96,7 @@ extension LockExclusion {
 }
 
 /// Which waits of the main thread begin with a spin.
-struct MainSpins {
+package struct MainSpins {
     /// How long the main thread spins, in nanoseconds.
     static var duration: Int64 { 30_000 }
     /// How many waits do without a spin after spins in vain: 2, 4, and so on up to this.
@@ -105,15 +105,17 @@ struct MainSpins {
     private var skipped: UInt8 = 1
     private var left: UInt8 = 0
 
+    package init() {}
+
     /// Whether the present wait begins with a spin.
-    mutating func isNext() -> Bool {
+    package mutating func isNext() -> Bool {
         if left == 0 { return true }
         left -= 1
         return false
     }
 
     /// Records whether the thread was unparked while it spun.
-    mutating func note(_ wasUnparked: Bool) {
+    package mutating func note(_ wasUnparked: Bool) {
         skipped = wasUnparked ? 1 : min(2 * skipped, Self.mostSkipped)
         left = wasUnparked ? 0 : skipped
     }

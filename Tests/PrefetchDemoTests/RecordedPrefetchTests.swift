@@ -14,21 +14,25 @@ struct RecordedPrefetchTests {
     ) async throws {
         let pictures = try PictureFolder(count: 12, width: 16, height: 16)
         await watched {
-            let prefetch = try! RecordedPrefetch(arrangement, of: pictures)
-            let jobs = prefetch.recorder.jobs
-            let contexts = Set(jobs.map(\.context)).subtracting([Stack.diskWrites])
-            #expect(
-                contexts
-                    == (arrangement == .apart
-                        ? ["prefetcher", "pipeline", "loader", "images"] : ["all", "images"]))
-            let images = jobs.filter { $0.context == Stack.imageWork }
-            let rest = jobs.filter { contexts.subtracting([Stack.imageWork]).contains($0.context) }
-            #expect(prefetch.ofImages <= images.compactMap(\.ran).reduce(.zero, +))
-            #expect(prefetch.ofContexts <= rest.compactMap(\.ran).reduce(.zero, +))
-            #expect((0...1).contains(prefetch.share))
-            let path = try! prefetch.writeTimeline(of: "prefetch-demo-tests")
-            let page = try! String(contentsOfFile: path, encoding: .utf8)
-            #expect(contexts.allSatisfy { page.contains($0) })
+            do { try check(arrangement, pictures) } catch { Issue.record(error) }
         }
     }
+}
+
+private func check(_ arrangement: Arrangement, _ pictures: PictureFolder) throws {
+    let prefetch = try RecordedPrefetch(arrangement, of: pictures)
+    let jobs = prefetch.recorder.jobs
+    let contexts = Set(jobs.map(\.context)).subtracting([Stack.diskWrites])
+    #expect(
+        contexts
+            == (arrangement == .apart
+                ? ["prefetcher", "pipeline", "loader", "images"] : ["all", "images"]))
+    let images = jobs.filter { $0.context == Stack.imageWork }
+    let rest = jobs.filter { contexts.subtracting([Stack.imageWork]).contains($0.context) }
+    #expect(prefetch.ofImages <= images.compactMap(\.ran).reduce(.zero, +))
+    #expect(prefetch.ofContexts <= rest.compactMap(\.ran).reduce(.zero, +))
+    #expect((0...1).contains(prefetch.share))
+    let path = try prefetch.writeTimeline(of: "prefetch-demo-tests")
+    let page = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(contexts.allSatisfy { page.contains($0) })
 }

@@ -39,7 +39,8 @@ extension Recording {
             let facts = jobs[index].facts
             let from = since(facts.enqueued, index)
             let until = (facts.started ?? facts.ended).map { since($0, index) }
-            guard until != from else { continue }
+            // A report that was made by hand may claim a start before the submission.
+            if let until, until <= from { continue }
             changes.append((from, 1))
             if let until { changes.append((until, -1)) }
         }

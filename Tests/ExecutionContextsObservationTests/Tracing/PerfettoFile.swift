@@ -119,7 +119,10 @@ struct PerfettoFile {
                     flows: last.flows, endingFlows: last.endingFlows))
         case 4:
             if !counters.contains(number) { faults.append("a count on \(track)") }
-            counts.append(Count(track: track, instant: now, value: Int(try event.number(30))))
+            let count = Count(
+                track: track, instant: now, value: Int(truncatingIfNeeded: try event.number(30)))
+            if count.value < 0 { faults.append("\(count.value) jobs wait on \(track)") }
+            counts.append(count)
         case let other: faults.append("an event of the type \(other)")
         }
     }

@@ -74,17 +74,7 @@ struct PerfettoTraceTests {
     }
 
     @Test func `A trace of many threads shows what the JSON shows`() async throws {
-        let recorder = Recorder()
-        let view = ImmediateContext().named("beside").observed(by: recorder)
-        let serial = GlobalContext().serial(named: "queue").observed(by: recorder)
-        await offThePool {
-            onThreads(6) {
-                for _ in 0..<100 {
-                    view.execute { view.execute { serial.execute {} } }
-                }
-            }
-        }
-        try await serial.run {}
+        let recorder = try await recordingOfManyThreads()
         let file = try PerfettoFile(recorder)
         let json = try Trace(recorder)
         #expect(file.faults.isEmpty)
@@ -97,6 +87,33 @@ struct PerfettoTraceTests {
         #expect(threads.flatMap(\.flows).count == json.flows.count / 2)
         #expect(file.counts.map(\.value) == json.of("C").map { $0.arguments["jobs"] as? Int ?? -1 })
         #expect(3 * file.size <= json.size, "\(file.size) \(json.size)")
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func `Reports that were made by hand, with any instants, are shown as in the JSON`(
+        _ seed: UInt64
+    ) throws {
+        var random = SeededRNG(seed: seed)
+        let manual = ManualContext(name: "mixed")
+        let kept = KeptJobs()
+        let source = manual.observed(by: kept)
+        for _ in 0..<Int.random(in: 1...30, using: &random) { source.execute {} }
+        manual.runReady()
+        let recorder = Recorder()
+        for job in kept.jobs {
+            let start = Duration.nanoseconds(Int.random(in: -5...40, using: &random))
+            recorder.started(job, waited: start)
+            if Bool.random(using: &random) { continue }
+            let length = Duration.nanoseconds(Int.random(in: 0...20, using: &random))
+            recorder.finished(job, waited: start, ran: length)
+        }
+        let (file, json) = (try PerfettoFile(recorder), try Trace(recorder))
+        #expect(file.faults.isEmpty)
+        let onThreads = file.slices.filter { $0.track.contains(" thread ") }
+        #expect(
+            onThreads.map { [$0.start, $0.end] }.sorted(by: precedes)
+                == json.complete.map { [$0.ts, $0.end] }.sorted(by: precedes))
+        #expect(file.slices.count == json.complete.count + json.of("b").count)
     }
 
     @Test(arguments: ["", "plain", "\"quoted\" \\ \n\t\u{0}\u{1F}", "日本 🐦 \u{2028}"])

@@ -1,5 +1,8 @@
+import ExecutionContexts
 import ExecutionContextsObservation
+import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The trace as a parser of the format reads it, and what the format demands of it.
@@ -137,4 +140,20 @@ struct Trace {
             $0.arguments.isEmpty || $0.arguments.values.contains { ($0 as? Int ?? -1) < 0 }
         }.map { "the counter \($0.name) has no number" }
     }
+}
+
+/// Six threads with 100 jobs each: in each lies another one, which submits a third to a queue.
+func recordingOfManyThreads() async throws -> Recorder {
+    let recorder = Recorder()
+    let view = ImmediateContext().named("beside").observed(by: recorder)
+    let serial = GlobalContext().serial(named: "queue").observed(by: recorder)
+    await offThePool {
+        onThreads(6) {
+            for _ in 0..<100 {
+                view.execute { view.execute { serial.execute {} } }
+            }
+        }
+    }
+    try await serial.run {}
+    return recorder
 }

@@ -123,17 +123,7 @@ struct TraceTests {
     }
 
     @Test func `A trace of many threads is valid, and each thread has its own jobs`() async throws {
-        let recorder = Recorder()
-        let view = ImmediateContext().named("beside").observed(by: recorder)
-        let serial = GlobalContext().serial(named: "queue").observed(by: recorder)
-        await offThePool {
-            onThreads(6) {
-                for _ in 0..<100 {
-                    view.execute { view.execute { serial.execute {} } }
-                }
-            }
-        }
-        try await serial.run {}
+        let recorder = try await recordingOfManyThreads()
         let trace = try Trace(recorder)
         #expect(trace.complete.filter { $0.name.hasPrefix("beside") }.count == 1200)
         #expect(trace.faults.isEmpty)
@@ -192,7 +182,7 @@ struct TraceTests {
 }
 
 /// Keeps the jobs that are reported, for reports by hand.
-private final class KeptJobs: ContextObserver {
+final class KeptJobs: ContextObserver {
     private let kept = Box<[ObservedWork]>([])
     var jobs: [ObservedWork] { kept.value }
     func enqueued(_ job: ObservedWork) { kept.withValue { $0.append(job) } }

@@ -146,6 +146,7 @@ enum CoordinatorBenchmarks {
 
 /// A call that the optimizer does not inline.
 @inline(never) func touch() {}
+@inline(never) func touch(_ value: Int) {}
 
 /// The system's read-write lock.
 @safe private final class ReadWriteLock: @unchecked Sendable {

@@ -24,6 +24,8 @@ final class Results: @unchecked Sendable {
         lines.append(ResultLine(suite: suite, name: name, bar: bar, figure: figure))
     }
 
+    func add(_ lines: [ResultLine]) { self.lines += lines }
+
     func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

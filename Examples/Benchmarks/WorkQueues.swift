@@ -72,7 +72,8 @@ enum WorkQueueBenchmarks {
             }, theirs: theirs)
         let pool = PrioritizedQueue(on: .pool, limit: limit)
         bench.compare(
-            "the same, on the pool; OperationQueue", operations: count, bar: "<= 900 ns",
+            "the same, limit \(limit), on the pool; OperationQueue", operations: count,
+            bar: "<= 900 ns",
             ours: {
                 sharedTally.expect(count)
                 for _ in 0..<count { pool.submit { sharedTally.hit() } }

@@ -13,38 +13,52 @@ let only = value(of: "--only")
 let file = value(of: "--json")
 let folder = value(of: "--report")
 let arguments = Set(words)
-let known: Set<String> = ["--quick", "--help"]
+let known: Set<String> = ["--quick", "--again", "--help", SuiteProcesses.childFlag]
 guard arguments.isSubset(of: known.union(Suite.names)), !arguments.contains("--help") else {
-    print("usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [--report DIR] [SUITE ...]")
+    print(
+        "usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [--report DIR [--again]] [SUITE ...]"
+    )
     print("The suites are \(Suite.names.joined(separator: ", ")).")
     print("Without a suite, all run; with a text, the rows whose names contain it.")
     print(
-        "--json writes the results as JSON. --report replaces the tables of Performance.md and draws charts."
+        "--json writes the results as JSON. --report replaces the tables of Performance.md and draws charts,"
     )
+    print("and replaces the kept runs of this kind of machine; with --again it keeps them, too.")
     print("Every row compares two alternatives in one process, which alternate round by round.")
     exit(arguments.contains("--help") ? 0 : 2)
 }
 
 let bench = Bench(isQuick: arguments.contains("--quick"), only: only)
-let chosen = Suite.allCases.filter { arguments.contains($0.rawValue) }
+let named = Suite.allCases.filter { arguments.contains($0.rawValue) }
+let chosen = named.isEmpty ? Suite.allCases : named
+let runsHere = chosen.count == 1 || !canRunItself
 
-if chosen.isEmpty || chosen.contains(.coordinator) { MainThreadTimes.measure(bench) }
+if arguments.contains(SuiteProcesses.childFlag) { SuiteProcesses.endWithParent() }
+
+if runsHere && chosen.contains(.coordinator) { MainThreadTimes.measure(bench) }
 
 // The benchmarks run on a second thread, as hot code usually does. In a program with one thread the
 // C library has cheaper locks. The main thread does not run the writes that it waits for (law 20).
 Thread.detachNewThread {
-    for suite in chosen.isEmpty ? Suite.allCases : chosen {
-        bench.heading(suite.title)
-        suite.run(bench)
-    }
     do {
+        if runsHere {
+            for suite in chosen {
+                bench.heading(suite.title)
+                suite.run(bench)
+            }
+        } else {
+            Results.shared.add(
+                try SuiteProcesses.run(chosen, isQuick: bench.isQuick, only: bench.only))
+        }
         if let file { try Results.shared.write(to: file) }
         if let folder {
             let machine = Machine.here(rounds: bench.rounds, isQuick: bench.isQuick, only: only)
-            try Report(machine: machine, lines: Results.shared.lines).write(to: folder)
+            var report = Report(machine: machine, lines: Results.shared.lines)
+            report.isAnother = arguments.contains("--again")
+            try report.write(to: folder)
         }
     } catch {
-        print("The results could not be written: \(error)")
+        print("The benchmarks failed: \(error)")
         exit(1)
     }
     exit(0)

@@ -12,7 +12,8 @@ let endings: [(name: String, body: @Sendable () -> Never)] = [
     ("chain", chainIsCancelled), ("combinators", combinatorsAreCancelled),
     ("token", tokenIsInvalidated),
     ("followed", followedIsCancelled), ("retry", retryIsDue), ("described", describedAndAwaited),
-    ("context", contextIsDropped), ("dispatch main", servesMain),
+    ("context", contextIsDropped), ("dispatch main", servesMain), ("write", endsInsideWrite),
+    ("read", endsInsideRead),
 ]
 
 @inline(never)
@@ -132,4 +133,25 @@ private func servesMain() -> Never {
         MainContext().schedule(after: .milliseconds(1)) { exit(0) }
     }
     dispatchMain()
+}
+
+/// A resource's value is on the heap, and nothing after the access refers to the resource.
+@inline(never)
+private func endsInsideWrite() -> Never {
+    let names = LockedResource((0..<8).map(String.init), lockedBy: .section)
+    return names.mutate { names in
+        // Where the value would be if it had been freed.
+        let others = (0..<64).map { LockedResource(["other \($0)"], lockedBy: .section) }
+        names.append("8")
+        exit(names.count == 9 && others.count == 64 ? 0 : 1)
+    }
+}
+
+@inline(never)
+private func endsInsideRead() -> Never {
+    let names = LockedResource((0..<8).map(String.init), lockedBy: .coordinator)
+    return names.read { names in
+        let others = (0..<64).map { LockedResource(["other \($0)"], lockedBy: .coordinator) }
+        exit(names.count == 8 && others.count == 64 ? 0 : 1)
+    }
 }

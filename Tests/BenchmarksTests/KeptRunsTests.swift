@@ -52,21 +52,43 @@ struct KeptRunsTests {
             [suite("a", [compared("x", 1), compared("gone", 1)]), suite("b", [compared("x", 7)])],
             of: "one")
         runs.keep([suite("a", [compared("x", 2)])], of: "one")
-        #expect(runs.range(of: "x", in: "a") == .init(least: 2, greatest: 2, count: 1))
-        #expect(runs.range(of: "gone", in: "a") == nil)
-        #expect(runs.range(of: "x", in: "b")?.count == 1)
+        #expect(runs.measured(compared("x", 1), in: "a").machines == [[2]])
+        #expect(runs.measured(compared("gone", 1), in: "a").count == 0)
+        #expect(runs.measured(compared("x", 1), in: "b").machines == [[7]])
     }
 
-    @Test func `The range of a row is over the machines that have it, and no other suite`() {
+    @Test func `Of the runs that are kept beside each other the last five stay, in their order`() {
+        var runs = KeptRuns()
+        for ratio in 1...7 {
+            let lines = [suite("b", [compared("x", Double(ratio))]), suite("a", [])]
+            runs.keep(lines, of: "one", beside: true)
+        }
+        let measured = runs.measured(compared("x", 1), in: "b")
+        #expect(measured.machines == [[3, 4, 5, 6, 7]])
+        #expect(measured.text == "3.00 to 7.00, median 5.00, 5 runs")
+        #expect(
+            runs.runs[0].suites.map(\.name) == Array(repeating: "a", count: 5)
+                + "bbbbb".map(String.init))
+    }
+
+    @Test func `The numbers of a row are of the machines that have it, and of no other suite`() {
         var runs = KeptRuns()
         for (kind, ratio) in [("one", 3.0), ("two", 1.5), ("three", 2)] {
             runs.keep(
                 [suite("a", [compared("x", ratio), figure("\(Int(ratio * 100)) B")])], of: kind)
         }
         runs.keep([suite("b", [compared("x", 100)])], of: "four")
-        #expect(runs.range(of: "x", in: "a") == .init(least: 1.5, greatest: 3, count: 3))
-        #expect(runs.range(of: "bytes", in: "a") == .init(least: 150, greatest: 300, count: 3))
-        #expect(runs.range(of: "y", in: "a") == nil)
+        // In the order of the kinds' names.
+        #expect(runs.measured(compared("x", 1), in: "a").medians == [3, 2, 1.5])
+        #expect(runs.measured(figure(""), in: "a").medians == [300, 200, 150])
+        #expect(runs.measured(compared("y", 1), in: "a").text == nil)
+    }
+
+    @Test(arguments: [("<= 1 us", 0.01), (">= 2", 6), ("", 6)])
+    func `A bar that is a time is compared with our times`(bar: String, number: Double) {
+        var runs = KeptRuns()
+        runs.keep([suite("a", [compared("x", 6)])], of: "one")
+        #expect(runs.measured(compared("x", 1, bar: bar), in: "a").machines == [[number]])
     }
 
     @Test(arguments: [

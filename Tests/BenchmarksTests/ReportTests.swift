@@ -105,27 +105,38 @@ struct ReportTests {
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        func table(_ ratio: Double, _ change: (inout Machine) -> Void = { _ in }) throws -> String {
+        func table(
+            _ ratio: Double, beside: Bool = false, _ change: (inout Machine) -> Void = { _ in }
+        ) throws -> String {
             var machine = machine
             change(&machine)
-            try Report(machine: machine, lines: [compared("a view", ratio)])
-                .write(to: folder.path())
+            let lines = [compared("a view", ratio, bar: ">= 5")]
+            try Report(machine: machine, lines: lines, isAnother: beside).write(to: folder.path())
             return try String(
                 contentsOf: folder.appending(path: "Performance.md"), encoding: .utf8)
         }
         #expect(try !table(6).contains("machines"))
-        #expect(try table(4) { $0.cores = 8 }.contains("| 4.00 to 6.00, 2 machines |"))
+        #expect(
+            try table(4) { $0.cores = 8 }.contains(
+                "| 4.00 to 6.00, medians 6.00 and 4.00, 2 machines | **>= 5, not reached** |"))
         // Another date and toolchain are still the same kind of machine.
         let again = try table(5) { ($0.date, $0.swift) = ("2026-02-03", "6.4") }
-        #expect(again.contains("| 5.00 | 2.50 to 10.0 | 4.00 to 5.00, 2 machines |  |"))
+        #expect(again.contains("| 5.00 | 2.50 to 10.0 | 4.00 to 5.00, medians 5.00 and 4.00, "))
         // A quick run is not kept.
         #expect(
             try table(9) { ($0.isQuick, $0.cores) = (true, 16) }.contains(
-                "4.00 to 5.00, 2 machines"))
+                "4.00 to 5.00, medians 5.00 and 4.00, "))
         let kept = try KeptRuns(
             parsing: String(contentsOf: folder.appending(path: "runs.tsv"), encoding: .utf8))
         #expect(kept.runs.map(\.kind) == ["P 1, 2 cores, Linux", "P 1, 8 cores, Linux"])
         #expect(kept.runs[0].suites.map(\.toolchain) == ["6.4"])
+        // The median of a machine's runs counts, not the last run, and it counts on each machine.
+        _ = try table(7, beside: true) { $0.cores = 8 }
+        let third = try table(1, beside: true)
+        #expect(third.contains("| 1.00 | 0.5 to 2.00 | 1.00 to 7.00, medians 3.00 and 5.50, "))
+        #expect(third.contains("**>= 5, not reached**"))
+        #expect(try table(6, beside: true).contains("medians 5.00 and 5.50, "))
+        #expect(try table(6, beside: true).contains("| >= 5, reached |"))
     }
 
     @Test func `The page of the project has a pair of markers for every suite`() throws {

@@ -3,6 +3,12 @@ import Foundation
 #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
 /// The output of a program: nil on this platform, where a program cannot run others.
 func output(of command: [String]) -> String? { nil }
+
+/// Whether this program can run itself again: not on this platform.
+let canRunItself = false
+
+/// Runs this program with other arguments; nil, since it cannot.
+func runItself(_ arguments: [String]) -> Int32? { nil }
 #else
 /// The output of a program on the path, or nil if the program cannot be run.
 func output(of command: [String]) -> String? {
@@ -16,5 +22,23 @@ func output(of command: [String]) -> String? {
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     return text
+}
+
+/// Whether this program can run itself again.
+let canRunItself = Bundle.main.executableURL != nil
+
+/// Runs this program with other arguments, to its end, and returns its status; nil if it cannot be
+/// started, or if a signal ends it.
+///
+/// Its output is this process's. Its input ends when this process does, by which it knows to end.
+func runItself(_ arguments: [String]) -> Int32? {
+    let (process, input) = (Process(), Pipe())
+    process.executableURL = Bundle.main.executableURL
+    process.arguments = arguments
+    process.standardInput = input
+    guard (try? process.run()) != nil else { return nil }
+    process.waitUntilExit()
+    withExtendedLifetime(input) {}
+    return process.terminationReason == .exit ? process.terminationStatus : nil
 }
 #endif

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The runs of several machines, one for each kind of machine, as they stand beside the page.
+/// The runs of several kinds of machines, up to five of each suite, as they stand beside the page.
 ///
 /// A text of lines whose fields are separated by tabs, so that a review shows what has changed:
 ///
 /// | first field | further fields |
 /// | --- | --- |
 /// | `machine` | the kind of machine: processor, cores, system |
-/// | `suite` | the suite's name, the date and the toolchain of its run |
+/// | `suite` | the suite's name, the date and the toolchain of one of its runs |
 /// | `row` | the row's name, ours and theirs in nanoseconds, and the ratio |
 /// | `figure` | the row's name and what was measured |
 struct KeptRuns: Equatable {
@@ -84,31 +84,61 @@ struct KeptRuns: Equatable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Replaces what a machine of this kind measured in these suites; its other suites stay.
-    mutating func keep(_ suites: [Suite], of kind: String) {
+    /// How many runs of one suite are kept of one kind of machine.
+    static let most = 5
+
+    /// Replaces what a machine of this kind measured in these suites, or adds another run.
+    ///
+    /// With a run above the limit the oldest one goes. The machine's other suites stay.
+    mutating func keep(_ suites: [Suite], of kind: String, beside others: Bool = false) {
         let kind = kind.asField
         if !runs.contains(where: { $0.kind == kind }) { runs.append(Run(kind: kind)) }
         runs.sort { $0.kind < $1.kind }
         guard let run = runs.firstIndex(where: { $0.kind == kind }) else { return }
         for suite in suites {
+            let before = runs[run].suites.filter { $0.name == suite.name }
             runs[run].suites.removeAll { $0.name == suite.name }
+            if others { runs[run].suites += before.suffix(Self.most - 1) }
             runs[run].suites.append(suite)
         }
-        runs[run].suites.sort { $0.name < $1.name }
+        // Runs of one suite stay in their order.
+        let order = runs[run].suites.enumerated().sorted {
+            ($0.element.name, $0.offset) < ($1.element.name, $1.offset)
+        }
+        runs[run].suites = order.map(\.element)
     }
 
-    /// What the kept runs have for one row: ratios, or the numbers that its figures begin with.
-    struct Range: Equatable {
-        var least, greatest: Double
-        /// How many runs have the row.
-        var count: Int
+    /// What the kept runs have for one row: of each kind of machine the numbers of its runs.
+    ///
+    /// They are our time in the unit of the bar, if the bar has one, or the ratios, or what the
+    /// figures begin with.
+    func measured(_ line: ResultLine, in suite: String) -> Measured {
+        let unit = Bar(line.bar)?.unit
+        let machines = runs.map { run in
+            run.suites.filter { $0.name == suite }.flatMap(\.rows)
+                .filter { $0.name == line.name.asField }.compactMap { $0.number(in: unit) }
+        }
+        return Measured(machines: machines.filter { !$0.isEmpty })
     }
 
-    func range(of row: String, in suite: String) -> Range? {
-        let rows = runs.flatMap(\.suites).filter { $0.name == suite }.flatMap(\.rows)
-        let numbers = rows.filter { $0.name == row.asField }.compactMap(\.number)
-        guard let least = numbers.min(), let greatest = numbers.max() else { return nil }
-        return Range(least: least, greatest: greatest, count: numbers.count)
+    struct Measured: Equatable {
+        /// The numbers of each kind of machine that has the row.
+        var machines: [[Double]] = []
+
+        var count: Int { machines.map(\.count).reduce(0, +) }
+        var medians: [Double] { machines.map(\.median) }
+
+        /// The numbers as the reader of a table sees them; nil for less than two runs.
+        var text: String? {
+            let all = machines.flatMap { $0 }
+            guard all.count > 1, let least = all.min(), let greatest = all.max() else { return nil }
+            let range = "\(least.asRatio) to \(greatest.asRatio)"
+            if machines.count == 1 {
+                return "\(range), median \(all.median.asRatio), \(all.count) runs"
+            }
+            let medians = medians.map(\.asRatio).joined(separator: " and ")
+            return "\(range), medians \(medians), \(machines.count) machines"
+        }
     }
 }
 
@@ -130,8 +160,12 @@ extension KeptRuns.Row {
         return "row\t\(name)\t\(ours)\t\(theirs)\t\(numbers.ratio.asRatio)"
     }
 
-    /// The ratio of a comparison, or the number that a figure begins with.
-    fileprivate var number: Double? { numbers?.ratio ?? figure.flatMap { Bar.number(in: $0) } }
+    /// Our time in a unit of so many nanoseconds; without a unit the ratio; or the number that a
+    /// figure begins with.
+    fileprivate func number(in unit: Double?) -> Double? {
+        guard let numbers else { return figure.flatMap { Bar.number(in: $0) } }
+        return unit.map { numbers.ours / $0 } ?? numbers.ratio
+    }
 }
 
 extension String {

@@ -4,14 +4,15 @@ import Foundation
 struct Report {
     let machine: Machine
     let lines: [ResultLine]
+    /// Whether the run is kept beside earlier ones of its kind of machine, or replaces them.
+    var isAnother = false
     var kept = KeptRuns()
 
     /// The text between the markers of a suite, or nil if none of its rows was measured.
     func block(of suite: Suite) -> Markers.Block? {
         let lines = lines(of: suite)
         guard !lines.isEmpty else { return nil }
-        let table = Table.markdown(lines) { kept.range(of: $0.name, in: suite.rawValue) }
-        var parts = [table, "*\(Table.escaped(machine.line))*"]
+        var parts = [Table.markdown(lines), "*\(Table.escaped(machine.line))*"]
         if chart(of: suite) != nil {
             parts.append("![\(Table.escaped(suite.title))](charts/\(suite.rawValue).svg)")
         }
@@ -39,7 +40,7 @@ struct Report {
         // The page and the kept runs are checked first: if one is broken, no file is written.
         let after = try Markers.filled(before, with: Suite.allCases.compactMap(report.block))
         for suite in Suite.allCases {
-            guard let svg = chart(of: suite) else { continue }
+            guard let svg = report.chart(of: suite) else { continue }
             try Data(svg.utf8).write(
                 to: charts.appending(path: "\(suite.rawValue).svg"), options: .atomic)
         }
@@ -49,14 +50,15 @@ struct Report {
         }
     }
 
-    /// The report beside the runs in the file, with this run in the place of its own kind's.
+    /// The report beside the runs in the file, with this run beside or in the place of its kind's.
     private func keeping(in file: URL) throws -> Report {
         var report = self
         if FileManager.default.fileExists(atPath: file.path()) {
             report.kept = try KeptRuns(parsing: String(contentsOf: file, encoding: .utf8))
         }
         if machine.isComplete {
-            report.kept.keep(Suite.allCases.compactMap(keptSuite), of: machine.kind)
+            report.kept.keep(
+                Suite.allCases.compactMap(keptSuite), of: machine.kind, beside: isAnother)
         }
         return report
     }
@@ -69,5 +71,11 @@ struct Report {
             rows: rows)
     }
 
-    private func lines(of suite: Suite) -> [ResultLine] { lines.filter { $0.suite == suite.title } }
+    private func lines(of suite: Suite) -> [ResultLine] {
+        lines.filter { $0.suite == suite.title }.map { line in
+            var line = line
+            line.kept = kept.measured(line, in: suite.rawValue)
+            return line
+        }
+    }
 }

@@ -1,5 +1,5 @@
 /// One row of the results: a comparison of two alternatives, or a figure.
-struct ResultLine: Encodable, Equatable {
+struct ResultLine: Codable, Equatable {
     /// The title of the suite.
     var suite: String
     var name: String
@@ -12,9 +12,21 @@ struct ResultLine: Encodable, Equatable {
     var lowestRatio: Double?
     var highestRatio: Double?
 
+    /// What the kept runs have for the row; not a part of its JSON.
+    var kept = KeptRuns.Measured()
+
+    private enum CodingKeys: String, CodingKey {
+        case suite, name, bar, figure, oursNanoseconds, theirsNanoseconds
+        case ratio, lowestRatio, highestRatio
+    }
+
     /// Whether the row reaches its bar, or nil if it has none or `Bar` cannot parse it.
+    ///
+    /// The medians of the kept runs must reach it, on each kind of machine; without kept runs, this
+    /// run.
     var isReached: Bool? {
         guard let bar = Bar(bar) else { return nil }
+        if kept.count > 0 { return kept.medians.allSatisfy(bar.isReached) }
         if let unit = bar.unit, let oursNanoseconds {
             return bar.isReached(by: oursNanoseconds / unit)
         }

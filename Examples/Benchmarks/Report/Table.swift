@@ -4,20 +4,13 @@ import Foundation
 enum Table {
     /// Returns the rows in their order: the comparisons first, then the figures.
     ///
-    /// `range` is what several machines have measured. Where it has more than one for a row, the
-    /// tables have a column for it. The result is empty if there are no rows.
-    static func markdown(
-        _ lines: [ResultLine], range: (ResultLine) -> KeptRuns.Range? = { _ in nil }
-    ) -> String {
-        func machines(_ line: ResultLine) -> String? {
-            guard let range = range(line), range.count > 1 else { return nil }
-            let (least, greatest) = (range.least.asRatio, range.greatest.asRatio)
-            return "\(least) to \(greatest), \(range.count) machines"
-        }
-        let hasMachines = lines.contains { machines($0) != nil }
+    /// Where a row has several kept runs, the tables have a column for them. The result is empty if
+    /// there are no rows.
+    static func markdown(_ lines: [ResultLine]) -> String {
+        let hasRuns = lines.contains { $0.kept.text != nil }
         /// Puts the column before the last one.
         func row(_ cells: [String], _ cell: String) -> [String] {
-            hasMachines ? cells.dropLast() + [cell] + cells.suffix(1) : cells
+            hasRuns ? cells.dropLast() + [cell] + cells.suffix(1) : cells
         }
         let compared = lines.filter { $0.ratio != nil }
         let figures = lines.filter { $0.ratio == nil }
@@ -25,15 +18,15 @@ enum Table {
         if !compared.isEmpty {
             tables.append(
                 table(
-                    row(["", "ours ns", "theirs ns", "ratio", "rounds", "bar"], "machines"),
-                    compared.map { row(comparison($0), machines($0) ?? "") }))
+                    row(["", "ours ns", "theirs ns", "ratio", "rounds", "bar"], "kept runs"),
+                    compared.map { row(comparison($0), $0.kept.text ?? "") }))
         }
         if !figures.isEmpty {
             tables.append(
                 table(
-                    row(["", "measured", "bar"], "machines"),
+                    row(["", "measured", "bar"], "kept runs"),
                     figures.map {
-                        row([$0.name, figure($0.figure ?? ""), bar($0)], machines($0) ?? "")
+                        row([$0.name, figure($0.figure ?? ""), bar($0)], $0.kept.text ?? "")
                     }))
         }
         return tables.joined(separator: "\n\n")

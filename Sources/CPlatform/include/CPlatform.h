@@ -131,6 +131,12 @@ static inline void ec_set_blocking_scope(const void *_Nullable scope) { ec_block
 /// The caller guarantees that the object's memory is still allocated.
 void *_Nullable ec_try_retain(void *_Nonnull object);
 
+/// The address of the current task; null outside of tasks.
+const void *_Nullable ec_task_current(void);
+
+/// Whether a task, which the caller keeps from ending, is cancelled; false for null.
+bool ec_task_is_cancelled(const void *_Nullable task);
+
 /// The raw value of the priority of the current task; 0 outside of tasks.
 uint8_t ec_task_priority(void);
 

@@ -12,18 +12,24 @@ extension ExecutionContext {
     /// counted nor skipped. `runTask` and `submitTask` ask the view whether the task may start. A
     /// job that the context drops would hang its task. It runs on the system's global executor
     /// instead, or in its order in the innermost serial view.
-    public var taskExecutor: any TaskExecutor { ContextTaskExecutor(context: self) }
+    public var taskExecutor: any TaskExecutor { taskExecutor(mayRefuse: mayRefuse) }
+
+    /// The same, for a caller that knows whether this context may refuse: a cast costs as much as a
+    /// job.
+    @usableFromInline
+    func taskExecutor(mayRefuse: Bool) -> any TaskExecutor {
+        ContextTaskExecutor(context: self, mayRefuse: mayRefuse)
+    }
 }
 
 /// Runs the jobs of tasks on a context.
 final class ContextTaskExecutor<Context: ExecutionContext>: TaskExecutor {
     private let context: Context
-    /// Computed once: a cast costs as much as a job.
     private let mayRefuse: Bool
 
-    init(context: Context) {
+    init(context: Context, mayRefuse: Bool) {
         self.context = context
-        mayRefuse = context is any RefusingContext
+        self.mayRefuse = mayRefuse
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

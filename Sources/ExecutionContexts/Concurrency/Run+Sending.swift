@@ -11,6 +11,7 @@ extension ExecutionContext {
     ///
     /// The compiler checks that nothing else refers to the value, so no lock is needed. All else is
     /// as with a `Sendable` value.
+    @inlinable
     @_disfavoredOverload
     public nonisolated(nonsending) func run<Value>(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -22,6 +23,7 @@ extension ExecutionContext {
 
     /// Runs an async `body` on this context and returns the value that it made, which need not be
     /// `Sendable`.
+    @inlinable
     public nonisolated(nonsending) func runTask<Value>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> sending Value
@@ -46,9 +48,11 @@ extension MainActorContext {
 }
 
 /// A value on its way to the caller.
-private struct Sent<Value>: @unchecked Sendable {
+@frozen @usableFromInline
+struct Sent<Value>: @unchecked Sendable {
     // Unchecked: the body sends the value to this, and only the caller takes it out.
-    let value: Value
+    @usableFromInline let value: Value
 
+    @inlinable
     init(_ value: sending Value) { self.value = value }
 }

@@ -9,20 +9,23 @@ extension ExecutionContext {
     /// ```swift
     /// let rows = try await database.run { try store.fetch(query) }
     /// ```
+    @inlinable
     @_disfavoredOverload
     public nonisolated(nonsending) func run<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let submission = Submission(at: CodeLocation(fileID, line))
-        let body = SubmittedBody(Deadline.admitting(body, by: name, from: "\(fileID):\(line)"))
-        // Only a task can be escalated; a closure in the queue of a context stays where it is.
-        guard let escalating = self as? any EscalatingContext else {
-            return try await submission.run(body, on: self)
+        // Unsafe only if two threads access it at a time. The one that decides how the job ends
+        // does, and then the task, which that end resumes. Where the end is an error, the task
+        // does not look.
+        nonisolated(unsafe) var state = AwaitedBody.waiting(
+            Deadline.mayExist ? admitting(body, fileID, line) : body)
+        let submission = AwaitedSubmission(fileID, line) { runs in
+            guard let body = unsafe state.take(), runs else { return }
+            unsafe state = .ended(outcome(of: body))
         }
-        return try await withEscalationHandler({ escalating.raise(to: $0) }) {
-            try await submission.run(body, on: self)
-        }
+        if try !submission.submit(to: self) { try await submission.wait() }
+        return try unsafe state.outcome.unsafelyUnwrapped.get()
     }
 
     /// Runs an async `body` on this context and returns its value, or throws its error.
@@ -34,14 +37,15 @@ extension ExecutionContext {
     ///
     /// A context that may refuse jobs is asked once, before the body starts. If it refuses, a
     /// `Refusal` is thrown and the body never runs (law 1).
+    @inlinable
     public nonisolated(nonsending) func runTask<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await admitTask(fileID, line)
-        return try await withTaskExecutorPreference(taskExecutor) {
-            try Task.checkCancellation()
-            try Deadline.ofCaller?.admit(by: name, from: "\(fileID):\(line)")
+        let mayRefuse = mayRefuse
+        if mayRefuse { try await run(fileID: fileID, line: line) {} }
+        return try await withTaskExecutorPreference(taskExecutor(mayRefuse: mayRefuse)) {
+            try checkMayRun(fileID, line)
             return try await body()
         }
     }
@@ -73,26 +77,6 @@ extension ExecutionContext {
     }
 }
 
-extension Submission {
-    /// Submits the job to a context, and waits for its answer or for the task to be cancelled.
-    fileprivate nonisolated(nonsending) func run<Value: Sendable>(
-        _ body: SubmittedBody<Value>, on context: some ExecutionContext
-    ) async throws -> Value {
-        try await withCancellationHandler {
-            // Unsafe only if resumed twice or never; a submission answers exactly once.
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                send(to: context) {
-                    unsafe continuation.resume(with: body.run())
-                } fail: {
-                    unsafe continuation.resume(throwing: $0)
-                }
-            }
-        } onCancel: {
-            SimulationHooks.undivided { cancel() }
-        }
-    }
-}
-
 extension ExecutionContext {
     /// Starts a task that runs an async `body` on this context, and returns a future of its value,
     /// or its error.
@@ -106,21 +90,26 @@ extension ExecutionContext {
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Async<Value> {
         let body = Deadline.admitting(body, by: name, from: "\(fileID):\(line)")
-        guard self is any RefusingContext else {
-            return Async(executor: taskExecutor, fileID: fileID, line: line, body)
+        guard mayRefuse else {
+            return Async(
+                executor: taskExecutor(mayRefuse: false), fileID: fileID, line: line, body)
         }
         return Async(executor: taskExecutor, fileID: fileID, line: line) {
-            try await self.admitTask(fileID, line)
+            try await self.run(fileID: fileID, line: line) {}
             return try await body()
         }
     }
 
-    /// Throws if this context refuses a job, where it may; a job of the task itself it cannot
-    /// refuse.
-    private nonisolated(nonsending) func admitTask(_ fileID: StaticString, _ line: UInt)
-        async throws
-    {
-        if self is any RefusingContext { try await run(fileID: fileID, line: line) {} }
+    /// Whether this context may refuse a job. A job of a task it cannot refuse, so it is asked with
+    /// an empty one.
+    @usableFromInline
+    var mayRefuse: Bool { self is any RefusingContext }
+
+    /// Throws if the calling task is cancelled, or if its deadline has passed.
+    @usableFromInline
+    func checkMayRun(_ fileID: StaticString, _ line: UInt) throws {
+        try Task.checkCancellation()
+        try Deadline.ofCaller?.admit(by: name, from: "\(fileID):\(line)")
     }
 }
 

@@ -63,6 +63,8 @@ public import Dispatch
     private var globalQueue: GlobalQueue { unsafe reference.takeUnretainedValue() }
 }
 
+extension GlobalContext: SystemTimed {}
+
 extension ExecutionContext where Self == GlobalContext {
     /// The system's shared threads.
     public static var global: GlobalContext { GlobalContext() }

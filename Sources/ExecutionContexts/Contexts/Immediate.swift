@@ -26,6 +26,8 @@ public struct ImmediateContext: SynchronousContext {
     public var runsAnywhere: Bool { true }
 }
 
+extension ImmediateContext: SystemTimed {}
+
 extension ExecutionContext where Self == ImmediateContext {
     /// Runs work on the caller, before `execute` returns (law 5).
     @inlinable

@@ -1,8 +1,17 @@
 /// A context whose jobs run inside a section.
+@usableFromInline
 struct Exclusive<Base: ExecutionContext>: SourcePassing, ForecastingContext {
+    @usableFromInline
     let base: Base
     let section: CriticalSection
 
+    @usableFromInline
+    init(base: Base, section: CriticalSection) {
+        self.base = base
+        self.section = section
+    }
+
+    @usableFromInline
     func decorate(_ work: @escaping Work) -> Work {
         let work = MovedWork(work)
         return { [section] in section.execute(work.run) }
@@ -29,6 +38,7 @@ extension Exclusive: RefusingContext where Base: RefusingContext {}
 // Not a `SynchronousBarrierContext`: a hold may end on another thread, and a section belongs to
 // one.
 extension Exclusive: SynchronousContext where Base: SynchronousContext {
+    @usableFromInline
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -42,6 +52,7 @@ extension ExecutionContext {
     /// This context, with each of its jobs inside `section` (law 16).
     ///
     /// A job blocks its thread while another thread is inside, so keep the section short.
+    @inlinable
     public func exclusive(_ section: CriticalSection) -> some ExecutionContext {
         Exclusive(base: self, section: section)
     }
@@ -49,6 +60,7 @@ extension ExecutionContext {
 
 extension BarrierContext {
     /// This context, with each of its jobs inside `section` (law 16).
+    @inlinable
     public func exclusive(_ section: CriticalSection) -> some BarrierContext {
         Exclusive(base: self, section: section)
     }
@@ -56,6 +68,7 @@ extension BarrierContext {
 
 extension SerialContext {
     /// This context, with each of its jobs inside `section` (law 16).
+    @inlinable
     public func exclusive(_ section: CriticalSection) -> some SerialContext {
         Exclusive(base: self, section: section)
     }
@@ -63,6 +76,7 @@ extension SerialContext {
 
 extension ActorBackingContext {
     /// This context, with each of its jobs inside `section` (law 16).
+    @inlinable
     public func exclusive(_ section: CriticalSection) -> some ActorBackingContext {
         Exclusive(base: self, section: section)
     }
@@ -70,6 +84,7 @@ extension ActorBackingContext {
 
 extension MainActorContext {
     /// This context, with each of its jobs inside `section` (law 16).
+    @inlinable
     public func exclusive(_ section: CriticalSection) -> some MainActorContext {
         Exclusive(base: self, section: section)
     }
@@ -77,6 +92,7 @@ extension MainActorContext {
 
 extension MainActorContext where Self: ActorBackingContext {
     /// This context, with each of its jobs inside `section` (law 16).
+    @inlinable
     public func exclusive(_ section: CriticalSection) -> some MainActorContext & ActorBackingContext
     {
         Exclusive(base: self, section: section)

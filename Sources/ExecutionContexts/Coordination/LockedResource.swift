@@ -28,10 +28,10 @@
 /// write.
 @safe
 public final class LockedResource<Resource: ~Copyable>: Sendable {
-    private let lock: any ResourceLock
+    @usableFromInline let lock: any ResourceLock
     // Unsafe in name only: the value is reached under the lock, and overlapping accesses are
     // refused.
-    private nonisolated(unsafe) let value: UnsafeMutablePointer<Resource>
+    @usableFromInline nonisolated(unsafe) let value: UnsafeMutablePointer<Resource>
 
     /// Puts `resource` behind `lock`; it may be of any type, and is the caller's no longer.
     public init(_ resource: consuming sending Resource, lockedBy lock: some ResourceLock) {
@@ -46,19 +46,21 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
     }
 
     /// Runs `body` on the caller with the value, alone, and returns its value or throws its error.
+    @inlinable
     public func mutate<Value: Sendable, Failure: Error>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: (inout sending Resource) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        refuseInsideAWrite("a write", fileID, line)
-        require(
-            unsafe !Frame.isCurrent(reading),
-            "\(fileID):\(line): a write inside a read of the same resource would change what the read "
-                + "looks at (law 18). Use enqueueWrite, which runs later, or do all of it in one write."
-        )
-        return try access(writes: true) { () throws(Failure) -> Value in
-            try unsafe body(&value.pointee)
+        var outcome: Result<Value, Failure>?
+        unsafe ResourceAccess.write(self, at: value, behind: lock, fileID, line) {
+            do throws(Failure) {
+                outcome = .success(try unsafe body(&value.pointee))
+            } catch {
+                outcome = .failure(error)
+            }
         }
+        // The call above returns only if it has run its closure.
+        return try unsafe outcome.unsafelyUnwrapped.get()
     }
 
     /// Runs `body` with the value, alone, after the caller's earlier writes and outside every
@@ -68,49 +70,11 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
     /// `.unlocked` runs it at once if it can.
     public func enqueueWrite(_ body: @escaping @Sendable (inout sending Resource) -> Void) {
         lock.enqueueWrite { [self] in
-            require(
-                unsafe !Frame.isCurrent(reading) && !Frame.isCurrent(writing),
-                "The lock '\(type(of: lock))' ran an enqueued write inside another access (law 18). Run it later."
-            )
-            unsafe Frame.enter(writing) { unsafe body(&value.pointee) }
-        }
-    }
-
-    /// Runs `body` under the lock, and marks that it runs.
-    private func access<Value, Failure: Error>(
-        writes: Bool, _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        let mark = unsafe writes ? writing : reading
-        var outcome: Result<Value, Failure>?
-        let marked = {
-            require(
-                outcome == nil,
-                "The lock '\(type(of: self.lock))' ran one access twice (law 30). Run each body once."
-            )
-            outcome = unsafe Frame.enter(mark) { () throws(Never) -> Result<Value, Failure> in
-                do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+            unsafe ResourceAccess.runEnqueued(self, at: value, behind: lock) {
+                unsafe body(&value.pointee)
             }
         }
-        if writes { lock.exclusively(marked) } else { lock.read(marked) }
-        guard let outcome else {
-            stopMisuse(
-                "The lock '\(type(of: lock))' returned without having run the access it was given (law 30). "
-                    + "Run each body once before returning.")
-        }
-        return try outcome.get()
     }
-
-    private func refuseInsideAWrite(_ access: String, _ fileID: StaticString, _ line: UInt) {
-        require(
-            unsafe !Frame.isCurrent(writing),
-            "\(fileID):\(line): \(access) inside a write of the same resource would overlap with it "
-                + "(law 30). Use the value that the outer closure has; pass it on as an inout parameter."
-        )
-    }
-
-    // The marks of this resource's accesses: two addresses that no other object has.
-    private var reading: Frame.Owner { unsafe Frame.owner(self) }
-    private var writing: Frame.Owner { unsafe Frame.Owner(value) }
 }
 
 extension LockedResource where Resource: Sendable & ~Copyable {
@@ -118,14 +82,20 @@ extension LockedResource where Resource: Sendable & ~Copyable {
     ///
     /// It returns the value of `body` or throws its error. For a resource that is not `Sendable`,
     /// use `mutate`.
+    @inlinable
     public func read<Value, Failure: Error>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: (borrowing Resource) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        refuseInsideAWrite("a read", fileID, line)
-        if unsafe Frame.isCurrent(reading) { return try unsafe body(value.pointee) }
-        return try access(writes: false) { () throws(Failure) -> Value in
-            try unsafe body(value.pointee)
+        var outcome: Result<Value, Failure>?
+        unsafe ResourceAccess.read(self, at: value, behind: lock, fileID, line) {
+            do throws(Failure) {
+                outcome = .success(try unsafe body(value.pointee))
+            } catch {
+                outcome = .failure(error)
+            }
         }
+        // The call above returns only if it has run its closure.
+        return try unsafe outcome.unsafelyUnwrapped.get()
     }
 }

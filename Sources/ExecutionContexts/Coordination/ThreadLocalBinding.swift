@@ -8,6 +8,7 @@ extension ExecutionContext {
     /// ```
     ///
     /// To let jobs see a value of their submitter, use a `TaskLocal` and `propagating(_:)`.
+    @inlinable
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some ExecutionContext {
@@ -17,6 +18,7 @@ extension ExecutionContext {
 
 extension BarrierContext {
     /// This context, whose jobs see this value of a thread-local while they run.
+    @inlinable
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some BarrierContext {
@@ -26,6 +28,7 @@ extension BarrierContext {
 
 extension SerialContext {
     /// This context, whose jobs see this value of a thread-local while they run.
+    @inlinable
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some SerialContext {
@@ -35,6 +38,7 @@ extension SerialContext {
 
 extension ActorBackingContext {
     /// This context, whose jobs see this value of a thread-local while they run.
+    @inlinable
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some ActorBackingContext {
@@ -44,6 +48,7 @@ extension ActorBackingContext {
 
 extension MainActorContext {
     /// This context, whose jobs see this value of a thread-local while they run.
+    @inlinable
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some MainActorContext {
@@ -53,6 +58,7 @@ extension MainActorContext {
 
 extension MainActorContext where Self: ActorBackingContext {
     /// This context, whose jobs see this value of a thread-local while they run.
+    @inlinable
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> some MainActorContext & ActorBackingContext {
@@ -60,7 +66,8 @@ extension MainActorContext where Self: ActorBackingContext {
     }
 }
 
-private func binder<Value: Sendable>(
+@usableFromInline
+func binder<Value: Sendable>(
     _ local: ThreadLocalValue<Value>, _ value: Value?
 ) -> @Sendable (@escaping Work) -> Work {
     { work in { local.withValue(value) { work() } } }

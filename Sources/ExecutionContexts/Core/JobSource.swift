@@ -148,10 +148,6 @@ package class SourcedJob: @unchecked Sendable {
         }
     }
 
-    /// Whether a closure is that of such a job.
-    @inline(__always)
-    static func isOne(_ work: UnmanagedWork) -> Bool { work.words.first == code }
-
     /// The source of such a job; nil if the closure is another one.
     static func source(of work: UnmanagedWork) -> JobSource? {
         guard work.words.first == code,
@@ -163,7 +159,7 @@ package class SourcedJob: @unchecked Sendable {
 
     /// The code of the closures; zero, which no closure has, if the compiler makes closures of
     /// another form.
-    private static let code: UInt = {
+    static let code: UInt = {
         let probe = CarriedWork({}, .unknown)
         let closure = UnmanagedWork(work(probe))
         let words = closure.words

@@ -10,6 +10,7 @@ extension ExecutionContext {
     /// A capacity below 1 traps with a message. So does a policy that would break the order of a
     /// context that turns out, at run time, to be serial or to keep barriers (law 8).
     @_disfavoredOverload
+    @inlinable
     public func bounded(to capacity: Int, overflow: Overflow) -> some RefusingContext {
         Bounded(checking: self, capacity, overflow)
     }
@@ -20,6 +21,7 @@ extension BarrierContext {
     /// beyond.
     ///
     /// Barriers count as well, and keep their position in the order of submission.
+    @inlinable
     public func bounded(
         to capacity: Int, overflow: BarrierOverflow
     ) -> some BarrierContext & RefusingContext {
@@ -33,6 +35,7 @@ extension BarrierContext {
             "callerRuns, or dropOldest if the context is not serial, breaks order (law 8) and traps"
     )
     @_disfavoredOverload
+    @inlinable
     public func bounded(to capacity: Int, overflow: Overflow) -> some RefusingContext {
         Bounded(checking: self, capacity, overflow)
     }
@@ -43,6 +46,7 @@ extension SerialContext {
     /// beyond.
     ///
     /// Accepted jobs run one at a time and in order, as on this context.
+    @inlinable
     public func bounded(
         to capacity: Int, overflow: SerialOverflow
     ) -> some SerialContext & RefusingContext {
@@ -55,6 +59,7 @@ extension MainActorContext {
     /// beyond.
     ///
     /// Accepted jobs run one at a time and in order, as on this context.
+    @inlinable
     public func bounded(
         to capacity: Int, overflow: SerialOverflow
     ) -> some MainActorContext & RefusingContext {
@@ -63,10 +68,12 @@ extension MainActorContext {
 }
 
 /// One of the two kinds of bounded view, behind one type.
+@usableFromInline
 enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     case counted(CountedView<Base>)
     case dropping(DroppingView<Base>)
 
+    @usableFromInline
     init(_ base: Base, _ capacity: Int, _ overflow: Overflow) {
         require(
             capacity >= 1,
@@ -85,6 +92,7 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     }
 
     /// Makes the view of a context that may turn out to be serial or to keep barriers.
+    @usableFromInline
     init(checking base: Base, _ capacity: Int, _ overflow: Overflow) {
         switch overflow.kind {
         case .callerRuns where base is any BarrierContext:
@@ -99,6 +107,7 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
         }
     }
 
+    @usableFromInline
     var base: Base {
         switch self {
         case .counted(let view): view.base
@@ -107,6 +116,7 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     }
 
     // The view counts the jobs that it lets start.
+    @usableFromInline
     var runsAnywhere: Bool { false }
 
     private var view: any RefusingContext {
@@ -116,22 +126,27 @@ enum Bounded<Base: ExecutionContext>: ContextDecorator, RefusingContext {
         }
     }
 
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) { view.execute(consume work) }
 
+    @usableFromInline
     func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
         view.execute(consume work, refused: consume refused)
     }
 
+    @usableFromInline
     func enqueue(_ work: consuming @escaping Work) { view.enqueue(consume work) }
 
+    @usableFromInline
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         try view.tryExecute(consume work)
     }
 }
 
 extension Bounded: BarrierContext where Base: BarrierContext {
+    @usableFromInline
     func executeBarrier(_ work: consuming @escaping Work) {
         switch self {
         case .counted(let view): view.executeBarrier(consume work)

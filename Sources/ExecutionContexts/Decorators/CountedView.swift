@@ -4,7 +4,9 @@ internal import Synchronization
 ///
 /// It refuses, runs inline or holds back the jobs beyond its capacity. Each job goes to the base by
 /// itself, so the base's order and barriers are the view's.
+@usableFromInline
 final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingContext {
+    @usableFromInline
     let base: Base
     private let capacity: Int
     private let overflow: Kind
@@ -19,6 +21,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
         room = Guarded(Room(capacity: capacity))
     }
 
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) {
         if room.withLock({ $0.enter() }) {
             send(Submitted(work: consume work))
@@ -29,6 +32,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
         }
     }
 
+    @usableFromInline
     func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
@@ -49,6 +53,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
         }
     }
 
+    @usableFromInline
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         try Deadline.ofCaller?.admit(by: name, from: nil)
         if room.withLock({ $0.enter() }) {
@@ -64,6 +69,7 @@ final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingConte
     ///
     /// It is a delayed job, accepted when it was scheduled, or the drain of a view, which stands
     /// for jobs that the view has accepted.
+    @usableFromInline
     func enqueue(_ work: consuming @escaping Work) {
         room.withLock { $0.enterAboveCapacity() }
         base.enqueue(CompletionGuard.work(for: WaitingJob(Submitted(work: consume work), of: self)))
@@ -192,6 +198,7 @@ extension CountedView {
 }
 
 extension CountedView: BarrierContext where Base: BarrierContext {
+    @usableFromInline
     func executeBarrier(_ work: consuming @escaping Work) {
         guard room.withLock({ $0.enter() }) else { full.stop() }
         let job = WaitingJob(Submitted(work: consume work, isBarrier: true), of: self)

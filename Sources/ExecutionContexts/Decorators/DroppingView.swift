@@ -4,10 +4,12 @@
 /// oldest job. A new job inherits the drain of the job that it replaces, so dropped jobs leave
 /// nothing on the base. That is why a barrier context has no such view: a drain requested before a
 /// barrier would carry a newer job past it.
+@usableFromInline
 final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator, RefusingContext,
     @unchecked Sendable  // See below.
 {
     // Unchecked only because the superclass is: each property here is a Sendable constant.
+    @usableFromInline
     let base: Base
     private let capacity: Int
     private let notify: @Sendable (Refusal) -> Void
@@ -20,10 +22,12 @@ final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator, Ref
         super.init(over: Base.self)
     }
 
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) {
         admit(DroppableJob(work: bound(consume work)))
     }
 
+    @usableFromInline
     func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
@@ -31,12 +35,14 @@ final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator, Ref
     }
 
     /// Never throws: the newest job always has room. If it is dropped later, `notify` reports it.
+    @usableFromInline
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) { execute(consume work) }
 
     /// Enters above the capacity and is never dropped: the job was accepted before.
     ///
     /// It is a delayed job, accepted when it was scheduled, or the drain of a view, which stands
     /// for jobs that the view has accepted.
+    @usableFromInline
     func enqueue(_ work: consuming @escaping Work) {
         let work = UnmanagedWork(bound(consume work))
         queue.withLock { $0.accept(work.assembled()) }
@@ -66,6 +72,7 @@ final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator, Ref
 }
 
 extension DroppingView: BarrierContext where Base: SerialContext {
+    @usableFromInline
     func executeBarrier(_ work: consuming @escaping Work) { execute(consume work) }
 }
 

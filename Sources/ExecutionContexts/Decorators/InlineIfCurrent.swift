@@ -5,24 +5,29 @@ internal import Synchronization
 /// The caller may be in a job of the base that no view of it has seen. So the additions of the
 /// views in between apply to an inline job as well: a section, a thread-local value, or
 /// what `decorate` adds.
+@usableFromInline
 final class InlineIfCurrent<Base: ExecutionContext>: SourcePassing {
+    @usableFromInline
     let base: Base
     /// The number of jobs that this view has accepted and that have not started.
     private let waiting = WaitingCount()
     /// Nil if the base adds nothing to a job.
     private let additions: InlineAdditions?
 
+    @usableFromInline
     init(base: Base) {
         self.base = base
         additions = InlineAdditions(of: base)
     }
 
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) {
         if runsInline { return runInline(consume work) }
         let decorated = JobSource.keep(of: consume work) { decorate($0) }
         base.execute(decorated.assembled())
     }
 
+    @usableFromInline
     func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
@@ -33,8 +38,10 @@ final class InlineIfCurrent<Base: ExecutionContext>: SourcePassing {
             counted.assembled(), refused: Self.counted(refusal: consume refused, consume entry))
     }
 
+    @usableFromInline
     var runsAnywhere: Bool { base.runsAnywhere }
 
+    @usableFromInline
     func decorate(_ work: @escaping Work) -> Work { Self.counted(work, counting()) }
 
     private static func counted(
@@ -145,6 +152,7 @@ extension InlineIfCurrent: ActorBackingContext where Base: ActorBackingContext {
 extension InlineIfCurrent: SynchronousContext where Base: SynchronousContext {}
 extension InlineIfCurrent: SynchronousBarrierContext where Base: SynchronousBarrierContext {}
 extension InlineIfCurrent: RefusingContext where Base: RefusingContext {
+    @usableFromInline
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         if runsInline { return runInline(consume work) }
         let decorated = JobSource.keep(of: consume work) { decorate($0) }
@@ -158,6 +166,7 @@ extension ExecutionContext {
     /// A job runs inline only if `isCurrent` is certainly true and no job that this view accepted
     /// earlier is waiting. Keep one view and submit through it: the view does not see jobs that are
     /// submitted to the base directly. An inline job is a part of the job that submitted it.
+    @inlinable
     public func inlineIfCurrent() -> some ExecutionContext { InlineIfCurrent(base: self) }
 }
 
@@ -165,26 +174,31 @@ extension BarrierContext {
     /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
     ///
     /// Barriers never run inline: the job that submits a barrier would run beside it.
+    @inlinable
     public func inlineIfCurrent() -> some BarrierContext { InlineIfCurrent(base: self) }
 }
 
 extension SerialContext {
     /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
+    @inlinable
     public func inlineIfCurrent() -> some SerialContext { InlineIfCurrent(base: self) }
 }
 
 extension ActorBackingContext {
     /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
+    @inlinable
     public func inlineIfCurrent() -> some ActorBackingContext { InlineIfCurrent(base: self) }
 }
 
 extension MainActorContext {
     /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
+    @inlinable
     public func inlineIfCurrent() -> some MainActorContext { InlineIfCurrent(base: self) }
 }
 
 extension MainActorContext where Self: ActorBackingContext {
     /// Returns a view of this context that runs a job inline if its submitter is on it (law 6).
+    @inlinable
     public func inlineIfCurrent() -> some MainActorContext & ActorBackingContext {
         InlineIfCurrent(base: self)
     }

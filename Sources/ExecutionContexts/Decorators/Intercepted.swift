@@ -1,10 +1,19 @@
 internal import Synchronization
 
 /// A view that calls an interceptor for each job, and the job runs inside of that call.
+@usableFromInline
 struct Intercepted<Base: ExecutionContext>: SourcePassing {
+    @usableFromInline
     let base: Base
     let interceptor: @Sendable (_ job: () -> Void) -> Void
 
+    @usableFromInline
+    init(base: Base, interceptor: @escaping @Sendable (_ job: () -> Void) -> Void) {
+        self.base = base
+        self.interceptor = interceptor
+    }
+
+    @usableFromInline
     func decorate(_ work: @escaping Work) -> Work {
         { [interceptor] in Self.run(work, in: interceptor) }
     }
@@ -55,6 +64,7 @@ extension ExecutionContext {
     /// job would run outside of its context (law 4). It is called for the bodies of `sync`, `run`
     /// and `submit`, for delays that are due and for each part of a task. A part of a task sees the
     /// task-locals of its task, not those of the interceptor. A hold runs no job.
+    @inlinable
     public func intercepted(
         by interceptor: @escaping @Sendable (_ job: () -> Void) -> Void
     ) -> some ExecutionContext {
@@ -65,6 +75,7 @@ extension ExecutionContext {
 extension BarrierContext {
     /// Returns a view of this context whose jobs run inside of `interceptor`, which calls each of
     /// them.
+    @inlinable
     public func intercepted(
         by interceptor: @escaping @Sendable (_ job: () -> Void) -> Void
     ) -> some BarrierContext {
@@ -75,6 +86,7 @@ extension BarrierContext {
 extension SerialContext {
     /// Returns a view of this context whose jobs run inside of `interceptor`, which calls each of
     /// them.
+    @inlinable
     public func intercepted(
         by interceptor: @escaping @Sendable (_ job: () -> Void) -> Void
     ) -> some SerialContext {
@@ -85,6 +97,7 @@ extension SerialContext {
 extension ActorBackingContext {
     /// Returns a view of this context whose jobs run inside of `interceptor`, which calls each of
     /// them.
+    @inlinable
     public func intercepted(
         by interceptor: @escaping @Sendable (_ job: () -> Void) -> Void
     ) -> some ActorBackingContext {
@@ -95,6 +108,7 @@ extension ActorBackingContext {
 extension MainActorContext {
     /// Returns a view of this context whose jobs run inside of `interceptor`, which calls each of
     /// them.
+    @inlinable
     public func intercepted(
         by interceptor: @escaping @Sendable (_ job: () -> Void) -> Void
     ) -> some MainActorContext {
@@ -105,6 +119,7 @@ extension MainActorContext {
 extension MainActorContext where Self: ActorBackingContext {
     /// Returns a view of this context whose jobs run inside of `interceptor`, which calls each of
     /// them.
+    @inlinable
     public func intercepted(
         by interceptor: @escaping @Sendable (_ job: () -> Void) -> Void
     ) -> some MainActorContext & ActorBackingContext {

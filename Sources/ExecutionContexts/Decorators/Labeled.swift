@@ -1,10 +1,20 @@
 /// A context whose submissions carry a label.
+@usableFromInline
 struct Labeled<Base: ExecutionContext>: SourcePassing, LabelingContext {
+    @usableFromInline
     let base: Base
     let label: String
 
+    @usableFromInline
+    init(base: Base, label: String) {
+        self.base = base
+        self.label = label
+    }
+
+    @usableFromInline
     func decorate(_ work: @escaping Work) -> Work { JobSource.label(label, work) }
 
+    @usableFromInline
     var runsAnywhere: Bool { base.runsAnywhere }
 }
 
@@ -24,6 +34,7 @@ extension Labeled: MainActorContext where Base: MainActorContext {}
 extension Labeled: ActorBackingContext where Base: ActorBackingContext {}
 extension Labeled: RefusingContext where Base: RefusingContext {}
 extension Labeled: SynchronousContext where Base: SynchronousContext {
+    @usableFromInline
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -33,6 +44,7 @@ extension Labeled: SynchronousContext where Base: SynchronousContext {
     }
 }
 extension Labeled: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    @usableFromInline
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -56,6 +68,7 @@ extension ExecutionContext {
     /// submission counts: that of the last view. A view with its own queue, such as a serial one,
     /// submits drains, and they keep their name. A job without a label is shown by where it was
     /// written; see ``ObservedWork/name``.
+    @inlinable
     public func labeled(_ label: String) -> some ExecutionContext {
         Labeled(base: self, label: label)
     }
@@ -63,6 +76,7 @@ extension ExecutionContext {
 
 extension BarrierContext {
     /// Returns this context with a label for its jobs, which observers and tools show.
+    @inlinable
     public func labeled(_ label: String) -> some BarrierContext {
         Labeled(base: self, label: label)
     }
@@ -70,11 +84,13 @@ extension BarrierContext {
 
 extension SerialContext {
     /// Returns this context with a label for its jobs, which observers and tools show.
+    @inlinable
     public func labeled(_ label: String) -> some SerialContext { Labeled(base: self, label: label) }
 }
 
 extension ActorBackingContext {
     /// Returns this context with a label for its jobs, which observers and tools show.
+    @inlinable
     public func labeled(_ label: String) -> some ActorBackingContext {
         Labeled(base: self, label: label)
     }
@@ -82,6 +98,7 @@ extension ActorBackingContext {
 
 extension MainActorContext {
     /// Returns this context with a label for its jobs, which observers and tools show.
+    @inlinable
     public func labeled(_ label: String) -> some MainActorContext {
         Labeled(base: self, label: label)
     }
@@ -89,6 +106,7 @@ extension MainActorContext {
 
 extension MainActorContext where Self: ActorBackingContext {
     /// Returns this context with a label for its jobs, which observers and tools show.
+    @inlinable
     public func labeled(_ label: String) -> some MainActorContext & ActorBackingContext {
         Labeled(base: self, label: label)
     }

@@ -4,11 +4,20 @@ extension ExecutionContext {
     /// The view makes no threads. It is not serial, even if the base is or the limit is 1: it does
     /// not exclude code that suspends (law 8), as `serial(named:)` does. A barrier of the view runs
     /// alone among the view's own jobs. A limit below 1 traps with a message.
+    @inlinable
     public func limited(to limit: Int, named name: String? = nil) -> some BarrierContext {
+        LimitedView(limiting: self, to: limit, named: name)
+    }
+}
+
+extension LimitedView {
+    /// The view of a caller who may have given a limit that nothing can keep.
+    @usableFromInline
+    convenience init(limiting base: Base, to limit: Int, named name: String?) {
         require(
             limit >= 1,
-            "A view of '\(self.name)' limited to \(limit) could never run anything (law 1). "
+            "A view of '\(base.name)' limited to \(limit) could never run anything (law 1). "
                 + "The limit must be 1 or more.")
-        return LimitedView(base: self, width: limit, name: name ?? "\(self.name).limited(\(limit))")
+        self.init(base: base, width: limit, name: name ?? "\(base.name).limited(\(limit))")
     }
 }

@@ -40,6 +40,7 @@ public struct Overflow: Sendable {
 /// Every policy of `Overflow` except `callerRuns`: a job that runs on its submitter would run
 /// beside the running job of the context (laws 2, 8).
 public struct SerialOverflow: Sendable {
+    @usableFromInline
     let policy: Overflow
 
     /// Refuses the job. Plain `execute` traps with a message: use `tryExecute`, `run` or `submit`.
@@ -58,6 +59,7 @@ public struct SerialOverflow: Sendable {
 ///
 /// Neither `callerRuns` nor `dropOldest`: both could carry a job past a barrier (laws 3, 8).
 public struct BarrierOverflow: Sendable {
+    @usableFromInline
     let policy: Overflow
 
     /// Refuses the job. Plain `execute` traps with a message: use `tryExecute`, `run` or `submit`.

@@ -1,17 +1,32 @@
 /// A view whose jobs see values that are bound to them: those of the submitter, or given ones.
+@usableFromInline
 struct Propagating<Base: ExecutionContext>: SourcePassing {
+    @usableFromInline
     let base: Base
     /// Reads the submitter's values and returns a job that sees them.
     let bind: @Sendable (_ work: @escaping Work) -> Work
 
+    @usableFromInline
     func decorate(_ work: @escaping Work) -> Work { bind(work) }
 
     /// Whether the bound values are the caller's own, so that a waiting thread may run the job
     /// itself.
-    var bindsCallerValues = false
+    let bindsCallerValues: Bool
 
+    @usableFromInline
+    init(
+        base: Base, bind: @escaping @Sendable (_ work: @escaping Work) -> Work,
+        bindsCallerValues: Bool = false
+    ) {
+        self.base = base
+        self.bind = bind
+        self.bindsCallerValues = bindsCallerValues
+    }
+
+    @usableFromInline
     var runsAnywhere: Bool { bindsCallerValues && base.runsAnywhere }
 
+    @usableFromInline
     var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
         guard let inner = base.submissionTransform else { return bind }
         return { [bind] work in bind(inner(work)) }
@@ -24,6 +39,7 @@ extension Propagating: MainActorContext where Base: MainActorContext {}
 extension Propagating: ActorBackingContext where Base: ActorBackingContext {}
 extension Propagating: RefusingContext where Base: RefusingContext {}
 extension Propagating: SynchronousContext where Base: SynchronousContext {
+    @usableFromInline
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -31,6 +47,7 @@ extension Propagating: SynchronousContext where Base: SynchronousContext {
     }
 }
 extension Propagating: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    @usableFromInline
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -63,6 +80,7 @@ extension ExecutionContext {
     /// ```swift
     /// let context = GlobalContext().propagating(Request.$id, Request.$user)
     /// ```
+    @inlinable
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some ExecutionContext {
@@ -72,6 +90,7 @@ extension ExecutionContext {
 
 extension BarrierContext {
     /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
+    @inlinable
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some BarrierContext {
@@ -81,6 +100,7 @@ extension BarrierContext {
 
 extension SerialContext {
     /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
+    @inlinable
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some SerialContext {
@@ -90,6 +110,7 @@ extension SerialContext {
 
 extension ActorBackingContext {
     /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
+    @inlinable
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some ActorBackingContext {
@@ -99,6 +120,7 @@ extension ActorBackingContext {
 
 extension MainActorContext {
     /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
+    @inlinable
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some MainActorContext {
@@ -108,6 +130,7 @@ extension MainActorContext {
 
 extension MainActorContext where Self: ActorBackingContext {
     /// Returns a view of this context whose jobs see the submitter's values of these task-locals.
+    @inlinable
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> some MainActorContext & ActorBackingContext {
@@ -115,7 +138,8 @@ extension MainActorContext where Self: ActorBackingContext {
     }
 }
 
-private func binder<each Value: Sendable>(
+@usableFromInline
+func binder<each Value: Sendable>(
     _ locals: repeat TaskLocal<each Value>
 ) -> @Sendable (@escaping Work) -> Work {
     let wrap: [@Sendable (@escaping Work) -> Work] = {

@@ -5,9 +5,18 @@ extension ExecutionContext {
     /// needs order. It drains jobs in batches, and gives the thread back after 256 jobs or about a
     /// millisecond. If the base drops a drain, the view drops its waiting jobs and continues.
     /// Callers that await the dropped jobs receive a refusal (law 1).
+    @inlinable
     public func serial(named name: String? = nil) -> some ActorBackingContext
         & SynchronousBarrierContext
     {
-        SerialView(base: self, name: name ?? "\(self.name).serial")
+        SerialView(over: self, named: name)
+    }
+}
+
+extension SerialView {
+    /// The view of a caller who may leave its name to the view.
+    @usableFromInline
+    convenience init(over base: Base, named name: String?) {
+        self.init(base: base, name: name ?? "\(base.name).serial")
     }
 }

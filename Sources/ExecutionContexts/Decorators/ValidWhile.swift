@@ -1,12 +1,22 @@
 /// A view whose jobs run only while a token is valid.
+@usableFromInline
 struct ValidWhile<Base: ExecutionContext>: ContextDecorator {
+    @usableFromInline
     let base: Base
     let token: InvalidationToken
 
+    @usableFromInline
+    init(base: Base, token: InvalidationToken) {
+        self.base = base
+        self.token = token
+    }
+
+    @usableFromInline
     func decorate(_ work: @escaping Work) -> Work {
         { [token] in if token.isValid { work() } }
     }
 
+    @usableFromInline
     func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
@@ -21,6 +31,7 @@ struct ValidWhile<Base: ExecutionContext>: ContextDecorator {
     }
 
     // Whether a job runs at all is decided where it starts.
+    @usableFromInline
     var runsAnywhere: Bool { false }
 
     func foresee(_ forecast: inout WaitForecast) {
@@ -42,6 +53,7 @@ extension ValidWhile: SkippingView {
 }
 extension ValidWhile: ForecastingContext {}
 extension ValidWhile: RefusingContext {
+    @usableFromInline
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         guard token.isValid else { throw refusal }
         // Cast at run time: a conformance has one witness, even if more is known of the base.
@@ -62,6 +74,7 @@ extension ExecutionContext {
     /// submitted. A job of plain `execute` is then dropped when it would have started, on the
     /// context: that is what the token is for. `run` and `submit` resolve with a refusal, and
     /// `tryExecute` throws it (law 1).
+    @inlinable
     public func valid(while token: InvalidationToken) -> some RefusingContext {
         ValidWhile(base: self, token: token)
     }
@@ -71,6 +84,7 @@ extension BarrierContext {
     /// Returns a view of this context that runs jobs only while `token` is valid.
     ///
     /// A barrier of an invalid token is skipped. The order of the other jobs is kept.
+    @inlinable
     public func valid(while token: InvalidationToken) -> some BarrierContext & RefusingContext {
         ValidWhile(base: self, token: token)
     }
@@ -80,6 +94,7 @@ extension SerialContext {
     /// Returns a view of this context that runs jobs only while `token` is valid.
     ///
     /// A job of an invalid token is skipped. The order of the other jobs is kept.
+    @inlinable
     public func valid(while token: InvalidationToken) -> some SerialContext & RefusingContext {
         ValidWhile(base: self, token: token)
     }
@@ -89,6 +104,7 @@ extension MainActorContext {
     /// Returns a view of this context that runs jobs only while `token` is valid.
     ///
     /// A job of an invalid token is skipped. The order of the other jobs is kept.
+    @inlinable
     public func valid(while token: InvalidationToken) -> some MainActorContext & RefusingContext {
         ValidWhile(base: self, token: token)
     }

@@ -4,13 +4,16 @@
 /// from the front, so that no job waits behind a blocked one. A worker that starts a job requests
 /// another worker if the next job can start. So there are as many workers as there are jobs to run,
 /// and never more than the width.
+@usableFromInline
 class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingContext, Limiter,
     @unchecked Sendable  // See below.
 {
     // Unchecked for the superclass only: everything here is a sendable constant.
     let base: Base
     /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
+    @usableFromInline
     let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
+    @usableFromInline
     let name: String
     private let state: Guarded<LimitedViewState>
 
@@ -22,16 +25,19 @@ class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingC
         super.init(over: Base.self)
     }
 
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) {
         let work = UnmanagedWork(bound(consume work))
         if state.withLock({ $0.append(work.assembled()) }) { requestDrain(on: base) }
     }
 
+    @usableFromInline
     func enqueue(_ work: consuming @escaping Work) {
         let work = UnmanagedWork(bound(consume work))
         if state.withLock({ $0.append(work.assembled()) }) { requestDrainLater(on: base) }
     }
 
+    @usableFromInline
     func executeBarrier(_ work: consuming @escaping Work) {
         let work = UnmanagedWork(bound(consume work))
         if state.withLock({ $0.append(work.assembled(), isBarrier: true) }) {
@@ -40,8 +46,10 @@ class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingC
     }
 
     /// Yes inside this view's work, no elsewhere, except for law 4's one exception.
+    @usableFromInline
     var isCurrent: Bool? { unsafe Frame.isCurrent(identity) }
 
+    @usableFromInline
     var time: any TimeSource { base.time }
 
     final func foresee(_ forecast: inout WaitForecast) {

@@ -7,6 +7,7 @@ extension SerialView {
     /// If the base's work may run anywhere, the caller runs the body itself, so that waiting cannot
     /// exhaust a pool (law 20). Otherwise the body runs on the base, since it may need a thread of
     /// the base.
+    @usableFromInline
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -22,6 +23,7 @@ extension SerialView {
     }
 
     /// Gives the caller exclusive access; neither the base nor one of its threads waits meanwhile.
+    @usableFromInline
     func hold() -> ExclusiveHold {
         if !exclusiveOwner.holdAgain() {
             if unsafe Frame.isCurrent(identity) { return .nothing }

@@ -11,16 +11,18 @@
 ///
 /// A waiter may acquire ownership before the drain comes, so a pool without a free thread delays no
 /// waiter. A drain that finds the view owned, or no jobs, does nothing.
-@safe
+@safe @usableFromInline
 final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     SynchronousBarrierContext,
-    ForecastingContext, @unchecked Sendable  // See below.
+    ForecastingContext, SystemTimed, @unchecked Sendable  // See below.
 {
     // Unchecked: the mailbox is guarded. Only the drain owner accesses the batch. The wait queue is
     // accessed under the mailbox's lock. Ownership passes on under that lock or by a waiter's
     // semaphore.
     /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
+    @usableFromInline
     let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
+    @usableFromInline
     let name: String
 
     let mailbox = Guarded(Mailbox())
@@ -47,18 +49,24 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
         unsafe batch.deallocate()
     }
 
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) {
         if post(consume work) { requestDrain(on: base) }
     }
 
+    @usableFromInline
     func enqueue(_ work: consuming @escaping Work) {
         if post(consume work) { requestDrainLater(on: base) }
     }
 
     /// True in this view's jobs and for its holder, else false; law 4 has the one exception.
+    @usableFromInline
     var isCurrent: Bool? { unsafe Frame.isCurrent(identity) || exclusiveOwner.isMine }
 
+    @usableFromInline
     var time: any TimeSource { base.time }
+
+    var isSystemTimed: Bool { base.hasSystemTime }
 
     func foresee(_ forecast: inout WaitForecast) {
         isCurrent == true ? forecast.obstacle = name : forecast.followUnlessHelped(base)

@@ -3,7 +3,7 @@ internal import Synchronization
 // What the library `ExecutionContextsObservation` uses beyond the public API. Like other libraries,
 // it also uses `require` and `SimulationHooks`.
 
-/// The lock of a recorder's events and of a watchdog's jobs: for some nanoseconds of exclusion.
+/// The lock of a recorder's events and of a watchdog's jobs: for short exclusion.
 ///
 /// Not generic, unlike `Guarded`: another module cannot specialize a generic lock.
 package struct ObservationLock: ~Copyable, Sendable {
@@ -65,7 +65,8 @@ private final class ObservedFuture: FutureState, @unchecked Sendable {
         _ name: String, _ time: any TimeSource,
         _ ended: @escaping @Sendable (ObservedWork, ContextInstant, ObservedWork.Identity?) -> Void
     ) {
-        value = ObservedWork(1, from: ObservedOrigin(name), by: time, .unknown)
+        value = ObservedWork(
+            1, from: ObservedOrigin(name), at: time.now, of: time.identity, .unknown)
         self.time = time
         self.ended = ended
         super.init(tag: Self.holdsUntilCompletion)

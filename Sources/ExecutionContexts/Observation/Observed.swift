@@ -1,22 +1,30 @@
 /// A view that reports submission, start and end of each job to an observer.
+@usableFromInline
 struct Observed<Base: ExecutionContext>: SourceTaking {
+    @usableFromInline
     let base: Base
     private let view: ObservedView
 
+    @usableFromInline
     init(_ base: Base, by observer: some ContextObserver) {
         self.base = base
         view = ObservedView(of: base, by: observer)
     }
 
+    @usableFromInline
     func decorate(_ work: @escaping Work) -> Work { view.decorate(work) }
 
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) { view.execute(consume work) }
 
+    @usableFromInline
     func enqueue(_ work: consuming @escaping Work) { view.enqueue(consume work) }
 
+    @usableFromInline
     var name: String { view.name }
 
     // For a job that a waiting thread took over, the observer sees an empty job.
+    @usableFromInline
     var runsAnywhere: Bool { base.runsAnywhere }
 }
 
@@ -29,6 +37,7 @@ extension Observed: MainActorContext where Base: MainActorContext {}
 extension Observed: ActorBackingContext where Base: ActorBackingContext {}
 extension Observed: RefusingContext where Base: RefusingContext {}
 extension Observed: SynchronousContext where Base: SynchronousContext {
+    @usableFromInline
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -39,6 +48,7 @@ extension Observed: SynchronousContext where Base: SynchronousContext {
     }
 }
 extension Observed: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    @usableFromInline
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -48,6 +58,7 @@ extension Observed: SynchronousBarrierContext where Base: SynchronousBarrierCont
         return try base.syncBarrier { () throws(Failure) -> Value in try job.run(body) }
     }
 
+    @usableFromInline
     func hold() -> ExclusiveHold {
         guard view.isEnabled else { return base.hold() }
         let job = view.begin(JobSource(.unknown, label: "hold"))
@@ -60,6 +71,7 @@ extension Observed: SynchronousBarrierContext where Base: SynchronousBarrierCont
 extension ExecutionContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some ExecutionContext {
         Observed(self, by: observer)
     }
@@ -68,6 +80,7 @@ extension ExecutionContext {
 extension BarrierContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some BarrierContext {
         Observed(self, by: observer)
     }
@@ -76,6 +89,7 @@ extension BarrierContext {
 extension SerialContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some SerialContext {
         Observed(self, by: observer)
     }
@@ -84,6 +98,7 @@ extension SerialContext {
 extension ActorBackingContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some ActorBackingContext {
         Observed(self, by: observer)
     }
@@ -92,6 +107,7 @@ extension ActorBackingContext {
 extension MainActorContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some MainActorContext {
         Observed(self, by: observer)
     }
@@ -100,6 +116,7 @@ extension MainActorContext {
 extension MainActorContext where Self: ActorBackingContext {
     /// Returns a view of this context that reports submission, start and end of each job to
     /// `observer`.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some MainActorContext
         & ActorBackingContext
     {

@@ -4,22 +4,28 @@ internal import Synchronization
 @safe package class ObservedJob: SourcedJob, @unchecked Sendable {
     // Unchecked because it can be inherited from; it has constants and an atomic.
     package final let work: ObservedWork
-    private let time: any TimeSource
+    private let time: JobTime
     /// Kept by the view, which the origin of `work` keeps, or is.
     private let reports: Unmanaged<JobReports>
     private let hasStarted = Atomic<Bool>(false)
 
+    /// The caller then calls `didSubmit`: in here, it would retain this object.
+    @inline(__always)
     init(
-        of view: ObservedView, from origin: ObservedOrigin, in time: consuming any TimeSource,
-        _ place: CodePlace
+        of view: borrowing ObservedView, from origin: consuming ObservedOrigin,
+        in time: consuming JobTime, _ place: CodePlace
     ) {
         let (number, depth) = view.next()
-        work = ObservedWork(number, from: origin, by: time, place, depth: depth)
+        work = ObservedWork(
+            number, from: consume origin, at: time.now, of: time.identity(view.systemTime), place,
+            depth: depth)
         self.time = consume time
         unsafe reports = view.unretained
         super.init()
-        report { $0.enqueued(self) }
     }
+
+    @inline(__always)
+    final func didSubmit() { report { $0.enqueued(self) } }
 
     /// What a view behind this one is told.
     override package final var source: JobSource { work.source }
@@ -89,15 +95,17 @@ internal import Synchronization
 /// An observed job that a context is given to run.
 final class ObservedClosure: ObservedJob, @unchecked Sendable {
     // Unchecked because its superclass is; it adds a constant.
-    private let closure: Work
+    private let closure: OwnedWork
 
+    /// Adopts `closure`.
+    @inline(__always)
     init(
-        of view: ObservedView, from origin: ObservedOrigin, in time: consuming any TimeSource,
-        _ place: CodePlace, _ closure: UnmanagedWork
+        of view: borrowing ObservedView, from origin: consuming ObservedOrigin,
+        in time: consuming JobTime, _ place: CodePlace, _ closure: UnmanagedWork
     ) {
-        self.closure = closure.assembled()
-        super.init(of: view, from: origin, in: consume time, place)
+        self.closure = OwnedWork(closure)
+        super.init(of: view, from: consume origin, in: consume time, place)
     }
 
-    override package func run() { run(answers: false, closure) }
+    override package func run() { run(answers: false) { closure.run() } }
 }

@@ -3,6 +3,7 @@ extension CriticalSection {
     ///
     /// The waiting time of a job is the time from the call until the caller is inside. Code that
     /// uses the section itself is not observed.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some SynchronousContext {
         Observed(self, by: observer)
     }
@@ -10,6 +11,7 @@ extension CriticalSection {
 
 extension ReadingContext {
     /// This side, with an observer that is notified of its reads.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some SynchronousContext {
         Observed(self, by: observer)
     }
@@ -17,6 +19,7 @@ extension ReadingContext {
 
 extension WritingContext {
     /// This side, with an observer that is notified of its writes.
+    @inlinable
     public func observed(by observer: some ContextObserver) -> some ActorBackingContext
         & SynchronousBarrierContext
     {
@@ -30,8 +33,8 @@ extension WritingContext {
 public struct ObservedCoordinator: Sendable {
     /// The coordinator.
     public let coordinator: ReadWriteCoordinator
-    private let readingSide: Observed<ReadingContext>
-    private let writingSide: Observed<WritingContext>
+    @usableFromInline let readingSide: Observed<ReadingContext>
+    @usableFromInline let writingSide: Observed<WritingContext>
 
     init(_ coordinator: ReadWriteCoordinator, observer: any ContextObserver) {
         self.coordinator = coordinator
@@ -53,9 +56,11 @@ public struct ObservedCoordinator: Sendable {
     ) throws(Failure) -> Value { try writingSide.sync(body) }
 
     /// The reading side as a context, observed: its `run` is a read that blocks no thread.
+    @inlinable
     public var reading: some SynchronousContext { readingSide }
 
     /// The writing side as a context, observed: its `run` is a write that blocks no thread.
+    @inlinable
     public var writing: some ActorBackingContext & SynchronousBarrierContext { writingSide }
 }
 

@@ -11,6 +11,10 @@ internal import Synchronization
     /// The label of the base, if it adds one: it would do so behind this view.
     private let baseLabel: String?
     private let labelsJobs: Bool
+    private let isSystemTimed: Bool
+    /// The code of sourced jobs, without a look for it at each use.
+    private let sourcedCode = SourcedJob.code
+    let systemTime = ObjectIdentifier(SystemTime.shared)
     private let reports: JobReports
     /// `reports`, without a retain for each use. This object keeps it, and each job keeps this
     /// object.
@@ -21,6 +25,7 @@ internal import Synchronization
         self.base = base
         baseLabel = (base as? any LabelingContext)?.label
         labelsJobs = baseLabel != nil
+        isSystemTimed = base.hasSystemTime
         reports = .to(observer)
         unsafe unretained = .passUnretained(reports)
         super.init(base.name)
@@ -42,7 +47,15 @@ internal import Synchronization
 
     /// Begins a job that the caller runs itself.
     func begin(_ source: JobSource) -> ObservedJob {
-        ObservedJob(of: self, from: origin(of: source), in: base.time, source.place)
+        let job = ObservedJob(of: self, from: origin(of: source), in: time, source.place)
+        job.didSubmit()
+        return job
+    }
+
+    /// The time of a job that is submitted now. Asked for each time: a context may have another one
+    /// in each simulation.
+    private var time: JobTime {
+        isSystemTimed && !SimulationHooks.isAnywhere ? JobTime() : JobTime(base.time)
     }
 
     /// The origin of a job: the view itself, unless the job has a label.
@@ -56,19 +69,21 @@ internal import Synchronization
     func decorate(_ work: consuming @escaping Work) -> Work {
         guard isEnabled else { return work }
         let closure = UnmanagedWork(consume work)
-        if labelsJobs || SourcedJob.isOne(closure) { return decorateSourced(closure) }
+        if labelsJobs || closure.words.first == sourcedCode { return decorateSourced(closure) }
         let place = CodePlace(code: closure.words.first)
-        return SourcedJob.work(
-            ObservedClosure(of: self, from: self, in: base.time, place, closure))
+        let job = ObservedClosure(of: self, from: self, in: time, place, closure)
+        job.didSubmit()
+        return SourcedJob.work(job)
     }
 
     // Not inlined, so that the path of a bare closure stays small.
     @inline(never)
     private func decorateSourced(_ closure: UnmanagedWork) -> Work {
         let source = JobSource(of: closure)
-        return SourcedJob.work(
-            ObservedClosure(
-                of: self, from: origin(of: source), in: base.time, source.place, closure))
+        let job = ObservedClosure(
+            of: self, from: origin(of: source), in: time, source.place, closure)
+        job.didSubmit()
+        return SourcedJob.work(job)
     }
 
     func execute(_ work: consuming @escaping Work) {

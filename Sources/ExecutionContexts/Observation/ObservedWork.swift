@@ -4,7 +4,7 @@ internal import Synchronization
 /// One job as an observer sees it.
 public struct ObservedWork: Sendable, Identifiable {
     /// What the jobs of one view have in common: stored once, since a job is made often.
-    let origin: ObservedOrigin
+    package let origin: ObservedOrigin
     package let place: CodePlace
     /// The number of the job: unique within its view, in the order of submission.
     public let id: UInt64
@@ -24,16 +24,16 @@ public struct ObservedWork: Sendable, Identifiable {
     private let priorityValue: UInt8
 
     init(
-        _ id: UInt64, from origin: ObservedOrigin, by time: borrowing any TimeSource,
-        _ place: CodePlace, depth: Int = 1
+        _ id: UInt64, from origin: consuming ObservedOrigin, at enqueued: ContextInstant,
+        of timeSource: ObjectIdentifier, _ place: CodePlace, depth: Int = 1
     ) {
-        self.origin = origin
+        self.origin = consume origin
         self.place = place
         self.id = id
         self.depth = depth
+        self.enqueued = enqueued
+        self.timeSource = timeSource
         priorityValue = ec_task_priority()
-        enqueued = time.now
-        timeSource = time.identity
         submitter = ObservedJob.running
     }
 
@@ -99,11 +99,11 @@ extension ObservedWork: Hashable {
 }
 
 /// Where observed jobs come from: one view of a context, or one `Async`.
-class ObservedOrigin: @unchecked Sendable {
+package class ObservedOrigin: @unchecked Sendable {
     // Unchecked because it can be inherited from; it has constants, and an atomic.
-    final let view: UInt64
+    package final let view: UInt64
     final let name: String
-    final let isLabeled: Bool
+    package final let isLabeled: Bool
     private let begun = Atomic<UInt64>(0)
 
     private static let views = Atomic<UInt64>(0)

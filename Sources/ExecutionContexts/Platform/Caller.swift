@@ -50,12 +50,9 @@ internal import Dispatch
         return unsafe current.pointee.task
     }
 
-    private static var ownTask: UnsafeRawPointer? {
-        unsafe withUnsafeCurrentTask { task in
-            // A task reference is one word, an address; it is compared here and never dereferenced.
-            unsafe task.map { unsafe unsafeBitCast($0, to: UnsafeRawPointer.self) }
-        }
-    }
+    // An address, which is compared here and never dereferenced. `withUnsafeCurrentTask` would copy
+    // a reference to the task, whose size it looks up: 350 instructions.
+    private static var ownTask: UnsafeRawPointer? { unsafe ec_task_current() }
 
     /// Runs `body`, for which the caller waits, as a part of the caller's job.
     package func run(_ body: () -> Void) {

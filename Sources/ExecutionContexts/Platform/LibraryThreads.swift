@@ -147,12 +147,13 @@ private final class OwnThread: @unchecked Sendable {
     /// Waits for the next body; false if none has come in time.
     private func isAssignedAgain() -> Bool {
         park(until: MonotonicClock.nanoseconds + Self.idleTime)
-        // Relaxed, here and below: `park` has acquired it.
-        if word.load(ordering: .relaxed) == Self.idle {
+        // Acquiring: the assignment may have come after the last look of `park`, at the deadline.
+        if word.load(ordering: .acquiring) == Self.idle {
             if LibraryThreads.leave(self) { return false }
             // A caller has taken this thread meanwhile, and its body is on its way.
             park(until: Parker.never)
         }
+        // Relaxed: it publishes nothing.
         word.store(Self.idle, ordering: .relaxed)
         return true
     }

@@ -38,10 +38,16 @@ extension SimulationHooks {
         ec_mode() & UInt32(EC_MODE_SIMULATED | EC_MODE_FORKED) != 0
     }
 
+    /// The number of the calling thread; zero, which no thread has, if a thread may be simulated.
+    package static var threadOutsideSimulations: UInt32 { isAnywhere ? 0 : thread }
+
+    /// Whether this process is a child that was forked, and has not called exec.
+    static var isForked: Bool { ec_mode() & UInt32(EC_MODE_FORKED) != 0 }
+
     /// Traps in a forked child, which has none of the parent's threads that would run a job.
     private static func refuseInFork(_ name: @autoclosure () -> String) {
         require(
-            ec_mode() & UInt32(EC_MODE_FORKED) == 0,
+            !isForked,
             "A forked child gave a job to '\(name())', and has none of the parent's threads that would run it "
                 + "(law 34). Call exec in the child, or fork before the library's first use.")
     }

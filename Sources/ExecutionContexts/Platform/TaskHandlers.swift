@@ -4,6 +4,7 @@
 /// caller's actor for the global executor before `operation` begins, and fall behind other calls of
 /// that actor. A closure that captures an isolated parameter belongs to the actor in that
 /// parameter.
+@inlinable
 package func withCancellationHandler<Value>(
     isolation: isolated (any Actor)? = #isolation,
     _ operation: nonisolated(nonsending) () async throws -> Value,
@@ -21,6 +22,7 @@ package func withCancellationHandler<Value>(
 ///
 /// The runtime does the same for a task that another task awaits. Older systems escalate once, at
 /// the beginning.
+@inlinable
 package nonisolated(nonsending) func withEscalationHandler<Value>(
     _ escalate: @escaping @Sendable (TaskPriority) -> Void,
     of operation: nonisolated(nonsending) () async throws -> Value

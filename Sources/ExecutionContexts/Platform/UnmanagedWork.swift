@@ -6,8 +6,9 @@ public typealias Work = @Sendable () -> Void
 /// A closure taken apart into its two words, which are not reference-counted.
 ///
 /// It carries the one reference that it was made with, and adds none, on its way from the submitter
-/// to the thread that runs it. So its last owner must assemble it exactly once.
-@safe package struct UnmanagedWork {
+/// to the thread that runs it. So its last owner must assemble it exactly once. An owner that takes
+/// it apart again, as `OwnedWork` does, is not the last one.
+@safe package struct UnmanagedWork: Sendable {
     package let words: ec_words
 
     /// Adopts the words of another `UnmanagedWork`, which the caller owns.
@@ -34,5 +35,26 @@ public typealias Work = @Sendable () -> Void
     /// A closure in the representation in which it is called; see `WorkQueue`.
     private struct Storage {
         let work: Work
+    }
+}
+
+/// A closure that is called where it is stored: Swift would retain a stored closure for each call.
+struct OwnedWork: ~Copyable, Sendable {
+    private let work: UnmanagedWork
+
+    /// Adopts the reference of `work`.
+    init(_ work: UnmanagedWork) { self.work = work }
+
+    // Frees the closure. Where no deinit runs, the closure stays, and nothing dangles.
+    deinit { _ = work.assembled() }
+
+    /// Calls the closure.
+    @inline(__always)
+    borrowing func run() {
+        // Borrows this value's reference, and gives it back uncounted. The caller keeps this value,
+        // also where the closure does not return: then the reference is not given back.
+        let work = work.assembled()
+        work()
+        _ = UnmanagedWork(work)
     }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 extension PoolCore {
     /// The state of a pool at one look of the monitor.
     enum Pressure {
-        /// No worker has a thread.
+        /// No worker has had a thread since the look before.
         case asleep
         /// No job or worker waits that the monitor could help.
         case keepsUp
@@ -20,7 +20,10 @@ extension PoolCore {
     func checkWorkers() -> Pressure {
         let hasWork = hasWork()
         let pressure = accounting.withLock { accounting -> Pressure in
-            guard accounting.active > 0 else { return .asleep }
+            // A pool that has a job now and then is looked at seldom, and not given up each time:
+            // that would wake the monitor for each of these jobs.
+            if accounting.hasSleptSinceLook() { return .asleep }
+            guard accounting.active > 0 else { return .keepsUp }
             accounting.observationCount &+= 1
             countStalled(&accounting, hasWork)
             publish(&accounting)

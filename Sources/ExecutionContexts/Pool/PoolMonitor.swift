@@ -1,8 +1,8 @@
 internal import CPlatform
 internal import Synchronization
 
-/// Checks all pools that have workers with threads, on one thread, for as long as there is such a
-/// pool.
+/// Checks all pools that have workers with threads, or have had them since the look before, on one
+/// thread, for as long as there is such a pool.
 ///
 /// A wait that the library knows of gives up its permit at once. The monitor finds the rest: jobs
 /// that block in the system or wait for each other by other means, and jobs that have been queued

@@ -20,6 +20,10 @@
     private(set) var substitutions = 0
     /// How often the monitor has looked.
     var observationCount: UInt32 = 0
+    /// How often a first worker has got a thread; and how often at the monitor's latest look.
+    private var awakenings: UInt32 = 0
+    private var awakeningsAtLook: UInt32 = 0
+    private var wasActiveAtLook = false
     /// The callbacks of `drained()`.
     var waiters: [@Sendable () -> Void] = []
     /// Workers that have ended a wait and wait for a permit, in order.
@@ -52,9 +56,16 @@
     /// Counts a worker that is being started.
     mutating func begin(_ worker: PoolWorker) {
         unsafe worker.record.isActive = true
+        if active == 0 { awakenings &+= 1 }
         active += 1
         if running >= width { substitutions += 1 }
         markRunning(worker)
+    }
+
+    /// Whether no worker has had a thread since the monitor's latest look; notes another look.
+    mutating func hasSleptSinceLook() -> Bool {
+        defer { (awakeningsAtLook, wasActiveAtLook) = (awakenings, active > 0) }
+        return active == 0 && !wasActiveAtLook && awakenings == awakeningsAtLook
     }
 
     /// Counts a worker as not running, since the monitor has found it stalled.

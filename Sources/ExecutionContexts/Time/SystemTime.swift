@@ -25,7 +25,12 @@ public final class SystemTime: TimeSource {
 
     package init() {}
 
-    public var now: ContextInstant { ContextInstant(nanoseconds: MonotonicClock.nanoseconds) }
+    public var now: ContextInstant { Self.now }
+
+    /// The present instant, for callers that know their time and have not retained it.
+    package static var now: ContextInstant {
+        ContextInstant(nanoseconds: MonotonicClock.nanoseconds)
+    }
 
     public func add(_ delay: DelayedWork, tolerance: Duration) {
         SimulationHooks.willSubmitOutside(to: "the system's time")

@@ -33,6 +33,16 @@ struct PackedEvent: BitwiseCopyable {
     /// Whether the event is a submission, whose source a label may replace.
     var isSubmission: Bool { header >> 2 & 3 == UInt64(RecordedEvent.Kind.enqueued.rawValue) }
 
+    /// When the event happened. It is not long.
+    var moment: Int64 { instant }
+
+    /// Whether it stands before an event of another thread: events of one instant are in the order
+    /// in which a job has them.
+    func precedes(_ other: PackedEvent) -> Bool {
+        instant != other.instant
+            ? instant < other.instant : header >> 2 & 3 < other.header >> 2 & 3
+    }
+
     /// Adds the lane, which is known later than the rest.
     mutating func setLane(_ lane: UInt32) { header |= UInt64(lane) << Self.lanes }
 
@@ -41,30 +51,43 @@ struct PackedEvent: BitwiseCopyable {
     init?(_ event: RecorderEntry) {
         let waited = UInt64(bitPattern: event.started &- event.enqueued)
         let ran = UInt64(bitPattern: event.ended &- event.started)
-        // Zero for none: views count from 1.
-        let (above, number) = (event.submitter?.view ?? 0, event.submitter?.job ?? 0)
-        guard (event.job.view | event.job.job | above | number) >> 32 == 0,
-            event.thread >> 24 == 0
-        else { return nil }
-        header = UInt64(event.kind.rawValue) << 2 | UInt64(event.thread) << Self.threads
-        job = event.job.view << 32
-        submitter = above << 32 | number
-        instant = event.ended
-        if let completer = event.completer {
-            // The end of an `Async`, which is job 1 of its own view and does not wait.
-            guard event.kind != .enqueued, event.job.job == 1, waited == 0, ran >> 56 == 0,
-                (completer.view | completer.job) >> 32 == 0
-            else { return nil }
-            header |= Form.completed | (ran >> 32) << Self.high
-            job |= ran & 0xFFFF_FFFF
-            spans = completer.view << 32 | completer.job
-        } else {
-            let limit: UInt64 = event.kind == .enqueued ? 0 : 44
-            guard (waited | ran) >> limit == 0 else { return nil }
-            header |= Form.short | (ran >> 20) << Self.high
-            job |= event.job.job
-            spans = event.kind == .enqueued ? event.source.word : waited | ran << 44
+        guard let completer = event.completer else {
+            self.init(
+                event.kind, event.thread, event.job.view, event.job.job, event.submitter,
+                event.source, waited: waited, ran: ran, at: event.ended)
+            return
         }
+        // The end of an `Async`, which is job 1 of its own view and does not wait.
+        guard event.kind != .enqueued, event.job.job == 1, waited == 0, ran >> 56 == 0,
+            (completer.view | completer.job) >> 32 == 0
+        else { return nil }
+        self.init(
+            event.kind, event.thread, event.job.view, ran & 0xFFFF_FFFF, event.submitter,
+            event.source, waited: 0, ran: 0, at: event.ended)
+        header |= Form.completed | (ran >> 32) << Self.high
+        spans = completer.view << 32 | completer.job
+    }
+
+    /// An event in the short form; nil if a number does not fit. Its lane is not in it.
+    @inline(__always)
+    init?(
+        _ kind: RecordedEvent.Kind, _ thread: UInt32, _ view: UInt64, _ number: UInt64,
+        _ submitter: ObservedWork.Identity?, _ source: RecordedSource, waited: UInt64, ran: UInt64,
+        at instant: Int64
+    ) {
+        // Zero for none: views count from 1.
+        let (above, submitting) = (submitter?.view ?? 0, submitter?.job ?? 0)
+        let limit: UInt64 = kind == .enqueued ? 0 : 44
+        guard (view | number | above | submitting) >> 32 == 0, thread >> 24 == 0,
+            (waited | ran) >> limit == 0
+        else { return nil }
+        header =
+            Form.short | UInt64(kind.rawValue) << 2 | UInt64(thread) << Self.threads
+            | (ran >> 20) << Self.high
+        job = view << 32 | number
+        self.submitter = above << 32 | submitting
+        self.instant = instant
+        spans = kind == .enqueued ? source.word : waited | ran << 44
     }
 
     /// Sets the source, which is known later than the rest if it is a label.

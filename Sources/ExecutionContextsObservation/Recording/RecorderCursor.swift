@@ -23,7 +23,8 @@ struct RecorderBatch {
 }
 
 extension Recorder {
-    /// Reads the next events. The lock is held while at most `limit` slots are copied.
+    /// Reads the next events. The lock is held while the buffers of threads are collected, and at
+    /// most `limit` slots are copied.
     func next(_ cursor: inout RecorderCursor, limit: Int = 1_024) -> RecorderBatch {
         var parts: [PackedEvent] = []
         var batch = withRing { $0.next(&cursor, limit: max(limit, 3), &parts) }

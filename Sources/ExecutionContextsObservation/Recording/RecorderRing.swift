@@ -20,11 +20,13 @@ struct RecorderRing {
     private var numbers: [RecorderLane: UInt32] = [:]
     private(set) var labels = RecorderLabels()
     /// A cache of the lanes of views that reported recently, to avoid a look-up of their names.
-    private var recent = [Recent](repeating: Recent(view: 0, lane: 0), count: 64)
+    private var recent = [Recent](repeating: Recent(), count: 64)
 
     private struct Recent {
-        var view: UInt64
-        var lane: UInt32
+        var view: UInt64 = 0
+        /// A view may have another time later, as after a simulation.
+        var timeSource: ObjectIdentifier?
+        var lane: UInt32 = 0
     }
 
     /// Memory that no event has reached costs no physical memory.
@@ -47,15 +49,14 @@ struct RecorderRing {
         slots = Slots(max(capacity, 3))
     }
 
-    /// Adds an event of `job` that is not long.
-    @inline(__always)
-    mutating func add(_ event: PackedEvent, of job: borrowing ObservedWork) {
-        var event = event
-        event.setLane(lane(of: job, isAsync: false))
+    /// Adds the label to an event of `job` that is not long, and its lane, which it returns.
+    mutating func complete(_ event: inout PackedEvent, of job: borrowing ObservedWork) -> UInt32 {
+        let lane = lane(of: job, isAsync: false)
+        event.setLane(lane)
         if job.isLabeled, event.isSubmission, let source = labels.source(of: job.source) {
             event.setSource(source)
         }
-        add(event)
+        return lane
     }
 
     /// Adds an event in any form.
@@ -74,7 +75,8 @@ struct RecorderRing {
         }
     }
 
-    private mutating func add(_ event: PackedEvent) {
+    /// Adds an event that is complete, and not long.
+    mutating func add(_ event: PackedEvent) {
         if count == capacity { overwriteOldest() }
         if used == slots.count { overwriteOldest() }
         count += 1
@@ -100,12 +102,11 @@ struct RecorderRing {
 
     @inline(__always)
     private mutating func lane(of job: borrowing ObservedWork, isAsync: Bool) -> UInt32 {
-        let view = job.view
+        let (view, time) = (job.view, job.timeSource)
         let slot = Int(truncatingIfNeeded: view) & 63
-        if recent[slot].view == view { return recent[slot].lane }
-        let lane = number(
-            RecorderLane(name: job.context, timeSource: job.timeSource, isAsync: isAsync))
-        recent[slot] = Recent(view: view, lane: lane)
+        if recent[slot].view == view, recent[slot].timeSource == time { return recent[slot].lane }
+        let lane = number(RecorderLane(name: job.context, timeSource: time, isAsync: isAsync))
+        recent[slot] = Recent(view: view, timeSource: time, lane: lane)
         return lane
     }
 

@@ -5,12 +5,14 @@ final class StallWatch: @unchecked Sendable {
     // Unchecked, also at run time: accessed in `update` only, under the monitor's lock.
     @exclusivity(unchecked) private var jobs: WatchedJobs
     let time: any TimeSource
+    let isSystemTimed: Bool
     private let monitor: StallMonitor
 
     init(_ monitor: StallMonitor, _ time: any TimeSource) {
         self.monitor = monitor
         self.time = time
-        unsafe jobs = WatchedJobs(limit: monitor.limit, isThrifty: time !== SystemTime.shared)
+        isSystemTimed = time === SystemTime.shared
+        unsafe jobs = WatchedJobs(limit: monitor.limit, isThrifty: !isSystemTimed)
     }
 
     /// The number of the next job.
@@ -19,13 +21,15 @@ final class StallWatch: @unchecked Sendable {
     /// Whether it has no job and no alarm; the caller has the lock.
     var isIdle: Bool { unsafe jobs.isIdle }
 
+    private var now: ContextInstant { isSystemTimed ? SystemTime.now : time.now }
+
     func didSubmit(_ job: WatchedJob) {
-        let now = time.now
+        let now = now
         set(update { $0.submit(job, now) })
     }
 
     func didStart(_ job: WatchedJob) {
-        let now = time.now
+        let now = now
         set(update { $0.start(job, now) })
     }
 
@@ -49,7 +53,7 @@ final class StallWatch: @unchecked Sendable {
 
     /// Runs on the reporting context, when the limit of the first job has passed.
     private func fire(_ number: Int) {
-        let now = time.now
+        let now = now
         let (due, next) = update { $0.fire(number, now) }
         set(next)
         for stall in due {

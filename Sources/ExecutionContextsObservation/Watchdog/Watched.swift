@@ -1,22 +1,35 @@
 public import ExecutionContexts
 
 /// A view whose jobs are watched by a monitor.
+@usableFromInline
 struct Watched<Base: ExecutionContext>: PlainView, SourceTaking {
-    let base: Base
+    @usableFromInline let base: Base
     private let view: WatchedView
 
-    init(base: Base, monitor: StallMonitor) {
+    @usableFromInline
+    init(
+        base: Base, limit: Duration, on reporting: some ExecutionContext,
+        from location: (fileID: StaticString, line: UInt),
+        report: @escaping @Sendable (StalledJob) -> Void
+    ) {
         self.base = base
-        view = WatchedView(of: base, by: monitor)
+        view = WatchedView(
+            of: base,
+            by: StallMonitor(
+                of: base.name, limit: limit, on: reporting, from: location, report: report))
     }
 
+    @usableFromInline
     func decorate(_ work: @escaping Work) -> Work { view.decorate(work) }
 
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) { view.execute(consume work) }
 
+    @usableFromInline
     func enqueue(_ work: consuming @escaping Work) { view.enqueue(consume work) }
 
     // For a job that a waiting thread took over, the monitor sees an empty job.
+    @usableFromInline
     var runsAnywhere: Bool { base.runsAnywhere }
 }
 
@@ -26,6 +39,7 @@ extension Watched: MainActorContext where Base: MainActorContext {}
 extension Watched: ActorBackingContext where Base: ActorBackingContext {}
 extension Watched: RefusingContext where Base: RefusingContext {}
 extension Watched: SynchronousContext where Base: SynchronousContext {
+    @usableFromInline
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -34,6 +48,7 @@ extension Watched: SynchronousContext where Base: SynchronousContext {
     }
 }
 extension Watched: SynchronousBarrierContext where Base: SynchronousBarrierContext {
+    @usableFromInline
     func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -41,6 +56,7 @@ extension Watched: SynchronousBarrierContext where Base: SynchronousBarrierConte
         return try base.syncBarrier { () throws(Failure) -> Value in try job.run(body) }
     }
 
+    @usableFromInline
     func hold() -> ExclusiveHold {
         let job = view.begin(JobSource(.unknown, label: "hold"))
         let hold = base.hold()
@@ -68,15 +84,13 @@ extension ExecutionContext {
     /// All jobs share one delay, and memory is proportional to the number of unfinished jobs. In
     /// system time the delay may outlast the last job, by the limit at most; in virtual time it is
     /// cancelled with it. It goes with the view at the latest.
+    @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (StalledJob) -> Void
     ) -> some ExecutionContext {
-        Watched(
-            base: self,
-            monitor: StallMonitor(
-                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+        Watched(base: self, limit: limit, on: reporting, from: (fileID, line), report: report)
     }
 }
 
@@ -86,15 +100,13 @@ extension BarrierContext {
     ///
     /// A job that waits for a barrier to end is waiting, and so is a barrier that waits for other
     /// jobs.
+    @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (StalledJob) -> Void
     ) -> some BarrierContext {
-        Watched(
-            base: self,
-            monitor: StallMonitor(
-                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+        Watched(base: self, limit: limit, on: reporting, from: (fileID, line), report: report)
     }
 }
 
@@ -104,15 +116,13 @@ extension SerialContext {
     ///
     /// If one job occupies the context for long, it is reported as running, and those behind as
     /// waiting.
+    @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (StalledJob) -> Void
     ) -> some SerialContext {
-        Watched(
-            base: self,
-            monitor: StallMonitor(
-                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+        Watched(base: self, limit: limit, on: reporting, from: (fileID, line), report: report)
     }
 }
 
@@ -122,15 +132,13 @@ extension ActorBackingContext {
     ///
     /// If one job occupies the context for long, it is reported as running, and those behind as
     /// waiting.
+    @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (StalledJob) -> Void
     ) -> some ActorBackingContext {
-        Watched(
-            base: self,
-            monitor: StallMonitor(
-                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+        Watched(base: self, limit: limit, on: reporting, from: (fileID, line), report: report)
     }
 }
 
@@ -140,15 +148,13 @@ extension MainActorContext {
     ///
     /// If one job occupies the context for long, it is reported as running, and those behind as
     /// waiting.
+    @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (StalledJob) -> Void
     ) -> some MainActorContext {
-        Watched(
-            base: self,
-            monitor: StallMonitor(
-                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+        Watched(base: self, limit: limit, on: reporting, from: (fileID, line), report: report)
     }
 }
 
@@ -158,14 +164,12 @@ extension MainActorContext where Self: ActorBackingContext {
     ///
     /// If one job occupies the context for long, it is reported as running, and those behind as
     /// waiting.
+    @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
         report: @escaping @Sendable (StalledJob) -> Void
     ) -> some MainActorContext & ActorBackingContext {
-        Watched(
-            base: self,
-            monitor: StallMonitor(
-                of: name, limit: limit, on: reporting, from: (fileID, line), report: report))
+        Watched(base: self, limit: limit, on: reporting, from: (fileID, line), report: report)
     }
 }

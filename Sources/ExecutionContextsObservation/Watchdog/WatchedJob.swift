@@ -22,12 +22,14 @@ class WatchedJob: @unchecked Sendable {
         var next: Unmanaged<WatchedJob>?
     }
 
-    init(_ watch: StallWatch, _ source: JobSource) {
-        self.watch = watch
-        self.source = source
+    /// The caller then calls `didSubmit`: in here, it would retain this object.
+    init(_ watch: consuming StallWatch, _ source: consuming JobSource) {
         number = watch.next()
-        watch.didSubmit(self)
+        self.watch = consume watch
+        self.source = consume source
     }
+
+    final func didSubmit() { watch.didSubmit(self) }
 
     // Without an end its context dropped it. Read without the lock: no other thread writes it any
     // more.
@@ -65,9 +67,12 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
     // Unchecked because its superclass is; it adds a constant.
     private let closure: Work
 
-    init(_ watch: StallWatch, _ source: JobSource, _ closure: consuming @escaping Work) {
+    init(
+        _ watch: consuming StallWatch, _ source: consuming JobSource,
+        _ closure: consuming @escaping Work
+    ) {
         self.closure = consume closure
-        super.init(watch, source)
+        super.init(consume watch, consume source)
     }
 
     func run() { run(closure) }

@@ -10,6 +10,7 @@ final class WatchedView: @unchecked Sendable {
     private let label: String?
     /// Whether the base may be a view that reads the sources of jobs as well.
     private let isOverView: Bool
+    private let isSystemTimed: Bool
     private let monitor: StallMonitor
     /// The watch for the time that the base had when the view was made.
     private let usual: StallWatch
@@ -20,6 +21,7 @@ final class WatchedView: @unchecked Sendable {
         self.base = base
         label = (base as? any LabelingContext)?.label
         isOverView = base is any ContextDecorator
+        isSystemTimed = base.hasSystemTime
         self.monitor = monitor
         usual = StallWatch(monitor, base.time)
         JobSource.addReader()
@@ -32,15 +34,19 @@ final class WatchedView: @unchecked Sendable {
     }
 
     func begin(_ source: JobSource) -> WatchedJob {
-        WatchedJob(watch(base.time), labeled(source))
+        let job = WatchedJob(watch, labeled(source))
+        job.didSubmit()
+        return job
     }
 
     func decorate(_ work: consuming @escaping Work) -> Work {
         let work = UnmanagedWork(consume work)
         let source = labeled(JobSource(of: work))
-        let job = WatchedClosure(watch(base.time), source, work.assembled())
-        let run: Work = { job.run() }
-        return isOverView ? JobSource.carry(source, run) : run
+        let job = WatchedClosure(watch, source, work.assembled())
+        job.didSubmit()
+        // Two closures: one that is used in both cases would be retained once more.
+        if isOverView { return JobSource.carry(source, { job.run() }) }
+        return { job.run() }
     }
 
     private func labeled(_ source: JobSource) -> JobSource {
@@ -58,8 +64,11 @@ final class WatchedView: @unchecked Sendable {
         base.enqueue(decorated.assembled())
     }
 
-    private func watch(_ time: any TimeSource) -> StallWatch {
-        time === usual.time ? usual : otherWatch(time)
+    /// The watch for a job that is submitted now.
+    private var watch: StallWatch {
+        if isSystemTimed && !SimulationHooks.isAnywhere && usual.isSystemTimed { return usual }
+        let time = base.time
+        return time === usual.time ? usual : otherWatch(time)
     }
 
     private func otherWatch(_ time: any TimeSource) -> StallWatch {

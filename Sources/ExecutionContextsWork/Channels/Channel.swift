@@ -29,7 +29,7 @@ public import ExecutionContexts
 /// ``close()`` is for the sending side: what was sent is delivered, that of waiting senders too.
 /// ``cancel()`` is for the receiving side: what was not received is dropped.
 public final class Channel<Element: Sendable>: Sendable, CustomStringConvertible {
-    private let core: ChannelCore<Element>
+    @usableFromInline let core: ChannelCore
 
     /// Makes a channel in which at most `capacity` elements wait; traps if that is negative.
     public init(capacity: Int = 0, name: String? = nil) {
@@ -55,28 +55,43 @@ public final class Channel<Element: Sendable>: Sendable, CustomStringConvertible
 
     /// Sends an element, as soon as there is room.
     ///
-    /// Throws a `Refusal` if the channel is closed, and `CancellationError` if the task is
-    /// cancelled before there is room; then the element is not delivered.
+    /// Throws a `Refusal` if the channel is closed, and `CancellationError` if the task has been
+    /// cancelled, or is cancelled while it is suspended for want of room. Then the element is not
+    /// delivered.
+    @inlinable
     public nonisolated(nonsending) func send(_ element: Element) async throws {
-        try Task.checkCancellation()
-        try await core.send(element)
+        guard let sender = try core.send(TypedPayload(element)) else { return }
+        try await core.wait(sender: sender)
     }
 
     /// Sends an element if there is room, else throws a `Refusal`; never waits.
-    public func trySend(_ element: Element) throws(Refusal) { try core.trySend(element) }
+    @inlinable
+    public func trySend(_ element: Element) throws(Refusal) {
+        try core.trySend(TypedPayload(element))
+    }
 
     // MARK: - Receiving
 
     /// Returns the next element, as soon as there is one; nil when the channel is closed and empty.
     ///
     /// Throws `CancellationError` if the task is cancelled before that, and takes no element then.
+    @inlinable
     public nonisolated(nonsending) func receive() async throws -> Element? {
-        try Task.checkCancellation()
-        return try await core.receive()
+        switch try core.receive() {
+        case .element(let payload): return payload.value(as: Element.self)
+        case .end: return nil
+        case .mustWait(let receiver):
+            guard let payload = try await core.wait(receiver: receiver) else { return nil }
+            return payload.value(as: Element.self)
+        }
     }
 
     /// Returns the next element, or nil if there is none now.
-    public func tryReceive() -> Element? { core.tryReceive() }
+    @inlinable
+    public func tryReceive() -> Element? {
+        guard let payload = core.tryReceive() else { return nil }
+        return payload.value(as: Element.self)
+    }
 
     // MARK: - Ending
 
@@ -106,16 +121,27 @@ extension Channel: AsyncSequence {
 
     /// Receives the elements of a channel.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let core: ChannelCore<Element>
+        @usableFromInline let core: ChannelCore
 
         /// Returns the next element; nil when the channel is closed and empty, or if the task is
         /// cancelled.
         ///
         /// Leaving a loop does not end the channel: other receivers may be there. The last one
         /// calls ``Channel/cancel()``, or its senders wait.
+        @inlinable
         public mutating func next(isolation: isolated (any Actor)? = #isolation) async -> Element? {
-            if Task.isCancelled { return nil }
-            return (try? await core.receive()) ?? nil
+            do {
+                switch try core.receive() {
+                case .element(let payload): return payload.value(as: Element.self)
+                case .end: return nil
+                case .mustWait(let receiver):
+                    guard let payload = try await core.wait(receiver: receiver) else { return nil }
+                    return payload.value(as: Element.self)
+                }
+            } catch {
+                // Cancelled.
+                return nil
+            }
         }
     }
 }

@@ -5,15 +5,15 @@ internal import ExecutionContexts
 /// - Receivers wait only while there is neither an element nor a sender.
 /// - Senders wait only while the channel is full.
 /// - A closed channel gets no new sender, and no receiver waits for it.
-struct ChannelState<Element: Sendable>: ~Copyable {
+struct ChannelState: ~Copyable {
     enum Overflow { case wait, dropOldest }
 
     let capacity: Int
     let overflow: Overflow
     private(set) var isClosed = false
-    private var elements = FIFO<Element>()
-    private var senders = TaskWaitQueue<ChannelWaiter<Element>> { $0.isAnswered }
-    private var receivers = TaskWaitQueue<ChannelWaiter<Element>> { $0.isAnswered }
+    private var elements = FIFO<Payload>()
+    private var senders = TaskWaitQueue<ChannelWaiter> { $0.isAnswered }
+    private var receivers = TaskWaitQueue<ChannelWaiter> { $0.isAnswered }
 
     init(capacity: Int, overflow: Overflow) {
         self.capacity = capacity
@@ -37,11 +37,11 @@ struct ChannelState<Element: Sendable>: ~Copyable {
 
     /// Takes the element, unless the channel is full or closed. Afterwards it is the one that was
     /// dropped for it, if any, for the caller to free.
-    mutating func send(_ element: inout Element?) -> Outcome {
+    mutating func send(_ element: inout Payload?) -> Outcome {
         if isClosed { return .closed }
         if let receiver = receivers.popFirst() {
-            receiver.element = element.take()
-            return .done(receiver.answer(.success(())))
+            receiver.put(element.take())
+            return .done(receiver.answer())
         }
         if elements.count == capacity {
             guard overflow == .dropOldest else { return .mustWait }
@@ -55,16 +55,16 @@ struct ChannelState<Element: Sendable>: ~Copyable {
     }
 
     /// Adds a sender that waits; after `send` has found the channel full.
-    mutating func append(sender: ChannelWaiter<Element>) { senders.append(sender) }
+    mutating func append(sender: ChannelWaiter) { senders.append(sender) }
 
     /// Removes a sender whose task was cancelled, unless its element was taken; returns the element
     /// for the caller to free.
     mutating func cancel(
-        sender: ChannelWaiter<Element>, _ element: inout Element?
+        sender: ChannelWaiter, _ element: inout Payload?
     ) -> TaskWaiter.Resumption? {
         if sender.isAnswered { return nil }
-        element = sender.element.take()
-        let resumption = sender.answer(.failure(CancellationError()))
+        element = sender.take()
+        let resumption = sender.answer(CancellationError())
         senders.noteLeft()
         return resumption
     }
@@ -72,23 +72,23 @@ struct ChannelState<Element: Sendable>: ~Copyable {
     // MARK: Receiving
 
     /// Returns the next element in `element`.
-    mutating func receive(_ element: inout Element?) -> Outcome {
+    mutating func receive(_ element: inout Payload?) -> Outcome {
         element = elements.popFirst()
         guard let sender = senders.popFirst() else {
             return element != nil ? .done(nil) : isClosed ? .closed : .mustWait
         }
-        let next = sender.element.take()
+        let next = sender.take()
         if element == nil { element = next } else if let next { elements.append(next) }
-        return .done(sender.answer(.success(())))
+        return .done(sender.answer())
     }
 
     /// Adds a receiver that waits; after `receive` has found nothing.
-    mutating func append(receiver: ChannelWaiter<Element>) { receivers.append(receiver) }
+    mutating func append(receiver: ChannelWaiter) { receivers.append(receiver) }
 
     /// Removes a receiver whose task was cancelled, unless it has an element.
-    mutating func cancel(receiver: ChannelWaiter<Element>) -> TaskWaiter.Resumption? {
+    mutating func cancel(receiver: ChannelWaiter) -> TaskWaiter.Resumption? {
         if receiver.isAnswered { return nil }
-        let resumption = receiver.answer(.failure(CancellationError()))
+        let resumption = receiver.answer(CancellationError())
         receivers.noteLeft()
         return resumption
     }
@@ -98,25 +98,30 @@ struct ChannelState<Element: Sendable>: ~Copyable {
     /// Ends the channel; returns the receivers to resume. They have got no element.
     mutating func close() -> [TaskWaiter.Resumption] {
         isClosed = true
-        return receivers.takeAll().compactMap { $0.answer(.success(())) }
+        return receivers.takeAll().compactMap { $0.answer() }
     }
 
     /// Removes the elements, and those of waiting senders, for the caller to free; returns the
     /// senders to resume, too.
-    mutating func dropAll(_ error: any Error) -> ([Element], [TaskWaiter.Resumption]) {
+    mutating func dropAll(_ error: any Error) -> ([Payload], [TaskWaiter.Resumption]) {
         var dropped = elements.all
         elements = FIFO()
         let waiting = senders.takeAll()
-        dropped += waiting.compactMap { $0.element.take() }
-        return (dropped, waiting.compactMap { $0.answer(.failure(error)) })
+        dropped += waiting.compactMap { $0.take() }
+        return (dropped, waiting.compactMap { $0.answer(error) })
     }
 }
 
 /// A task that waits: with its element until there is room, or until it has one.
-final class ChannelWaiter<Element: Sendable>: TaskWaiter, @unchecked Sendable {
-    // Unchecked like the base: the element is accessed inside the channel's section, or by the task
-    // after the answer.
-    var element: Element?
+@usableFromInline
+final class ChannelWaiter: TaskWaiter, @unchecked Sendable {
+    // Unchecked, also at run time, like the base: the element is accessed inside the section only.
+    // What an access removes is moved out, and freed outside of the section.
+    @exclusivity(unchecked) private var content: Payload?
 
-    init(_ element: consuming Element?) { self.element = element }
+    init(_ element: consuming Payload?) { unsafe content = element }
+
+    func put(_ element: consuming Payload?) { unsafe content = element }
+
+    func take() -> Payload? { unsafe content.take() }
 }

@@ -9,6 +9,7 @@ public import ExecutionContexts
 public final class Flight<Value: Sendable>: Sendable {
     @usableFromInline let node: FlightNode
 
+    @usableFromInline
     init(_ node: FlightNode) { self.node = node }
 
     deinit {

@@ -11,8 +11,8 @@ class FlightNode: WorkNode, @unchecked Sendable {
     /// What begins the work; nil from then on, so that the body lives only as long as it can be
     /// requested (law 10).
     @exclusivity(unchecked) private var target: WorkTarget?
-    private var progress: WorkProgress?
-    private var partial: Payload?
+    @exclusivity(unchecked) private var progress: WorkProgress?
+    @exclusivity(unchecked) private var partial: Payload?
     /// Events that were reported and that the subscribers have not received.
     @exclusivity(unchecked) private var pendingEvents = EventQueue()
     @exclusivity(unchecked) private var isNotifyPending = false
@@ -29,7 +29,8 @@ class FlightNode: WorkNode, @unchecked Sendable {
         // The code that performs the work may keep its flight (law 10).
         let dropped = graph.events.execute { unsafe pendingEvents.takeAll() }
         withExtendedLifetime(dropped) {}
-        (progress, partial) = (nil, nil)
+        unsafe progress = nil
+        _ = unsafe partial.take()
         _ = unsafe target.take()
         leaveEntry()
     }
@@ -42,8 +43,8 @@ class FlightNode: WorkNode, @unchecked Sendable {
         // All earlier subscribers may have left while the end is pending. Then `begin` does
         // nothing.
         if isFirst { return graph.jobs.runAfterCurrent { self.begin() } }
-        if let progress { subscriber.notify(.progress(progress)) }
-        if let partial { subscriber.notify(.partial(partial)) }
+        if let progress = unsafe progress { subscriber.notify(.progress(progress)) }
+        if let partial = unsafe partial { subscriber.notify(.partial(partial)) }
     }
 
     private func begin() {
@@ -85,8 +86,11 @@ class FlightNode: WorkNode, @unchecked Sendable {
     final func notify(_ event: NodeEvent) {
         if unsafe hasEnded { return }
         switch event {
-        case .progress(let progress): self.progress = progress
-        case .partial(let payload): partial = payload
+        case .progress(let progress): unsafe self.progress = progress
+        case .partial(let payload):
+            let old = unsafe partial.take()
+            unsafe partial = payload
+            withExtendedLifetime(old) {}
         case .succeeded, .failed: return finish(event)
         }
         for subscriber in unsafe subscribers.all { typed(subscriber).notify(event) }

@@ -1,6 +1,7 @@
 internal import ExecutionContexts
 
 /// The body of a `SingleFlight`, and its items in flight.
+@usableFromInline
 final class KeyedFlights<Key: Hashable & Sendable>: @unchecked Sendable {
     // Unchecked: `body` is taken out by `deinit` only.
     fileprivate let registry: KeyedRegistry
@@ -8,8 +9,10 @@ final class KeyedFlights<Key: Hashable & Sendable>: @unchecked Sendable {
     private var body: Body?
 
     /// Begins the work of a key, which the node stands for.
+    @usableFromInline
     typealias Body = @Sendable (Key, FlightNode) -> Void
 
+    @usableFromInline
     init(_ name: String, in graph: WorkGraph, _ body: @escaping Body) {
         registry = KeyedRegistry(name)
         self.graph = graph
@@ -23,11 +26,13 @@ final class KeyedFlights<Key: Hashable & Sendable>: @unchecked Sendable {
 }
 
 /// The target of one key.
+@usableFromInline
 final class KeyedTarget<Key: Hashable & Sendable>: WorkTarget, @unchecked Sendable {
     // Unchecked like the base: immutable.
     private let key: Key
     private let flights: KeyedFlights<Key>
 
+    @usableFromInline
     init(_ key: Key, _ flights: KeyedFlights<Key>) {
         self.key = key
         self.flights = flights

@@ -33,7 +33,7 @@ enum NodeEvent: Sendable {
     func outcome<Value: Sendable>(of: Value.Type) -> Result<Value, any Error>? {
         switch self {
         case .progress, .partial: nil
-        case .succeeded(let payload): .success(payload.value())
+        case .succeeded(let payload): .success(payload.value(as: Value.self))
         case .failed(let error): .failure(error)
         }
     }
@@ -45,37 +45,9 @@ extension WorkEvent {
     init(_ event: NodeEvent) {
         switch event {
         case .progress(let progress): self = .progress(progress)
-        case .partial(let payload): self = .partial(payload.value())
-        case .succeeded(let payload): self = .finished(.success(payload.value()))
+        case .partial(let payload): self = .partial(payload.value(as: Value.self))
+        case .succeeded(let payload): self = .finished(.success(payload.value(as: Value.self)))
         case .failed(let error): self = .finished(.failure(error))
         }
     }
-}
-
-/// A value of a type that only its sender and its receivers know.
-@usableFromInline
-@_fixed_layout
-class Payload: @unchecked Sendable {
-    // Unchecked: immutable, also in its only subclass.
-
-    @usableFromInline
-    init() {}
-
-    /// The value. The caller knows its type: it belongs to the same work as the sender.
-    @inlinable
-    final func value<Value: Sendable>() -> Value {
-        // Safe: a work's events carry values of one type, and `SharedWork` and `Flight` of that
-        // work name it. A debug build checks it.
-        unsafe unsafeDowncast(self, to: TypedPayload<Value>.self).content
-    }
-}
-
-@usableFromInline
-@_fixed_layout
-final class TypedPayload<Value: Sendable>: Payload, @unchecked Sendable {
-    // Unchecked like the base.
-    @usableFromInline let content: Value
-
-    @inlinable
-    init(_ content: Value) { self.content = content }
 }

@@ -6,7 +6,10 @@ public import ExecutionContexts
 /// It is a description and costs nothing until a caller subscribes. A subscription after its end
 /// begins it anew.
 public struct SharedWork<Value: Sendable>: Sendable {
-    let target: WorkTarget
+    @usableFromInline let target: WorkTarget
+
+    @usableFromInline
+    init(target: WorkTarget) { self.target = target }
 
     /// The graph that the work is part of.
     public var graph: WorkGraph { target.graph }

@@ -29,18 +29,23 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// The graph that the work items are part of.
     public var graph: WorkGraph { flights.graph }
 
-    private let flights: KeyedFlights<Key>
+    @usableFromInline let flights: KeyedFlights<Key>
+
+    @usableFromInline
+    init(_ flights: KeyedFlights<Key>) { self.flights = flights }
 
     /// Creates a single flight in a graph that it may share; `body` begins an item, on the graph's
     /// context.
+    @inlinable
     public init(
         name: String = "work", in graph: WorkGraph,
         _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
     ) {
-        flights = KeyedFlights(name, in: graph) { key, node in body(key, Flight(node)) }
+        self.init(KeyedFlights(name, in: graph) { key, node in body(key, Flight(node)) })
     }
 
     /// Creates a single flight in a graph of its own on `context`; `body` begins an item there.
+    @inlinable
     public init(
         name: String = "work", on context: some SerialContext,
         _ body: @escaping @Sendable (_ key: Key, _ flight: Flight<Value>) -> Void
@@ -52,6 +57,7 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// `body` returns.
     ///
     /// An item that ends first cancels the `Async`.
+    @inlinable
     public init(
         name: String = "work", in graph: WorkGraph,
         _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
@@ -63,6 +69,7 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// `body` returns.
     ///
     /// An item that ends first cancels the `Async`.
+    @inlinable
     public init(
         name: String = "work", on context: some SerialContext,
         _ body: @escaping @Sendable (_ key: Key) -> Async<Value>
@@ -71,6 +78,7 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     }
 
     /// The work for `key`, to subscribe to or to depend on. The subscript begins nothing.
+    @inlinable
     public subscript(key: Key) -> SharedWork<Value> {
         SharedWork(target: KeyedTarget(key, flights))
     }

@@ -7,16 +7,18 @@ class Subscriber: Subscription, @unchecked Sendable {
     @usableFromInline
     typealias Handler = @Sendable (NodeEvent) -> Void
 
-    private var handler: Handler?
+    // Exclusivity is unchecked as in the base: the handler is moved out, and freed outside of the
+    // access.
+    @exclusivity(unchecked) private var handler: Handler?
 
     init(_ priority: WorkPriority, _ jobs: ConfinedJobs, _ handler: @escaping Handler) {
-        self.handler = handler
+        unsafe self.handler = handler
         super.init(priority, jobs)
     }
 
     /// Notifies the subscriber, unless it has left by then; in a graph job.
     func notify(_ event: NodeEvent) {
-        if let handler { deliver(event, to: handler) }
+        if let handler = unsafe handler { deliver(event, to: handler) }
     }
 
     /// Calls the handler, unless the subscriber has left.
@@ -26,7 +28,7 @@ class Subscriber: Subscription, @unchecked Sendable {
     }
 
     override func detach() -> WorkNode? {
-        handler = nil
+        _ = unsafe handler.take()
         return super.detach()
     }
 }

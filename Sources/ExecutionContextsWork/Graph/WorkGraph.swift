@@ -61,6 +61,7 @@ public final class WorkGraph: Sendable {
 
     /// Returns work without a key: `body` begins it for its first subscriber, and again for one
     /// that joins after its end.
+    @inlinable
     public func work<Value: Sendable>(
         named name: String, _ body: @escaping @Sendable (Flight<Value>) -> Void
     ) -> SharedWork<Value> {

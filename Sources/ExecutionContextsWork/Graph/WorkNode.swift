@@ -9,7 +9,8 @@ class WorkNode: @unchecked Sendable {
     // Unchecked: all but the atomics is accessed on the graph's context only.
     //
     // The exclusivity of some variables is unchecked as well: the context runs one job at a time,
-    // and no access to them calls or frees what is not of the graph.
+    // and no access to them calls or frees what is not of the graph. What they give up is moved out
+    // first.
     final let graph: WorkGraph
     /// The subscribers, in the order of joining.
     @exclusivity(unchecked) final var subscribers = SubscriptionList()
@@ -20,13 +21,14 @@ class WorkNode: @unchecked Sendable {
     /// The subscriptions to the work items that this one needs.
     @exclusivity(unchecked) final var dependencies = SubscriptionList()
     /// The subscriptions to work items of other graphs, which may be on other contexts.
-    private var foreignDependencies: [Subscription] = []
+    @exclusivity(unchecked) private var foreignDependencies: [Subscription] = []
     @exclusivity(unchecked) final var hasEnded = false
     /// No higher than the rank of any node that this one needs; see `cycle(through:)`.
     @exclusivity(unchecked) final var rank = 0
     /// Called at the end, in the order of registration; some only if the work was cancelled.
-    private var endHandlers: [(isForCancel: Bool, body: Work)] = []
-    private var priorityHandlers: [PriorityHandler] = []
+    @exclusivity(unchecked) private var endHandlers: [EndHandler] = []
+    private typealias EndHandler = (isForCancel: Bool, body: Work)
+    @exclusivity(unchecked) private var priorityHandlers: [PriorityHandler] = []
 
     /// The thread that moves this away from `inFlight` decides how the work ends.
     private let state = Atomic<State>(.inFlight)
@@ -95,16 +97,23 @@ class WorkNode: @unchecked Sendable {
         unsafe hasEnded = true
         retire()
         graph.count(-1)
-        priorityHandlers = []
+        let priorityHandlers = unsafe Self.takeAll(&self.priorityHandlers)
+        let endHandlers = unsafe Self.takeAll(&self.endHandlers)
+        let foreignDependencies = unsafe Self.takeAll(&self.foreignDependencies)
+        defer { withExtendedLifetime(priorityHandlers) {} }
         let isCancelled = isCancelled
         // The handlers' jobs run before those that unsubscribe from what this work needs.
         for handler in endHandlers where isCancelled || !handler.isForCancel {
             graph.jobs.runAfterCurrent(handler.body)
         }
-        endHandlers = []
         for case let dependency? in unsafe dependencies.removeAll() { dependency.cancelInJob() }
         for dependency in foreignDependencies { graph.jobs.runAfterCurrent { dependency.cancel() } }
-        foreignDependencies = []
+    }
+
+    private static func takeAll<Element>(_ list: inout [Element]) -> [Element] {
+        var all: [Element] = []
+        swap(&all, &list)
+        return all
     }
 
     /// Cancels the work, in a graph job, unless its end is pending: first its handlers, then its
@@ -116,13 +125,13 @@ class WorkNode: @unchecked Sendable {
     /// Runs `body` when the work is cancelled, at once if it has been; in a graph job.
     final func onCancel(_ body: @escaping Work) {
         if isCancelled { return graph.jobs.runAfterCurrent(body) }
-        if unsafe !hasEnded { endHandlers.append((true, body)) }
+        if unsafe !hasEnded { unsafe endHandlers.append((true, body)) }
     }
 
     /// Runs `body` when the work has ended, at once if it has; in a graph job.
     final func onEnd(_ body: @escaping Work) {
         if unsafe hasEnded { return graph.jobs.runAfterCurrent(body) }
-        endHandlers.append((false, body))
+        unsafe endHandlers.append((false, body))
     }
 
     // MARK: - Priority
@@ -135,7 +144,7 @@ class WorkNode: @unchecked Sendable {
     final func onPriority(_ body: @escaping @Sendable (WorkPriority) -> Void) {
         if unsafe hasEnded { return }
         let handler = PriorityHandler(body)
-        priorityHandlers.append(handler)
+        unsafe priorityHandlers.append(handler)
         graph.jobs.runAfterCurrent { self.notify(handler) }
     }
 
@@ -152,9 +161,11 @@ class WorkNode: @unchecked Sendable {
         guard let highest = unsafe priorityCounts.highest else { return cancel() }
         guard highest != priority else { return }
         level.store(highest.rawValue, ordering: .relaxed)
-        for handler in priorityHandlers { graph.jobs.runAfterCurrent { self.notify(handler) } }
+        for handler in unsafe priorityHandlers {
+            graph.jobs.runAfterCurrent { self.notify(handler) }
+        }
         for dependency in unsafe dependencies.all { dependency.changeInJob(to: highest) }
-        for dependency in foreignDependencies {
+        for dependency in unsafe foreignDependencies {
             graph.jobs.runAfterCurrent { dependency.priority = highest }
         }
     }
@@ -165,7 +176,7 @@ class WorkNode: @unchecked Sendable {
         if unsafe hasEnded {
             _ = dependency.cancel()
         } else {
-            foreignDependencies.append(dependency)
+            unsafe foreignDependencies.append(dependency)
         }
     }
 }

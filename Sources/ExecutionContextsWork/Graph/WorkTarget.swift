@@ -4,6 +4,7 @@ internal import ExecutionContexts
 ///
 /// It owns the body, and lives as long as the work can be requested. Work in flight does not keep
 /// it.
+@usableFromInline
 class WorkTarget: @unchecked Sendable {
     // Unchecked: immutable here; what subclasses change is accessed on the graph's context only.
     final let graph: WorkGraph
@@ -20,14 +21,17 @@ class WorkTarget: @unchecked Sendable {
 }
 
 /// The target of work without a key.
+@usableFromInline
 final class SoleTarget: WorkTarget, @unchecked Sendable {
     // Unchecked like the base: `body` is taken out by `deinit` only.
     private let entry: SoleEntry
     private var body: Body?
 
     /// Begins the work that the node stands for.
+    @usableFromInline
     typealias Body = @Sendable (FlightNode) -> Void
 
+    @usableFromInline
     init(_ graph: WorkGraph, _ name: String, _ body: @escaping Body) {
         entry = SoleEntry(name)
         self.body = body

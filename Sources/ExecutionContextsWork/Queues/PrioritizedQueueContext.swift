@@ -17,23 +17,34 @@ extension PrioritizedQueue {
     /// its permit meanwhile. If all permits are held that way, the jobs deadlock without a message
     /// (law 27). The queue cannot report it, since another thread may raise the limit at any
     /// moment. Submit with `execute` or `run` instead.
+    @inlinable
     public func context(priority: WorkPriority = .medium) -> some ExecutionContext {
         PrioritizedQueueContext(queue: self, priority: priority)
     }
 }
 
-private struct PrioritizedQueueContext: ExecutionContext {
+@usableFromInline
+struct PrioritizedQueueContext: ExecutionContext {
     let queue: PrioritizedQueue
     let priority: WorkPriority
 
+    @usableFromInline
+    init(queue: PrioritizedQueue, priority: WorkPriority) {
+        self.queue = queue
+        self.priority = priority
+    }
+
+    @usableFromInline
     func execute(_ work: consuming @escaping Work) {
         queue.execute(priority: priority, consume work)
     }
 
+    @usableFromInline
     func enqueue(_ work: consuming @escaping Work) {
         queue.core.submit(consume work, priority, neverInline: true)
     }
 
+    @usableFromInline
     func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
@@ -45,15 +56,20 @@ private struct PrioritizedQueueContext: ExecutionContext {
 
     /// False where the base says false. The base's true proves nothing here, since the base has
     /// other jobs too.
+    @usableFromInline
     var isCurrent: Bool? { queue.core.base.isCurrent == false ? false : nil }
 
+    @usableFromInline
     func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }
 
+    @usableFromInline
     var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
         queue.core.submissionTransform
     }
 
+    @usableFromInline
     var time: any TimeSource { queue.core.base.time }
 
+    @usableFromInline
     var name: String { queue.name }
 }

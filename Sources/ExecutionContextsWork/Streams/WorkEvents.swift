@@ -101,7 +101,7 @@ private final class WorkEventsCore: @unchecked Sendable {
         let (replaced, resumption) = section.execute {
             () -> (NodeEvent?, TaskWaiter.Resumption?) in
             if isOver { return (event, nil) }
-            return (events.put(event), waiter.take()?.answer(.success(())))
+            return (events.put(event), waiter.take()?.answer())
         }
         withExtendedLifetime(replaced) {}
         resumption?.perform()
@@ -136,13 +136,10 @@ private final class WorkEventsCore: @unchecked Sendable {
                 return event
             }
             guard let waiter else { return event }
-            do { try await wait(waiter) } catch { return nil }
-        }
-    }
-
-    private nonisolated(nonsending) func wait(_ waiter: TaskWaiter) async throws {
-        try await waiter.wait(inside: section) {
-            section.execute { waiter.answer(.failure(CancellationError())) }?.perform()
+            await waiter.wait(inside: section) {
+                section.execute { waiter.answer(CancellationError()) }?.perform()
+            }
+            if section.execute({ waiter.error }) != nil { return nil }
         }
     }
 }

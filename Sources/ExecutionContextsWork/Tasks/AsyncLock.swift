@@ -26,7 +26,7 @@ internal import ExecutionContexts
 /// A body that asks for its own lock again traps. A child task that asks for it, and for which the
 /// body waits, is not found, and waits for ever; the simulator finds it.
 public final class AsyncLock: Sendable, CustomStringConvertible {
-    private let core: SemaphoreCore
+    @usableFromInline let core: SemaphoreCore
 
     /// Makes a lock, with a name for messages.
     public init(name: String? = nil) { core = SemaphoreCore(permits: 1, name: name ?? "lock") }
@@ -35,15 +35,17 @@ public final class AsyncLock: Sendable, CustomStringConvertible {
     ///
     /// Throws `CancellationError` if the task is cancelled before it is inside; then the body never
     /// runs (law 13). The body runs on the caller's actor.
+    @inlinable
     public nonisolated(nonsending) func withLock<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        try await core.enter()
+        if let waiter = try core.enter() { try await core.wait(as: waiter) }
         defer { core.leave() }
         return try await body()
     }
 
     /// Runs `body` if no task is inside or waits, else returns nil without a suspension.
+    @inlinable
     public nonisolated(nonsending) func withLockIfAvailable<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async rethrows -> Value? {

@@ -26,7 +26,7 @@ internal import ExecutionContexts
 /// A body that asks for a further permit of its own semaphore may wait for ever. With one permit
 /// that is certain, and traps.
 public final class AsyncSemaphore: Sendable, CustomStringConvertible {
-    private let core: SemaphoreCore
+    @usableFromInline let core: SemaphoreCore
 
     /// Makes a semaphore; traps if there is not at least one permit.
     public init(permits: Int, name: String? = nil) {
@@ -41,10 +41,11 @@ public final class AsyncSemaphore: Sendable, CustomStringConvertible {
     ///
     /// Throws `CancellationError` if the task is cancelled before it has the permit; then the body
     /// never runs (law 13). The body runs on the caller's actor.
+    @inlinable
     public nonisolated(nonsending) func withPermit<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        try await core.enter()
+        if let waiter = try core.enter() { try await core.wait(as: waiter) }
         defer { core.leave() }
         return try await body()
     }
@@ -52,6 +53,7 @@ public final class AsyncSemaphore: Sendable, CustomStringConvertible {
     /// Runs `body` if a permit is free, else returns nil without a suspension.
     ///
     /// No permit is free while a task waits for one: it never overtakes.
+    @inlinable
     public nonisolated(nonsending) func withPermitIfAvailable<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async rethrows -> Value? {

@@ -1,6 +1,7 @@
 internal import ExecutionContexts
 
 /// The state of a semaphore behind its section.
+@usableFromInline
 final class SemaphoreCore: @unchecked Sendable {
     // Unchecked, also at run time: `state` and the waiters are accessed inside `section` only.
     private let permits: Int
@@ -32,60 +33,76 @@ final class SemaphoreCore: @unchecked Sendable {
         return unsafe Caller.task.map { UInt(bitPattern: $0) }
     }
 
+    @usableFromInline
     func tryEnter() -> Bool {
         let task = task
         return withState { $0.take(as: task) }
     }
 
-    /// Suspends the calling task until it has a permit.
-    nonisolated(nonsending) func enter() async throws {
-        try Task.checkCancellation()
+    /// Enters if a permit is free; else the caller waits for one as the result.
+    ///
+    /// Not async: a task that need not wait makes no async call.
+    @usableFromInline
+    func enter() throws -> SemaphoreWaiter? {
         let task = task
-        if withState({ $0.take(as: task) }) { return }
-        if task != nil, withState({ $0.owner == task }) { trapNested() }
-        try await join().enter()
+        let (isInside, isNested) = withState { state in
+            let isInside = state.take(as: task)
+            return (isInside, !isInside && task != nil && state.owner == task)
+        }
+        if !isInside {
+            if Task.isCancelled { throw CancellationError() }
+            if isNested { trapNested() }
+            if let waiter = join() { return waiter }
+            noteOwner()
+        }
+        // Asked now, too: the cancellation may have come just before another task left.
+        try leaveIfCancelled()
+        return nil
     }
 
     /// Takes a permit, or a position in the queue, for a task that will enter.
-    func join() -> Place {
+    func join() -> SemaphoreWaiter? {
         let priority = WorkPriority(Task.currentPriority)
-        return Place(
-            core: self, waiter: withState { $0.take(as: nil) ? nil : $0.append(priority) })
+        return withState { $0.take(as: nil) ? nil : $0.append(priority) }
     }
 
+    /// Notes that the calling task has the permit that was taken for it.
+    func noteOwner() { if let task { withState { $0.owner = task } } }
+
+    /// Suspends the calling task until it has the permit; throws if it is cancelled before.
+    @usableFromInline
+    nonisolated(nonsending) func wait(as waiter: SemaphoreWaiter) async throws {
+        try await withEscalationHandler { priority in
+            SimulationHooks.undivided {
+                self.withState { $0.raise(waiter, to: WorkPriority(priority)) }
+            }
+        } of: {
+            await waiter.wait(inside: section) { withState { $0.cancel(waiter) }?.perform() }
+        }
+        let task = task
+        let error = withState { state in
+            if let task, waiter.error == nil { state.owner = task }
+            return waiter.error
+        }
+        if let error { throw error }
+        // It may have been cancelled before it was suspended, and got the permit after that.
+        try leaveIfCancelled()
+    }
+
+    /// Returns the permit of a calling task that is cancelled, and throws.
+    private func leaveIfCancelled() throws {
+        guard Task.isCancelled else { return }
+        leave()
+        throw CancellationError()
+    }
+
+    @usableFromInline
     func leave() { withState { $0.release() }?.perform() }
 
     private func trapNested() -> Never {
         stopMisuse(
             "A task that is inside '\(name)' asked for it again: the inner call would wait for the "
                 + "outer one for ever (law 35). Call the inner part without it.")
-    }
-
-    /// A permit, or a position in the queue for one.
-    struct Place: Sendable {
-        fileprivate let core: SemaphoreCore
-        fileprivate let waiter: SemaphoreState.Waiter?
-
-        /// Suspends the calling task until it has the permit; throws if it is cancelled before.
-        nonisolated(nonsending) func enter() async throws {
-            if let waiter { try await wait(as: waiter) }
-            if let task = core.task { core.withState { $0.owner = task } }
-        }
-
-        private nonisolated(nonsending) func wait(as waiter: SemaphoreState.Waiter) async throws {
-            let core = core
-            try await withEscalationHandler { priority in
-                SimulationHooks.undivided {
-                    core.withState { $0.raise(waiter, to: WorkPriority(priority)) }
-                }
-            } of: {
-                try await waiter.wait(inside: core.section) {
-                    core.withState { $0.cancel(waiter) }?.perform()
-                }
-            }
-        }
-
-        func leave() { core.leave() }
     }
 }
 

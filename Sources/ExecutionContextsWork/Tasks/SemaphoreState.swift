@@ -9,6 +9,8 @@ struct SemaphoreState: ~Copyable {
     typealias Waiter = SemaphoreWaiter
 
     private(set) var free: Int
+    /// How many tasks wait.
+    private(set) var waitingCount = 0
     /// The task that holds the only permit; nil with more permits, and outside of tasks.
     var owner: UInt?
     private var lowest = Self.queue(.lowest)
@@ -29,10 +31,6 @@ struct SemaphoreState: ~Copyable {
         TaskWaitQueue { $0.isAnswered || $0.priority != priority }
     }
 
-    var waitingCount: Int {
-        lowest.count + low.count + medium.count + high.count + highest.count
-    }
-
     /// Takes a free permit.
     mutating func take(as task: UInt?) -> Bool {
         guard free > 0 else { return false }
@@ -44,6 +42,7 @@ struct SemaphoreState: ~Copyable {
     /// Adds a task that waits.
     mutating func append(_ priority: WorkPriority) -> Waiter {
         arrivals += 1
+        waitingCount += 1
         let waiter = Waiter(priority, number: arrivals)
         with(priority) { $0.append(waiter) }
         return waiter
@@ -52,17 +51,20 @@ struct SemaphoreState: ~Copyable {
     /// Returns a permit: it passes to a waiter, or becomes free.
     mutating func release() -> Waiter.Resumption? {
         owner = nil
-        guard let waiter = next() else {
+        grants += 1
+        guard waitingCount > 0, let waiter = next() else {
             free += 1
             return nil
         }
-        return waiter.answer(.success(()))
+        waitingCount -= 1
+        return waiter.answer()
     }
 
     /// Removes a waiter whose task was cancelled, unless it has a permit.
     mutating func cancel(_ waiter: Waiter) -> Waiter.Resumption? {
         if waiter.isAnswered { return nil }
-        let resumption = waiter.answer(.failure(CancellationError()))
+        let resumption = waiter.answer(CancellationError())
+        waitingCount -= 1
         with(waiter.priority) { $0.noteLeft() }
         return resumption
     }
@@ -77,7 +79,6 @@ struct SemaphoreState: ~Copyable {
     }
 
     private mutating func next() -> Waiter? {
-        grants += 1
         if grants % Self.fairness == 0, let priority = longest() {
             return with(priority) { $0.popFirst() }
         }
@@ -111,6 +112,7 @@ struct SemaphoreState: ~Copyable {
 }
 
 /// A task that waits for a permit.
+@usableFromInline
 final class SemaphoreWaiter: TaskWaiter, @unchecked Sendable {
     // Unchecked like the base: `priority` is accessed inside the semaphore's section only.
     /// The priority of its queue.

@@ -14,7 +14,7 @@ public import ExecutionContexts
 public struct TaskLimiter<Base: ExecutionContext>: Sendable {
     /// The context of the bodies.
     public let base: Base
-    private let core: SemaphoreCore
+    @usableFromInline let core: SemaphoreCore
 
     fileprivate init(_ base: Base, _ limit: Int, _ name: String?) {
         let name = name ?? "\(base.name), at most \(limit) tasks"
@@ -30,11 +30,12 @@ public struct TaskLimiter<Base: ExecutionContext>: Sendable {
     /// throws its error.
     ///
     /// Throws `CancellationError` if the task is cancelled before the body begins (law 13).
+    @inlinable
     public nonisolated(nonsending) func runTask<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await core.enter()
+        if let waiter = try core.enter() { try await core.wait(as: waiter) }
         defer { core.leave() }
         return try await base.runTask(fileID: fileID, line: line, body)
     }
@@ -49,12 +50,12 @@ public struct TaskLimiter<Base: ExecutionContext>: Sendable {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Async<Value> {
-        let place = core.join()
+        let waiter = core.join()
         // A task always starts, also one that is cancelled before: so it takes its place, or
         // leaves the queue.
-        return Async(fileID: fileID, line: line) { [base] in
-            try await place.enter()
-            defer { place.leave() }
+        return Async(fileID: fileID, line: line) { [base, core] in
+            if let waiter { try await core.wait(as: waiter) } else { core.noteOwner() }
+            defer { core.leave() }
             return try await base.runTask(fileID: fileID, line: line, body)
         }
     }

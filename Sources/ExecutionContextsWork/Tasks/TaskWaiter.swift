@@ -9,44 +9,51 @@ internal import ExecutionContexts
 /// | `suspend` | becomes suspended | - | the task resumes at once |
 /// | `answer` | becomes answered | becomes answered, and the task must be resumed | nothing |
 ///
-/// Each step is taken inside the owner's section. What the task receives, a subclass has: the class
-/// itself knows no type parameter, for which a task would look up metadata at each wait.
+/// Each step is taken inside the owner's section, and so is the look at the answer after the wait.
+/// The continuation carries no value and no error: a generic one is looked up at each wait.
+@usableFromInline
 @safe class TaskWaiter: @unchecked Sendable {
-    // Unchecked: every property is accessed inside the owner's section only.
-    private var continuation: UnsafeContinuation<Void, any Error>?
-    private var outcome: Result<Void, any Error>?
+    // Unchecked, also at run time: every property is accessed inside the owner's section only, and
+    // no access lasts longer than a line.
+    @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
+    @exclusivity(unchecked) private var hasAnswer = false
+    @exclusivity(unchecked) private var failure: (any Error)?
 
-    final var isAnswered: Bool { outcome != nil }
+    final var isAnswered: Bool { unsafe hasAnswer }
 
-    /// Answers the task. The owner performs the resumption outside its section: to resume a task
-    /// runs code of the task's executor (law 9).
-    final func answer(_ outcome: Result<Void, any Error>) -> Resumption? {
+    /// The error that the task ends with; nil if it goes on.
+    final var error: (any Error)? { unsafe failure }
+
+    /// Answers the task: it goes on, or ends with an error. The owner performs the resumption
+    /// outside its section: to resume a task runs code of the task's executor (law 9).
+    final func answer(_ error: (any Error)? = nil) -> Resumption? {
         if isAnswered { return nil }
-        self.outcome = outcome
+        unsafe (hasAnswer, failure) = (true, error)
         // Unsafe only if resumed twice or never: it is taken once, with the first answer.
-        return unsafe continuation.take().map { unsafe Resumption($0, outcome) }
+        guard let continuation = unsafe continuation.take() else { return nil }
+        return unsafe Resumption(continuation)
     }
 
-    /// Keeps the continuation of the suspended task, or returns the answer that has come.
-    private func suspend(
-        _ continuation: UnsafeContinuation<Void, any Error>
-    ) -> Result<Void, any Error>? {
-        if let outcome { return outcome }
+    /// Keeps the continuation of the suspended task; false if the answer has come.
+    private func suspend(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
+        if isAnswered { return false }
         unsafe self.continuation = continuation
-        return nil
+        return true
     }
 
     /// Suspends the calling task until the answer; `cancel` must answer it.
     ///
     /// Called once, by the task that has joined the owner's queue.
-    final nonisolated(nonsending) func wait(
-        inside section: CriticalSection, onCancel cancel: @Sendable () -> Void
-    ) async throws {
-        try await withCancellationHandler {
-            try await unsafe withUnsafeThrowingContinuation { continuation in
-                if let outcome = section.execute({ unsafe suspend(continuation) }) {
-                    unsafe continuation.resume(with: outcome)
-                }
+    final func wait(
+        isolation: isolated (any Actor)? = #isolation, inside section: CriticalSection,
+        onCancel cancel: @Sendable () -> Void
+    ) async {
+        await withTaskCancellationHandler {
+            // A closure that captures an isolated parameter belongs to the actor in it.
+            _ = isolation
+            await unsafe withUnsafeContinuation { continuation in
+                if section.execute({ unsafe suspend(continuation) }) { return }
+                unsafe continuation.resume()
             }
         } onCancel: {
             SimulationHooks.undivided(cancel)
@@ -55,17 +62,12 @@ internal import ExecutionContexts
 
     /// What is left to do for a task that was answered while it was suspended.
     @safe struct Resumption {
-        private let continuation: UnsafeContinuation<Void, any Error>
-        private let outcome: Result<Void, any Error>
+        private let continuation: UnsafeContinuation<Void, Never>
 
-        fileprivate init(
-            _ continuation: UnsafeContinuation<Void, any Error>,
-            _ outcome: Result<Void, any Error>
-        ) {
+        fileprivate init(_ continuation: UnsafeContinuation<Void, Never>) {
             unsafe self.continuation = continuation
-            self.outcome = outcome
         }
 
-        func perform() { unsafe continuation.resume(with: outcome) }
+        func perform() { unsafe continuation.resume() }
     }
 }

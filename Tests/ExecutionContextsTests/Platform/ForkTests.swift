@@ -1,3 +1,4 @@
+import CPlatform
 import Dispatch
 import ExecutionContexts
 import Foundation
@@ -11,6 +12,7 @@ struct ForkTests {
     /// not wait for a lock of the runtime that another thread held at the fork.
     private static func inChild(isWarm: Bool = true, _ body: () -> Void) {
         if isWarm { for _ in 1...10 { body() } }
+        awaitOtherThreads()
         typealias Fork = @convention(c) () -> pid_t
         // By name, since Swift does not import it.
         guard let symbol = unsafe dlsym(nil, "fork") else { fatalError("There is no fork.") }
@@ -29,6 +31,20 @@ struct ForkTests {
         while unsafe waitpid(child, &status, 0) != child {}
         guard status == 0 else { exit(1) }
         exit(0)
+    }
+
+    /// Waits until all other threads sleep, at several looks. None of them has a runtime lock
+    /// then. Does nothing on a system that does not tell.
+    private static func awaitOtherThreads() {
+        let own = "\(ec_thread_handle())"
+        var quietLooks = 0
+        while quietLooks < 20 {
+            let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+            let others = (threads ?? []).filter { $0 != own }.compactMap { Int64($0) }
+            let isQuiet = others.allSatisfy { ec_thread_activity($0) == ec_activity_asleep }
+            quietLooks = isQuiet ? quietLooks + 1 : 0
+            sched_yield()
+        }
     }
 
     /// Starts the library and its threads.

@@ -32,6 +32,25 @@ struct CancelledWaitScheduleTests {
         #expect(report.failure == nil, "\(report)")
     }
 
+    @Test func `Law 35: a task that is cancelled while another one has the permit never enters`()
+        async
+    {
+        let report = await search("never enters", schedules: 600) { _ in
+            let semaphore = AsyncSemaphore(permits: 1)
+            let entered = Box(false)
+            let second = try await semaphore.withPermit {
+                let second = Task { try await semaphore.withPermit { entered.value = true } }
+                await Task.yield()
+                second.cancel()
+                return second
+            }
+            if case .success = await second.result { throw Wrong("it was not cancelled") }
+            if entered.value { throw Wrong("it entered") }
+            if semaphore.availableCount != 1 { throw Wrong("a permit is lost") }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
     @Test func `Law 35: bodies of a limiter keep their permits across each await`() async {
         let report = await search("limiter", schedules: 200) { _ in
             let limiter = GlobalContext().limitedTasks(to: 2)

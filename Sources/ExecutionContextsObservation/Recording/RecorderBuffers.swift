@@ -1,0 +1,152 @@
+internal import ExecutionContexts
+
+/// The thread buffers of a recorder, and how their events come into its ring in order.
+///
+/// Threads that report to one recorder would pass its ring and its lock to and fro. So each thread
+/// writes events to a buffer of its own, and takes the lock when that is full. A reader collects
+/// the events of all buffers first.
+///
+/// The order of a recording is one in which events may have been reported: an event stands behind
+/// each event whose report had returned before the clock was read for it. In a buffer that is the
+/// order of reporting. Among buffers it is that of the instants, which are all of the system's
+/// clock. Any other event is added under the lock, behind those that are collected then.
+///
+/// A collector reads the ends of all buffers one after the other, so it may miss an event and see a
+/// later one that another thread reported because of it. It therefore takes these events only:
+///
+/// 1. It reads the ends of all buffers. All events before them are taken. `latest` is the latest
+///    instant among them.
+/// 2. It reads the ends once more, and also takes the events before `latest`. Whatever led to one
+///    of those, or to one of the first step, was reported before `latest`, and so before this step.
+///
+/// That the instants of two processors can be compared is what the system promises of its clock. Of
+/// events of two threads at one instant the clock does not tell which led to the other.
+@safe final class RecorderBuffers: @unchecked Sendable {
+    // Unchecked: `made` is accessed under the recorder's lock. A place in `table` is accessed by
+    // the thread with its number only. A thread that gets the number of an ended one sees what that
+    // one wrote.
+    private let table: UnsafeMutablePointer<Unmanaged<RecorderBuffer>?>
+    private let count: UInt32
+    // Unchecked: accessed under the recorder's lock. It keeps the buffers that `table` points to; a
+    // thread that reports keeps the recorder, and so this object.
+    @exclusivity(unchecked) private nonisolated(unsafe) var made: [RecorderBuffer] = []
+
+    /// Threads with greater numbers have no buffer, and always take the lock.
+    private static let mostThreads: UInt32 = 256
+
+    /// A recorder of few events has no buffers: they would take more memory than its ring.
+    private static let leastEvents = 1024
+
+    init(capacity: Int) {
+        count = capacity < Self.leastEvents ? 0 : Self.mostThreads
+        unsafe table = .allocate(capacity: Int(count))
+        unsafe table.initialize(repeating: nil, count: Int(count))
+    }
+
+    deinit { unsafe table.deallocate() }
+
+    // MARK: - A thread
+
+    /// The buffer of the calling thread, which has this number, if it has one; nil for zero.
+    @inline(__always)
+    func buffer(of thread: UInt32) -> Unmanaged<RecorderBuffer>? {
+        thread < count ? unsafe table[Int(thread)] : nil
+    }
+
+    /// Adds an event to the buffer of the calling thread, and keeps the lane of its view there;
+    /// called under the lock. False if there is no buffer of this generation, or no room in it.
+    ///
+    /// For an event whose lane or label is not known without the lock.
+    func append(
+        _ event: PackedEvent, _ lane: UInt32, _ view: UInt64, _ generation: Int, _ thread: UInt32
+    ) -> Bool {
+        guard let buffer = unsafe buffer(of: thread) else { return false }
+        return unsafe buffer._withUnsafeGuaranteedRef { buffer in
+            guard unsafe buffer.generation == generation, buffer.append(event) else { return false }
+            buffer.note(lane, ofView: view, in: generation)
+            return true
+        }
+    }
+
+    /// Makes the buffer of the calling thread if need be, and keeps a lane in it; called under the
+    /// lock, after collecting. Zero stands for no thread.
+    func note(_ lane: UInt32, ofView view: UInt64, in generation: Int, thread: UInt32) {
+        guard thread > 0, thread < count else { return }
+        if let known = unsafe table[Int(thread)] {
+            return unsafe known._withUnsafeGuaranteedRef {
+                $0.note(lane, ofView: view, in: generation)
+            }
+        }
+        let fresh = RecorderBuffer()
+        fresh.note(lane, ofView: view, in: generation)
+        unsafe made.append(fresh)
+        // `made` keeps it as long as this object exists.
+        unsafe table[Int(thread)] = .passUnretained(fresh)
+    }
+
+    // MARK: - A collector
+
+    /// Moves all events to `ring`; called under the lock.
+    ///
+    /// A test reports further events whenever the collector looks at the events of a buffer.
+    @inline(__always)
+    func collect(
+        into ring: inout RecorderRing, look: (RecorderBuffer) -> Range<Int> = { $0.written }
+    ) {
+        if unsafe !made.isEmpty { collectAll(into: &ring, look) }
+    }
+
+    @inline(never)
+    private func collectAll(
+        into ring: inout RecorderRing, _ look: (RecorderBuffer) -> Range<Int>
+    ) {
+        if unsafe made.count == 1 { return unsafe move(made[0], look(made[0]), to: &ring) }
+        let first = unsafe made.map(look)
+        guard first.contains(where: { !$0.isEmpty }) else { return }
+        var latest = Int64.min
+        for (buffer, range) in unsafe zip(made, first) where !range.isEmpty {
+            latest = max(latest, buffer[range.upperBound - 1].moment)
+        }
+        var parts: [[PackedEvent]] = []
+        for (buffer, range) in unsafe zip(made, first) {
+            var end = look(buffer).upperBound
+            while end > range.upperBound, buffer[end - 1].moment >= latest { end -= 1 }
+            guard range.lowerBound < end else { continue }
+            // The lanes of a ring that was cleared are not those of its successor.
+            if unsafe buffer.generation == ring.generation {
+                parts.append((range.lowerBound..<end).map { buffer[$0] })
+            }
+            buffer.take(upTo: end)
+        }
+        while parts.count > 1 {
+            parts = stride(from: 0, to: parts.count, by: 2).map {
+                $0 + 1 < parts.count ? Self.merged(parts[$0], parts[$0 + 1]) : parts[$0]
+            }
+        }
+        for event in parts.first ?? [] { ring.add(event) }
+    }
+
+    /// Moves the events of the only buffer.
+    private func move(_ buffer: RecorderBuffer, _ range: Range<Int>, to ring: inout RecorderRing) {
+        if unsafe buffer.generation == ring.generation {
+            for number in range { ring.add(buffer[number]) }
+        }
+        buffer.take(upTo: range.upperBound)
+    }
+
+    /// Merges events by their instants. Each of the two keeps its order.
+    private static func merged(_ left: [PackedEvent], _ right: [PackedEvent]) -> [PackedEvent] {
+        var merged: [PackedEvent] = []
+        merged.reserveCapacity(left.count + right.count)
+        var next = 0
+        for event in left {
+            while next < right.count, right[next].precedes(event) {
+                merged.append(right[next])
+                next += 1
+            }
+            merged.append(event)
+        }
+        merged.append(contentsOf: right[next...])
+        return merged
+    }
+}

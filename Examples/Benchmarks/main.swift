@@ -44,7 +44,9 @@ Thread.detachNewThread {
         if runsHere {
             for suite in chosen {
                 bench.heading(suite.title)
+                let pace = Pace()
                 suite.run(bench)
+                pace.report(bench)
             }
         } else {
             Results.shared.add(

@@ -93,6 +93,8 @@ void ecs_did_make_item(const void *group);
 /// Says whether the layout of Dispatch's objects is the one that is known.
 void ecs_set_knows_dispatch(bool is_known);
 bool ecs_asks_for_dispatch(void);
+/// Whether a semaphore has fewer permits than it was made with. True where the layout is not known.
+bool ecs_semaphore_has_takers(const void *semaphore);
 /// The group inside of a work item; NULL for another block.
 void *ecs_item_group(const void *block);
 bool ecs_item_is_barrier(const void *block);

@@ -10,9 +10,11 @@
 
 typedef void *object;
 // In words of an object: of a queue, its target, its state, and its width in the lower half of a
-// word. Of a work item, which is a block, its code, a mark, its flags, whether it was cancelled and
-// how often it ran, and the group that it leaves when it has run.
+// word. Of a semaphore, its permits, and how many it was made with. Of a work item, which is a
+// block, its code, a mark, its flags, whether it was cancelled and how often it ran, and the group
+// that it leaves when it has run.
 enum { target_at = 3, state_at = 7, width_at = 10 };
+enum { permits_at = 6, made_with_at = 7 };
 enum { code_at = 2, mark_at = 4, flags_at = 5, status_at = 6, group_at = 10 };
 enum { item_mark = 0xd159b10c, barrier_flag = 1, cancelled_flag = 1, serial_width = 1, width_mask = 0xffff };
 // The part of a queue's state that is not zero while it is suspended or not active.
@@ -87,6 +89,14 @@ bool ecs_is_cancelled(ecs_dispatch_job job) {
     return job.is_block && is_item(job.context) && word(job.context, status_at) & cancelled_flag;
 }
 
+// Set before the program begins.
+static bool knows_semaphores = false;
+bool ecs_semaphore_has_takers(const void *semaphore) {
+    int64_t made_with = (int64_t)word(semaphore, made_with_at);
+    // One that was made with no permit counts events, which nobody gives back. Below zero, threads wait.
+    return !knows_semaphores || (made_with > 0 && (int64_t)word(semaphore, permits_at) < made_with);
+}
+
 #if !__has_feature(thread_sanitizer)
 // A first look.
 typedef struct {
@@ -152,8 +162,24 @@ static bool knows_items(void) {
     return is_known;
 }
 
+static bool can_read_semaphores(void) {
+    object (*make)(intptr_t) = dlsym(RTLD_NEXT, "dispatch_semaphore_create");
+    intptr_t (*wait)(object, uint64_t) = dlsym(RTLD_NEXT, "dispatch_semaphore_wait");
+    intptr_t (*signal)(object) = dlsym(RTLD_NEXT, "dispatch_semaphore_signal");
+    if (!make || !wait || !signal) return false;
+    object made = make(3);
+    bool is_known = word(made, permits_at) == 3 && word(made, made_with_at) == 3;
+    wait(made, 0);
+    is_known = is_known && word(made, permits_at) == 2 && word(made, made_with_at) == 3;
+    signal(made);
+    ecs_dispatch_release(made);
+    return is_known;
+}
+
 __attribute__((constructor)) static void look(void) {
-    if (ecs_asks_for_dispatch()) ecs_set_knows_dispatch(knows_queues() && knows_items());
+    if (!ecs_asks_for_dispatch()) return;
+    knows_semaphores = can_read_semaphores();
+    ecs_set_knows_dispatch(knows_queues() && knows_items());
 }
 #endif
 #endif

@@ -131,6 +131,10 @@ __attribute__((weak)) intptr_t dispatch_block_wait(void *block, uint64_t limit) 
 }
 #endif
 
+bool ecs_has_takers(ecs_counter counter) {
+    return counter.is_group ? !ecs_try(counter) : ecs_semaphore_has_takers(counter.address);
+}
+
 void ecs_give_back(ecs_counter counter) {
     static void *known_signal, *known_leave;
     if (counter.is_group)

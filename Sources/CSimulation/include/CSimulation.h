@@ -234,6 +234,8 @@ bool ecs_try(ecs_counter counter);
 
 /// Gives back a permit of a semaphore, or leaves a group, as a thread outside of simulations does.
 void ecs_give_back(ecs_counter counter);
+/// Whether a semaphore has fewer permits than it was made with, or a thread is in a group.
+bool ecs_has_takers(ecs_counter counter);
 
 /// Runs a job of Dispatch on the calling thread, and frees it.
 void ecs_perform(ecs_dispatch_job job);

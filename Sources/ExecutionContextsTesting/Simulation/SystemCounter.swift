@@ -20,6 +20,9 @@ internal import CSimulation
     /// Gives back a permit, or leaves the group, as a thread outside of simulations does.
     func giveBack() { unsafe ecs_give_back(counter) }
 
+    /// Whether a semaphore has fewer permits than it was made with, or a thread is in a group.
+    var hasTakers: Bool { unsafe ecs_has_takers(counter) }
+
     func retain() { unsafe ecs_dispatch_retain(counter.address) }
     func release() { unsafe ecs_dispatch_release(counter.address) }
 }
@@ -83,10 +86,15 @@ struct Counters {
 
     /// Gives back what threads have taken of these in a schedule that has failed: its threads may
     /// never go on, and the next schedule begins like this one.
+    ///
+    /// Not what threads outside have given, also before a thread of the schedule took it: a
+    /// semaphore gets no more permits than it was made with.
     func giveBack() {
         for (word, counter) in kept {
             guard let state = all[word], state.name == nil else { continue }
-            for _ in 0..<max(state.taken - state.fromOutside, 0) { counter.giveBack() }
+            for _ in 0..<max(state.taken - state.fromOutside, 0) where counter.hasTakers {
+                counter.giveBack()
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import Foundation
+import TestSupport
 import Testing
 
 /// Semaphores and groups that outlive a schedule, as static variables do.
@@ -11,6 +13,8 @@ struct PlainSemaphoreStaticTests {
         static let other = DispatchSemaphore(value: 1)
         static let kept = DispatchSemaphore(value: 1)
         static let group = DispatchGroup()
+        static let event = DispatchSemaphore(value: 0)
+        static let left = DispatchGroup()
         static let signal: DispatchSemaphore = {
             // A static variable that uses a semaphore while it is made.
             let semaphore = DispatchSemaphore(value: 0)
@@ -61,6 +65,46 @@ struct PlainSemaphoreStaticTests {
         // It is as it was before.
         #expect(Statics.other.wait(timeout: .now()) == .success)
         Statics.other.signal()
+    }
+
+    @Test func `Law 33: a permit that a thread outside has given is not given back`() throws {
+        _ = Statics.event
+        let report = search("an event, then a deadlock", schedules: 1) { sim in
+            let never = DispatchSemaphore(value: 0)
+            sim.spawn("waiter") {
+                Self.onOtherThread { Statics.event.signal() }
+                // The permit is there, so this thread does not wait outside of the simulation.
+                Statics.event.wait()
+                never.wait()
+            }
+        }
+        #expect(report.failure?.kind == .lostWakeUp, "\(report)")
+        // It is as it was before: it counts events, and none is left.
+        #expect(Statics.event.wait(timeout: .now()) == .timedOut)
+    }
+
+    @Test func `Law 33: a group that a thread outside has left is not left once more`() {
+        _ = Statics.left
+        let report = search("left, then a deadlock", schedules: 1) { sim in
+            let never = DispatchSemaphore(value: 0)
+            sim.spawn("waiter") {
+                Statics.left.enter()
+                Self.onOtherThread { Statics.left.leave() }
+                never.wait()
+            }
+        }
+        #expect(report.failure?.kind == .lostWakeUp, "\(report)")
+        #expect(Statics.left.wait(timeout: .now()) == .success)
+    }
+
+    /// Runs `body` on a thread outside of the simulation, and returns at its end.
+    private static func onOtherThread(_ body: @escaping @Sendable () -> Void) {
+        let isDone = Box(false)
+        Thread.detachNewThread {
+            body()
+            isDone.value = true
+        }
+        while !isDone.value { sched_yield() }
     }
 
     @Test func `Law 33: a static semaphore that a thread keeps is found in each schedule`() {

@@ -177,7 +177,9 @@ let package = Package(
 package.targets.append(
     .testTarget(
         name: "ShippedProtocolTests",
-        dependencies: ["CPlatform", "ExecutionContexts", "ExecutionContextsTesting"],
+        dependencies: [
+            "CPlatform", "ExecutionContexts", "ExecutionContextsTesting", "TestSupport",
+        ],
         path: "Tests/ShippedProtocols"))
 // The same for what they cost: the layers up to the pool, on a simulated machine that counts.
 package.targets += [

@@ -1,4 +1,5 @@
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The shipped coordinator, under the memory that Swift promises.
@@ -10,7 +11,7 @@ extension ShippedProtocolTests {
         program: Program
     ) {
         World.weakening = nil
-        let report = program.search(schedules: 120)
+        let report = program.search(schedules: rounds(debug: 40, release: 120))
         #expect(report.failure == nil, "\(report)")
     }
 

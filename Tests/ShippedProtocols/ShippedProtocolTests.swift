@@ -1,5 +1,6 @@
 import ExecutionContextsTesting
 internal import Synchronization
+import TestSupport
 import Testing
 
 /// The shipped lock, the shipped section's lock and the shipped ring of the pool, under the memory
@@ -172,7 +173,7 @@ struct ShippedProtocolTests {
     @Test(arguments: programs + [locked])
     func `Law 14: what ships excludes, wakes and passes on under a weak memory`(program: Program) {
         World.weakening = nil
-        let report = program.search(schedules: 200)
+        let report = program.search(schedules: rounds(debug: 60, release: 200))
         #expect(report.failure == nil, "\(report)")
     }
 

@@ -76,8 +76,6 @@ struct SubscriptionList {
     /// Removes and returns all subscriptions, with nil where one was removed before.
     mutating func removeAll() -> Entries {
         count = 0
-        // Most lists have no array, and swapping empty ones would count references.
-        if later.isEmpty { return Entries(oldest: oldest.element.take(), later: []) }
         var removed: [Numbered] = []
         swap(&removed, &later)
         return Entries(oldest: oldest.element.take(), later: removed)

@@ -111,8 +111,6 @@ class WorkNode: @unchecked Sendable {
     }
 
     private static func takeAll<Element>(_ list: inout [Element]) -> [Element] {
-        // Swapping empty arrays would count references.
-        if list.isEmpty { return [] }
         var all: [Element] = []
         swap(&all, &list)
         return all

@@ -2,6 +2,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 import SeededBugs
+import TestSupport
 import Testing
 
 /// Simulations find each seeded bug, and find nothing in its twin without the bug.
@@ -15,7 +16,7 @@ struct SeededBugTests {
     )
         async throws
     {
-        for seed in 0..<5 {
+        for seed in 0..<rounds(debug: 1, release: 5) {
             let failure = try #require(await bug.search(seed: UInt64(seed)).failure, "seed \(seed)")
             #expect(bug.kinds.contains(failure.kind), "\(failure)")
             #expect(failure.switches <= max(bug.depth, 3), "\(failure)")
@@ -34,7 +35,8 @@ struct SeededBugTests {
 
     @Test(arguments: SeededBug.all)
     func `Law 33: nothing is found in a program without its bug`(bug: SeededBug) async {
-        #expect(await bug.search(isMended: true, schedules: 300).failure == nil)
+        let schedules = rounds(debug: 100, release: 300)
+        #expect(await bug.search(isMended: true, schedules: schedules).failure == nil)
     }
 
     @Test(arguments: SeededBug.all)

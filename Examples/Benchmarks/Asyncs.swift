@@ -1,4 +1,3 @@
-import Dispatch
 import ExecutionContexts
 import Measuring
 
@@ -95,18 +94,6 @@ enum AsyncBenchmarks {
             let promise = Promise<Int>()
             promise.async.onSuccess(on: context) { _ in tally.hit() }
             return promise
-        }
-    }
-
-    /// Returns the nanoseconds that `body` takes in a task.
-    private static func inTask(_ body: @escaping @Sendable () async -> Void) -> UInt64 {
-        let done = DispatchSemaphore(value: 0)
-        return time {
-            Task.detached {
-                await body()
-                done.signal()
-            }
-            done.wait()
         }
     }
 

@@ -79,6 +79,18 @@ func time(_ body: () -> Void) -> UInt64 {
     return DispatchTime.now().uptimeNanoseconds - start
 }
 
+/// Returns the nanoseconds that `body` takes in a task.
+func inTask(_ body: @escaping @Sendable () async -> Void) -> UInt64 {
+    let done = DispatchSemaphore(value: 0)
+    return time {
+        Task.detached {
+            await body()
+            done.signal()
+        }
+        done.wait()
+    }
+}
+
 /// Returns the processor time of the whole process, all threads, in nanoseconds.
 func processorTime(_ body: () -> Void) -> UInt64 {
     func now() -> UInt64 {

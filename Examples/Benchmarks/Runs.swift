@@ -1,4 +1,3 @@
-import Dispatch
 import ExecutionContexts
 import ExecutionContextsWork
 import Measuring
@@ -34,17 +33,6 @@ enum RunBenchmarks {
             name, operations: count, bar: bar,
             ours: { inTask { await ours(count) } },
             theirs: { inTask { for index in 0..<count { await actor.set(index) } } })
-    }
-
-    private static func inTask(_ body: @escaping @Sendable () async -> Void) -> UInt64 {
-        let done = DispatchSemaphore(value: 0)
-        return time {
-            Task {
-                await body()
-                done.signal()
-            }
-            done.wait()
-        }
     }
 }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import ExecutionContexts
 import ExecutionContextsWork
 import Foundation
@@ -13,17 +12,6 @@ enum TaskLimitBenchmarks {
         for capacity in [0, 1, 64] { elements(bench, capacity) }
         pairs(bench)
         RunBenchmarks.run(bench)
-    }
-
-    private static func inTask(_ body: @escaping @Sendable () async -> Void) -> UInt64 {
-        let done = DispatchSemaphore(value: 0)
-        return time {
-            Task {
-                await body()
-                done.signal()
-            }
-            done.wait()
-        }
     }
 
     private static func lock(_ bench: Bench) {

@@ -93,8 +93,8 @@ bool ecs_is_cancelled(ecs_dispatch_job job) {
 static bool knows_semaphores = false;
 bool ecs_semaphore_has_takers(const void *semaphore) {
     int64_t made_with = (int64_t)word(semaphore, made_with_at);
-    // One that was made with no permit counts events, which nobody gives back. Below zero, threads
-    // wait.
+    // A semaphore that was made without permits counts events, and no thread gives an event back.
+    // A count below zero is the number of threads that wait.
     return !knows_semaphores || (made_with > 0 && (int64_t)word(semaphore, permits_at) < made_with);
 }
 

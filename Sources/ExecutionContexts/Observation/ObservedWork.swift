@@ -116,7 +116,8 @@ package class ObservedOrigin: @unchecked Sendable {
     }
 
     /// The origin of jobs of another one that have a label.
-    fileprivate init(labeling origin: ObservedOrigin) {
+    // Not fileprivate: with library evolution, a subclass in another file links to each initializer.
+    init(labeling origin: ObservedOrigin) {
         name = origin.name
         view = origin.view
         isLabeled = true

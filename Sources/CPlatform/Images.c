@@ -26,7 +26,10 @@ bool ec_map(uintptr_t address, ec_image *image) {
     }
     close(file);
     if (bytes == MAP_FAILED) return false;
-    *image = (ec_image){bytes, (size_t)status.st_size, address - (uintptr_t)known.dli_fbase};
+    ec_file_identity identity = {
+        (uint64_t)status.st_dev, (uint64_t)status.st_ino, (uint64_t)status.st_size,
+        (uint64_t)status.st_mtim.tv_sec, (uint64_t)status.st_mtim.tv_nsec};
+    *image = (ec_image){bytes, (size_t)status.st_size, identity, address - (uintptr_t)known.dli_fbase};
     return true;
 }
 

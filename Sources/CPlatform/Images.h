@@ -69,10 +69,16 @@ static inline bool is_inside(uint64_t offset, uint64_t size, size_t length) {
     return offset <= length && size <= length - offset;
 }
 
+/// What tells a file, and its contents, from others.
+typedef struct {
+    uint64_t device, number, length, seconds, nanoseconds;
+} ec_file_identity;
+
 /// The program file that contains an address.
 typedef struct {
     const char *file;
     size_t length;
+    ec_file_identity identity;
     /// The address, as the file counts.
     uintptr_t offset;
 } ec_image;

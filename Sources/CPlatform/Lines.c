@@ -1,7 +1,7 @@
 #ifdef __linux__
 // For dladdr.
 #define _GNU_SOURCE
-#include "Images.h"
+#include "Lines.h"
 
 #include <string.h>
 
@@ -72,16 +72,7 @@ static const char *file_name(bytes in, const tables *tables, unsigned version, s
     return name;
 }
 
-// The header of one unit of the table.
-typedef struct {
-    unsigned version;
-    uint8_t step, range, first;
-    int8_t base;
-    const uint8_t *lengths;
-    bytes names, program;
-} line_header;
-
-static bool read_header(bytes in, size_t offset_size, line_header *header) {
+static bool read_header(bytes in, size_t offset_size, ec_line_header *header) {
     header->version = (unsigned)fixed(&in, 2);
     if (header->version < 2 || header->version > 5) return false;
     if (header->version == 5) fixed(&in, 2);
@@ -101,59 +92,73 @@ static bool read_header(bytes in, size_t offset_size, line_header *header) {
     return true;
 }
 
+static void restart(ec_line_rows *rows) { rows->address = 0, rows->number = 1, rows->line = 1, rows->ends = false; }
+
+bool ec_read_rows(bytes in, size_t offset_size, ec_line_rows *rows) {
+    if (!read_header(in, offset_size, &rows->header)) return false;
+    rows->program = rows->header.program;
+    restart(rows);
+    return true;
+}
+
+bool ec_next_row(ec_line_rows *rows) {
+    bytes *program = &rows->program;
+    uint8_t step = rows->header.step, range = rows->header.range, first = rows->header.first;
+    if (rows->ends) restart(rows);
+    while (program->next < program->end) {
+        uint8_t code = (uint8_t)fixed(program, 1);
+        if (code >= first) {
+            rows->address += (uint64_t)((code - first) / range) * step;
+            rows->line += rows->header.base + (code - first) % range;
+            return true;
+        }
+        if (code == 0) {
+            uint64_t size = variable(program);
+            if (!size || size > (uint64_t)(program->end - program->next)) break;
+            bytes extended = {program->next, program->next + size};
+            program->next += size;
+            switch (fixed(&extended, 1)) {
+            case 1: return rows->ends = true;
+            case 2: rows->address = fixed(&extended, sizeof(uintptr_t)); break;
+            }
+            continue;
+        }
+        switch (code) {
+        case 1: return true;
+        case 2: rows->address += variable(program) * step; break;
+        case 3: rows->line += variable_signed(program); break;
+        case 4: rows->number = variable(program); break;
+        case 8: rows->address += (uint64_t)((255 - first) / range) * step; break;
+        case 9: rows->address += fixed(program, 2); break;
+        default:
+            for (uint8_t i = 0; i < rows->header.lengths[code - 1]; i++) variable(program);
+        }
+    }
+    return false;
+}
+
 // Looks for an address in one unit of the table; returns its line, or zero.
 static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uintptr_t wanted, const char **file) {
-    line_header header;
-    if (!read_header(in, offset_size, &header)) return 0;
-    bytes program = header.program;
-    uint8_t step = header.step, range = header.range, first = header.first;
-
-    uint64_t address = 0, number = 1, last_address = 0, last_number = 1;
-    int64_t line = 1, last_line = 0;
+    ec_line_rows rows;
+    if (!ec_read_rows(in, offset_size, &rows)) return 0;
+    uint64_t last_address = 0, last_number = 1;
+    int64_t last_line = 0;
     // Code that the compiler has added has no line: it belongs to the statement before it.
     struct {
         uint64_t number;
         int64_t line;
     } known = {0, 0};
     bool is_open = false;
-    while (program.next < program.end) {
-        uint8_t code = (uint8_t)fixed(&program, 1);
-        bool adds = false, ends = false;
-        if (code >= first) {
-            address += (uint64_t)((code - first) / range) * step;
-            line += header.base + (code - first) % range;
-            adds = true;
-        } else if (code == 0) {
-            uint64_t size = variable(&program);
-            if (!size || size > (uint64_t)(program.end - program.next)) return 0;
-            bytes extended = {program.next, program.next + size};
-            program.next += size;
-            switch (fixed(&extended, 1)) {
-            case 1: adds = ends = true; break;
-            case 2: address = fixed(&extended, sizeof(uintptr_t)); break;
-            }
-        } else {
-            switch (code) {
-            case 1: adds = true; break;
-            case 2: address += variable(&program) * step; break;
-            case 3: line += variable_signed(&program); break;
-            case 4: number = variable(&program); break;
-            case 8: address += (uint64_t)((255 - first) / range) * step; break;
-            case 9: address += fixed(&program, 2); break;
-            default:
-                for (uint8_t i = 0; i < header.lengths[code - 1]; i++) variable(&program);
-            }
-        }
-        if (!adds) continue;
-        if (is_open && last_address <= wanted && wanted < address) {
-            *file = file_name(header.names, tables, header.version, offset_size, last_number);
+    while (ec_next_row(&rows)) {
+        if (is_open && last_address <= wanted && wanted < rows.address) {
+            *file = file_name(rows.header.names, tables, rows.header.version, offset_size, last_number);
             if (last_line > 0) return (uint64_t)last_line;
             return known.number == last_number && known.line > 0 ? (uint64_t)known.line : 0;
         }
-        is_open = !ends;
-        last_address = address, last_line = line, last_number = number;
-        if (line > 0) known.number = number, known.line = line;
-        if (ends) address = 0, line = 1, number = 1, known.line = 0;
+        is_open = !rows.ends;
+        last_address = rows.address, last_line = rows.line, last_number = rows.number;
+        if (rows.line > 0) known.number = rows.number, known.line = rows.line;
+        if (rows.ends) known.line = 0;
     }
     return 0;
 }
@@ -163,7 +168,7 @@ const char *ec_file_name(ec_image image, uint64_t offset, uint64_t number) {
     if (offset >= (uint64_t)(tables.lines.end - tables.lines.next)) return "";
     tables.lines.next += offset;
     size_t offset_size;
-    line_header header;
+    ec_line_header header;
     bytes in = unit(&tables.lines, &offset_size);
     if (!read_header(in, offset_size, &header)) return "";
     return file_name(header.names, &tables, header.version, offset_size, number);
@@ -174,11 +179,16 @@ uint64_t ec_line(uintptr_t address, char *path, size_t size) {
     path[0] = 0;
     if (!ec_map(address, &image)) return 0;
     tables tables = tables_of(image);
+    const ec_line_index *index = ec_index_of(image, tables.lines);
     const char *file = "";
     uint64_t line = 0;
-    while (!*file && tables.lines.next < tables.lines.end) {
+    for (size_t i = 0; index && !*file && i < index->count; i++) {
+        ec_sequence one = index->sequences[i];
+        if (image.offset < one.low || image.offset >= one.high) continue;
+        if (one.unit > (uint64_t)(tables.lines.end - tables.lines.next)) continue;
+        bytes in = {tables.lines.next + one.unit, tables.lines.end};
         size_t offset_size;
-        bytes in = unit(&tables.lines, &offset_size);
+        in = unit(&in, &offset_size);
         line = line_in(in, &tables, offset_size, image.offset, &file);
     }
     strncpy(path, file, size - 1);

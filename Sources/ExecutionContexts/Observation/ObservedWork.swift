@@ -116,7 +116,7 @@ package class ObservedOrigin: @unchecked Sendable {
     }
 
     /// The origin of jobs of another one that have a label.
-    // Not fileprivate: with library evolution, a subclass in another file links to each initializer.
+    // Not fileprivate: with library evolution, a subclass in another file links to each one.
     init(labeling origin: ObservedOrigin) {
         name = origin.name
         view = origin.view

@@ -49,7 +49,8 @@ const ec_line_index *ec_index_of(ec_image image, bytes table) {
     ec_line_index *made = make_index(image, table);
     if (!made) return NULL;
     made->next = first;
-    // Releasing, for the acquiring load above. Where it fails it loads what `next` points to only.
+    // Releasing, for the acquiring load above. That load gets the earlier indexes, too: an exchange
+    // continues the releases before it. One that fails loads only where `next` points.
     while (!atomic_compare_exchange_weak_explicit(
         &indexes, &made->next, made, memory_order_release, memory_order_relaxed));
     return made;

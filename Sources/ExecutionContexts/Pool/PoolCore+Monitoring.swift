@@ -33,8 +33,9 @@ extension PoolCore {
         isPolledSlowly.store(pressure != .pressed, ordering: .relaxed)
         guard hasWork, pressure == .pressed else { return pressure }
         freeStuckJobs()
-        // Relaxed: a hint, which is read again under the lock.
-        for _ in 0..<max(vacancies.load(ordering: .relaxed), 0) where !startWorker() { break }
+        // One for each queued job at most. Relaxed: a hint, which is read again under the lock.
+        let number = min(vacancies.load(ordering: .relaxed), pendingCount)
+        for _ in 0..<max(number, 0) where !startWorker() { break }
         accounting.withLock { accounting in
             // For this look only: a worker that slept may continue at any time.
             accounting.extraPermits = 0

@@ -144,12 +144,21 @@ extension PoolCore {
         unsafe worker.loneJobHint = false
         unsafe worker.injectedCount = 0
         repeat {
-            if let work = find(worker) {
+            if !isSuperfluous(worker), let work = find(worker) {
                 found()
                 return work
             }
         } while !goIdle(worker)
         return nil
+    }
+
+    /// Whether too many run for a worker that searches. Its thread may have come late: meanwhile
+    /// the workers in whose stead it was started may have continued.
+    @inline(__always)
+    private func isSuperfluous(_ worker: PoolWorker) -> Bool {
+        // Relaxed: read again under the lock of the accounting.
+        vacancies.load(ordering: .relaxed) < 0
+            && accounting.withLock { $0.isSuperfluous(worker) }
     }
 
     private func find(_ worker: PoolWorker) -> Work? {

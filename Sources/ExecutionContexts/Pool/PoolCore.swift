@@ -221,6 +221,15 @@ internal import Synchronization
 
     // MARK: - Queued jobs
 
+    /// How many jobs are queued. Each queue's count is right at some moment of the call.
+    var pendingCount: Int {
+        (0..<count).reduce(
+            urgent.count + injector.count + overflow.count + rescued.count + lowPriority.count
+        ) {
+            $0 + worker($1).ring.count
+        }
+    }
+
     /// Whether there is a job that no worker has begun, as far as one can see from outside.
     ///
     /// A single job in the ring of a worker that makes progress is left to that worker.

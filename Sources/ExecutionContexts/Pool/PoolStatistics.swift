@@ -28,14 +28,7 @@ public struct PoolStatistics: Hashable, Sendable {
             ($0.active, $0.active - $0.running, $0.substitutions)
         }
         workers = core.count
-        let all = (0..<core.count).map { core.worker($0) }
-        pending =
-            all.reduce(
-                core.urgent.count + core.injector.count + core.overflow.count + core.rescued.count
-                    + core.lowPriority.count
-            ) {
-                $0 + $1.ring.count
-            }
-        begun = all.reduce(0) { $0 + $1.begunCount }
+        pending = core.pendingCount
+        begun = (0..<core.count).reduce(0) { $0 + core.worker($1).begunCount }
     }
 }

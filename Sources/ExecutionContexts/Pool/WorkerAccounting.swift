@@ -18,6 +18,8 @@
     /// worker was started, or continued after a wait, while no permit was free. At no time did more
     /// than `width + substitutions` workers run.
     private(set) var substitutions = 0
+    /// How often a worker has continued after a stall or a wait.
+    private var resumptions = 0
     /// How often the monitor has looked.
     var observationCount: UInt32 = 0
     /// How often a first worker has got a thread; and how often at the monitor's latest look.
@@ -59,7 +61,17 @@
         if active == 0 { awakenings &+= 1 }
         active += 1
         if running >= width { substitutions += 1 }
-        markRunning(worker)
+        count(worker)
+        unsafe worker.record.resumptionsAtStart = resumptions
+    }
+
+    /// Whether a worker that has started must leave before it begins a job: another one has
+    /// continued since, so that too many run.
+    ///
+    /// One that was started because all others were stalled may run beyond the width while they
+    /// still are.
+    func isSuperfluous(_ worker: PoolWorker) -> Bool {
+        unsafe vacancies < 0 && worker.record.resumptionsAtStart != resumptions
     }
 
     /// Whether no worker has had a thread since the monitor's latest look; notes another look.
@@ -96,7 +108,14 @@
         return true
     }
 
+    /// Counts a worker as running that has continued.
     mutating func markRunning(_ worker: PoolWorker) {
+        guard unsafe !worker.record.isCounted else { return }
+        resumptions += 1
+        count(worker)
+    }
+
+    private mutating func count(_ worker: PoolWorker) {
         guard unsafe !worker.record.isCounted else { return }
         unsafe worker.record.isCounted = true
         running += 1

@@ -125,6 +125,14 @@ struct PoolModel {
             world.memory[Self.isStarted(number)] = 0
             return .next
         }
+        // A searcher leaves only if a worker has continued since it was started. Here it leaves in
+        // any case, which includes that one.
+        program.step("do too many run?") { world, me in
+            world.load(Self.vacancies, by: me) < Self.none ? .next : .to("find")
+        }
+        program.atomic("is the searcher one of them?") { world, _ in
+            vacancies(world) < Self.none ? .to("join the idle set") : .next
+        }
         program.atomic("find") { world, me in take(&world, me) ? .next : .to("join the idle set") }
         program.atomic("found") { world, _ in
             world.memory[Self.searching] -= 1
@@ -153,7 +161,7 @@ struct PoolModel {
         program.atomic("next") { world, me in take(&world, me) ? .to("run") : .next }
         program.atomic("search") { world, _ in
             world.memory[Self.searching] += 1
-            return .to("find")
+            return .to("do too many run?")
         }
         program.atomic("join the idle set") { world, _ in
             end(&world, number)
@@ -173,7 +181,7 @@ struct PoolModel {
             world.memory[Self.running] += 1
             world.memory[Self.searching] += 1
             publish(&world)
-            return .to("find")
+            return .to("do too many run?")
         }
         leaving(&program, number)
         return program

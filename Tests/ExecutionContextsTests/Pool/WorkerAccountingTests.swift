@@ -2,7 +2,7 @@ import Testing
 
 @testable import ExecutionContexts
 
-/// When the monitor gives a pool up.
+/// When the monitor gives a pool up, and when a started worker begins no job.
 struct WorkerAccountingTests {
     /// A pool with one worker, as its monitor sees it.
     private final class Watched {
@@ -47,5 +47,47 @@ struct WorkerAccountingTests {
         pool.end()
         #expect(!pool.isGivenUp())
         #expect(pool.isGivenUp())
+    }
+
+    /// A pool of width 1 whose only running worker has stalled, so that others are started.
+    private final class Stalled {
+        private let core = PoolCore(name: "stalled", width: 1, limit: 4, qos: 0)
+        private let workers: [PoolWorker]
+        private var accounting = WorkerAccounting(width: 1)
+
+        init() {
+            workers = (1...4).map { [core] in PoolWorker(of: core, number: $0) }
+            accounting.begin(workers[0])
+            accounting.markStalled(workers[0])
+            accounting.extraPermits = 2
+            for worker in workers[1...] { accounting.begin(worker) }
+            accounting.extraPermits = 0
+        }
+
+        func stalledContinues() { accounting.markRunning(workers[0]) }
+        func end(_ number: Int) { accounting.moveToIdleSet(workers[number]) }
+        func begin(_ number: Int) { accounting.begin(workers[number]) }
+        /// The started workers that may not begin a job.
+        var superfluous: [Int] {
+            (1...3).filter {
+                workers[$0].record.isActive && accounting.isSuperfluous(workers[$0])
+            }
+        }
+    }
+
+    @Test func `Law 11: workers that were started for stalled ones begin jobs while those stall`() {
+        #expect(Stalled().superfluous.isEmpty)
+    }
+
+    @Test func `Law 11: a worker that was started for a stalled one begins none beside it`() {
+        let pool = Stalled()
+        pool.stalledContinues()
+        #expect(pool.superfluous == [1, 2, 3])
+        // Those that run are as many as the pool is wide.
+        for number in [0, 1, 2] { pool.end(number) }
+        #expect(pool.superfluous.isEmpty)
+        // A worker that is started now is started beside those that have continued.
+        pool.begin(1)
+        #expect(pool.superfluous == [3])
     }
 }

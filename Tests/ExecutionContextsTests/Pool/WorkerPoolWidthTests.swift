@@ -144,8 +144,9 @@ struct WorkerPoolWidthTests {
             for _ in 0..<12 { mayGoOn.signal() }
             let beside = ConcurrencyCount()
             pool.execute { beside.visit() }
-            // The pool detects that all of them continue.
-            waitUntil { pool.statistics.waiting == 0 && pool.statistics.active >= 12 }
+            // The pool detects that all of them continue. No other worker has a thread, so none is
+            // between its look at the width and its next job.
+            waitUntil { pool.statistics.waiting == 0 && pool.statistics.active == 12 }
             let before = beside.count
             for _ in 0..<200 { pool.execute { beside.visit() } }
             waitForMonitor()

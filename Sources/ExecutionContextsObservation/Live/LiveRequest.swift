@@ -41,7 +41,9 @@ enum LiveRequest: Equatable {
     /// The index of the empty line that ends the head.
     private static func end(of bytes: [UInt8]) -> Int? {
         guard bytes.count >= 4 else { return nil }
-        return (0...bytes.count - 4).first { bytes[$0..<$0 + 4].elementsEqual([13, 10, 13, 10]) }
+        return (0...bytes.count - 4).first {
+            bytes[$0] == 13 && bytes[$0 + 1] == 10 && bytes[$0 + 2] == 13 && bytes[$0 + 3] == 10
+        }
     }
 
     private static func read(_ lines: [Substring]) -> LiveRequest {

@@ -13,25 +13,40 @@ final class WalkChooser: TimedChooser {
         static let mostObjects = 64
         private static let width = Schedule.time + 1
         private var counts = [Int](repeating: 0, count: mostObjects * width)
+        /// For each object, the threads whose counts may differ from zero, as a set.
+        private var users = [UInt64](repeating: 0, count: mostObjects)
 
-        subscript(object: Int, thread: Int) -> Int {
-            get { counts[object * Self.width + thread] }
-            set { counts[object * Self.width + thread] = newValue }
+        subscript(object: Int, thread: Int) -> Int { counts[object * Self.width + thread] }
+
+        mutating func count(_ object: Int, _ thread: Int) {
+            counts[object * Self.width + thread] += 1
+            users[object] |= 1 << UInt64(thread)
         }
 
-        /// Moves half of the way to what another schedule had.
+        mutating func clear() {
+            for object in users.indices where users[object] != 0 {
+                forEach(in: users[object]) { counts[object * Self.width + $0] = 0 }
+                users[object] = 0
+            }
+        }
+
+        /// Moves half of the way to what another schedule had, rounded up. So no count returns to
+        /// zero.
         mutating func approach(_ other: Uses) {
-            for index in counts.indices where counts[index] != other.counts[index] {
-                counts[index] = (counts[index] + other.counts[index] + 1) / 2
+            for object in users.indices where users[object] | other.users[object] != 0 {
+                users[object] |= other.users[object]
+                forEach(in: users[object]) { thread in
+                    let index = object * Self.width + thread
+                    counts[index] = (counts[index] + other.counts[index] + 1) / 2
+                }
             }
         }
 
         /// The objects that several threads use, as a set of their numbers.
         var shared: UInt64 {
             var set: UInt64 = 0
-            for object in 0..<Self.mostObjects {
-                let row = counts[object * Self.width..<(object + 1) * Self.width]
-                if row.count(where: { $0 > 0 }) > 1 { set |= 1 << UInt64(object) }
+            for object in users.indices where users[object].nonzeroBitCount > 1 {
+                set |= 1 << UInt64(object)
             }
             return set
         }
@@ -51,13 +66,11 @@ final class WalkChooser: TimedChooser {
     override func begin() {
         super.begin()
         watched = drawObjects()
-        (uses, waiting, drawn) = (Uses(), 0, nil)
+        uses.clear()
+        (waiting, drawn) = (0, nil)
         guard let watched else { return left = expected }
         left = Self.zeros
-        var rest = watched
-        while rest != 0 {
-            let object = rest.trailingZeroBitCount
-            rest &= rest - 1
+        forEach(in: watched) { object in
             for thread in left.indices { left[thread] += expectedUses[object, thread] }
         }
     }
@@ -73,7 +86,7 @@ final class WalkChooser: TimedChooser {
     override func chooseThread(_ situation: Situation) -> Int {
         let thread = situation.thread
         let object = situation.object.flatMap { $0 < Uses.mostObjects ? $0 : nil }
-        if let object { uses[object, thread] += 1 }
+        if let object { uses.count(object, thread) }
         guard let watched else {
             left[thread] = expected[thread] - situation.operation
             return draw(from: situation.candidates)
@@ -97,13 +110,10 @@ final class WalkChooser: TimedChooser {
 
     /// Draws a thread by the number of operations that each has left.
     private func draw(from candidates: UInt64) -> Int {
-        var (total, rest) = (0, candidates)
-        while rest != 0 {
-            total += max(left[rest.trailingZeroBitCount], 1)
-            rest &= rest - 1
-        }
+        var total = 0
+        forEach(in: candidates) { total += max(left[$0], 1) }
         var point = rng.below(total)
-        rest = candidates
+        var rest = candidates
         while true {
             let thread = rest.trailingZeroBitCount
             point -= max(left[thread], 1)
@@ -117,5 +127,14 @@ final class WalkChooser: TimedChooser {
             expected[thread] = (expected[thread] + count + 1) / 2
         }
         expectedUses.approach(uses)
+    }
+}
+
+/// Calls `body` with each number in a set.
+private func forEach(in set: UInt64, _ body: (Int) -> Void) {
+    var rest = set
+    while rest != 0 {
+        body(rest.trailingZeroBitCount)
+        rest &= rest - 1
     }
 }

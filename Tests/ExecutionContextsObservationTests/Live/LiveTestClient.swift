@@ -7,11 +7,18 @@ import Testing
 final class LiveTestClient: Sendable {
     private let socket: LiveSocket
 
-    /// Connects to a port of this machine; nil if nothing listens there.
-    init?(port: UInt16) {
+    /// Connects to a port of this machine; nil if nothing listens there. `buffer` is how many bytes
+    /// the system keeps for the client, about; nil for as many as it likes.
+    init?(port: UInt16, buffer: Int32? = nil) {
         let descriptor = Foundation.socket(AF_INET, SystemCalls.stream, 0)
         socket = LiveSocket(descriptor: descriptor)
         SystemCalls.silence(descriptor)
+        if var buffer {
+            // Unsafe in name only: the value outlives the call.
+            _ = unsafe setsockopt(
+                descriptor, SOL_SOCKET, SO_RCVBUF, &buffer,
+                socklen_t(MemoryLayout.size(ofValue: buffer)))
+        }
         var address = SystemCalls.loopback(port: port)
         // Unsafe in name only: the address outlives the call.
         let result = unsafe withUnsafePointer(to: &address) {
@@ -34,12 +41,15 @@ final class LiveTestClient: Sendable {
 
     func endSending() { socket.endSending() }
 
+    /// The next bytes as a text; nil once the server has hung up.
+    func receive() -> String? { receiveBytes().map { String(decoding: $0, as: UTF8.self) } }
+
     /// The next bytes; nil once the server has hung up.
-    func receive() -> String? {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
+    func receiveBytes() -> ArraySlice<UInt8>? {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
             switch socket.receive(&buffer) {
-            case .bytes(let bytes): return String(decoding: bytes, as: UTF8.self)
+            case .bytes(let bytes): return bytes
             case .none: continue
             case .end: return nil
             }
@@ -85,26 +95,28 @@ struct LiveAddress {
 /// The messages that a client gets.
 final class LiveTestStream {
     private let client: LiveTestClient
-    private var text = ""
+    /// What has come and was not returned.
+    private var bytes = Data()
 
-    init(_ address: LiveAddress) throws {
-        client = try #require(LiveTestClient(port: address.port))
+    init(_ address: LiveAddress, buffer: Int32? = nil) throws {
+        client = try #require(LiveTestClient(port: address.port, buffer: buffer))
         client.send(address.request(address.path + "events"))
     }
 
     /// The next message; nil once the server has hung up.
     func next() throws -> [String: Any]? {
         while true {
-            if let end = text.range(of: "\n\n"), let start = text.range(of: "data: "),
+            if let end = bytes.range(of: Data("\n\n".utf8)),
+                let start = bytes.range(of: Data("data: ".utf8)),
                 start.upperBound < end.lowerBound
             {
-                let message = text[start.upperBound..<end.lowerBound]
-                text.removeSubrange(..<end.upperBound)
-                let object = try JSONSerialization.jsonObject(with: Data(message.utf8))
+                let message = bytes[start.upperBound..<end.lowerBound]
+                bytes.removeSubrange(..<end.upperBound)
+                let object = try JSONSerialization.jsonObject(with: message)
                 return try #require(object as? [String: Any])
             }
-            guard let more = client.receive() else { return nil }
-            text += more
+            guard let more = client.receiveBytes() else { return nil }
+            bytes.append(contentsOf: more)
         }
     }
 

@@ -1,3 +1,5 @@
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import ExecutionContexts
@@ -89,5 +91,31 @@ struct WorkerAccountingTests {
         // A worker that is started now is started beside those that have continued.
         pool.begin(1)
         #expect(pool.superfluous == [3])
+    }
+
+    @Test func `Law 11: a thread that comes late begins no job beside one that has continued`() {
+        let core = PoolCore(name: "late", width: 1, limit: 4, qos: 0)
+        let (stalled, late) = (PoolWorker(of: core, number: 1), PoolWorker(of: core, number: 2))
+        core.accounting.withLock { accounting in
+            accounting.begin(stalled)
+            accounting.markStalled(stalled)
+            accounting.begin(late)
+            accounting.markRunning(stalled)
+            core.publish(&accounting)
+        }
+        // On behalf of the started worker.
+        core.searching.add(1, ordering: .relaxed)
+        let hasRun = DispatchSemaphore(value: 0)
+        #expect(core.submit(UnmanagedWork { hasRun.signal() }, .medium))
+        // The late thread: it runs no job, and goes idle.
+        core.work(late)
+        #expect(late.begunCount == 0)
+        // The other one ends its job and leaves.
+        core.accounting.withLock { accounting in
+            accounting.moveToIdleSet(stalled)
+            core.publish(&accounting)
+        }
+        core.startWorkerIfNeeded()
+        hasRun.wait()
     }
 }

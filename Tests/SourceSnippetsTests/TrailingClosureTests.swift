@@ -11,9 +11,10 @@ struct TrailingClosureTests {
         #expect(try await plain.get() == 1)
         let sendable = Async { @Sendable in 2 }
         #expect(try await sendable.get() == 2)
+        let before = await Self.calls
         let onMain = Async { @MainActor in Self.calls += 1 }
         try await onMain.get()
-        #expect(await Self.calls == 1)
+        #expect(await Self.calls == before + 1)
         let isInside = Transaction(on: SerialQueueContext(name: "accounts")).read { true }
         #expect(isInside)
     }

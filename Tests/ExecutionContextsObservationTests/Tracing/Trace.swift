@@ -146,7 +146,8 @@ struct Trace {
 func recordingOfManyThreads() async throws -> Recorder {
     let recorder = Recorder()
     let view = ImmediateContext().named("beside").observed(by: recorder)
-    let serial = GlobalContext().serial(named: "queue").observed(by: recorder)
+    let base = GlobalContext().serial(named: "queue")
+    let serial = base.observed(by: recorder)
     await offThePool {
         onThreads(6) {
             for _ in 0..<100 {
@@ -154,6 +155,8 @@ func recordingOfManyThreads() async throws -> Recorder {
             }
         }
     }
+    // A job's end is recorded after its body, so only a job behind it knows that it is.
     try await serial.run {}
+    try await base.run {}
     return recorder
 }

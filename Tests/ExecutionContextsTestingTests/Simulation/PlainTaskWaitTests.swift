@@ -186,10 +186,13 @@ struct PlainTaskWaitTests {
         #expect(!report.isComplete && report.failure == nil)
     }
 
-    private static let count = Mutex(0)
+    /// Of one search: a schedule that is given up leaves the lock taken for ever.
+    private final class Waits: Sendable {
+        let count = Mutex(0)
+    }
 
-    private static func waitForOwnThread() {
-        count.withLock { count in
+    private static func waitForOwnThread(_ waits: Waits) {
+        waits.count.withLock { count in
             let condition = NSCondition()
             let thread = Thread {
                 condition.lock()
@@ -205,9 +208,10 @@ struct PlainTaskWaitTests {
     }
 
     @Test func `Law 33: a wait for a thread outside, with a lock taken, is reported`() async {
+        let waits = Waits()
         let report = await search("own thread", schedules: 3) { _ in
             await Task.yield()
-            Self.waitForOwnThread()
+            Self.waitForOwnThread(waits)
         }
         #expect(report.failure?.kind == .lostWakeUp, "\(report)")
         #expect(report.description.contains("needs a double"), "\(report)")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The runs of several kinds of machines, up to five of each suite, as they stand in a file beside the benchmarks.
+/// The runs of several kinds of machines, up to five of each suite, as they stand in `runs.tsv`.
 ///
 /// A text of lines whose fields are separated by tabs, so that a review shows what has changed:
 ///

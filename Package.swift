@@ -42,51 +42,10 @@ let package = Package(
                 "ExecutionContextsObservation", "ExecutionContextsTesting", "Pages",
             ],
             path: "Examples/Tour"),
-        .executableTarget(
-            name: "Benchmarks",
-            dependencies: [
-                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsObservation",
-                "ExecutionContextsTesting", "Measuring", "SeededBugs", "CountReferences",
-            ],
-            path: "Examples/Benchmarks"),
-        // Counts what the Swift runtime allocates, retains and releases.
-        .target(name: "CountReferences", path: "Examples/CountReferences"),
-        .executableTarget(
-            name: "CustomExecutor",
-            dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
-            path: "Examples/CustomExecutor"),
-        .executableTarget(
-            name: "Birds",
-            dependencies: [
-                "ExecutionContexts", "ExecutionContextsObservation", "ExecutionContextsTesting",
-                "Pages",
-            ],
-            path: "Examples/Birds"),
-        .executableTarget(
-            name: "BugHunt",
-            dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "Pages"],
-            path: "Examples/BugHunt"),
-        .executableTarget(
-            name: "Endurance",
-            dependencies: [
-                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsObservation",
-                "Measuring",
-            ],
-            path: "Examples/Endurance"),
-        // Where the examples write pages for a browser.
+        // The packages in Examples link to these: where the examples write pages for a browser, and
+        // what the process has taken of the system.
         .target(name: "Pages", path: "Examples/Pages"),
-        // What the process has taken of the system.
         .target(name: "Measuring", path: "Examples/Measuring"),
-        .executableTarget(
-            name: "PrefetchDemo",
-            dependencies: [
-                "ExecutionContexts", "ExecutionContextsWork", "ExecutionContextsObservation",
-                "CountDispatch", "Pages",
-            ],
-            path: "Examples/PrefetchDemo",
-            exclude: ["CountDispatch"]),
-        // Counts what enters Dispatch, for the demo to compare with its own count.
-        .target(name: "CountDispatch", path: "Examples/PrefetchDemo/CountDispatch"),
 
         .testTarget(
             name: "ExecutionContextsTests",
@@ -143,26 +102,8 @@ let package = Package(
                 "ExecutionContextsTesting", "TestSupport", "Measuring",
             ]),
         .testTarget(
-            name: "BirdsTests",
-            dependencies: [
-                "Birds", "ExecutionContexts", "ExecutionContextsObservation",
-                "ExecutionContextsTesting",
-            ]),
-        .testTarget(
             name: "TourTests",
             dependencies: ["Tour", "ExecutionContexts", "ExecutionContextsObservation"]),
-        .testTarget(
-            name: "BugHuntTests",
-            dependencies: ["BugHunt", "ExecutionContextsTesting", "Pages"]),
-        .testTarget(
-            name: "BenchmarksTests",
-            dependencies: ["Benchmarks"]),
-        .testTarget(
-            name: "PrefetchDemoTests",
-            dependencies: [
-                "PrefetchDemo", "ExecutionContextsWork", "ExecutionContextsObservation",
-                "ExecutionContextsTesting", "TestSupport",
-            ]),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",
@@ -196,8 +137,7 @@ package.targets += [
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
 for target in package.targets
 where ![
-    "CPlatform", "CSimulation", "CountDispatch", "CountReferences", "TestWidth",
-    "ShippedProtocolTests",
+    "CPlatform", "CSimulation", "TestWidth", "ShippedProtocolTests",
 ].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

@@ -2,8 +2,8 @@ import Foundation
 
 /// The path of a page that an example writes. Its folder exists when this returns.
 ///
-/// The folder has the name of the example. It is in `.build` if the example runs in the package,
-/// else in the temporary folder.
+/// The folder has the name of the example. It is in the `.build` of the current directory if there
+/// is one, else in the temporary folder.
 package func pagePath(_ name: String, of example: String) throws -> String {
     let here = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
     let build = here.appendingPathComponent(".build")

@@ -46,6 +46,27 @@ struct MarkersTests {
     }
 }
 
+/// Where a test writes: the folder of a page, and beside it the file of runs.
+private struct Place {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID())")
+    var docs: URL { folder.appending(path: "Docs") }
+    var runs: URL { folder.appending(path: "runs.tsv") }
+
+    func page() throws -> String {
+        try String(contentsOf: docs.appending(path: "Performance.md"), encoding: .utf8)
+    }
+    func kept() throws -> KeptRuns {
+        try KeptRuns(parsing: String(contentsOf: runs, encoding: .utf8))
+    }
+    func remove() { try? FileManager.default.removeItem(at: folder) }
+}
+
+extension Report {
+    fileprivate func write(to place: Place) throws {
+        try write(to: place.docs.path(), runs: place.runs.path())
+    }
+}
+
 struct ReportTests {
     private let machine = Machine(
         processor: "P 1", system: "Linux", cores: 2, swift: "6.3.1", date: "2026-01-02", rounds: 9,
@@ -83,37 +104,47 @@ struct ReportTests {
     @Test func `A report makes its folder, and a second one replaces only what was measured again`()
         throws
     {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Report(machine: machine, lines: [compared("a view", 6)]).write(to: folder.path())
+        let place = Place()
+        defer { place.remove() }
+        try Report(machine: machine, lines: [compared("a view", 6)]).write(to: place)
         let lines = [compared("a reader", 64, suite: .coordinator)]
-        try Report(machine: machine, lines: lines).write(to: folder.path())
-        let page = try String(contentsOf: folder.appending(path: "Performance.md"), encoding: .utf8)
+        try Report(machine: machine, lines: lines).write(to: place)
+        let page = try place.page()
         #expect(page.hasPrefix("# Performance\n"))
         #expect(page.contains("| a view |") && page.contains("| a reader |"))
         let charts = try FileManager.default.contentsOfDirectory(
-            atPath: folder.appending(path: "charts").path())
+            atPath: place.docs.appending(path: "charts").path())
         #expect(charts.sorted() == ["coordinator.svg", "serial.svg"])
-        let kept = try KeptRuns(
-            parsing: String(contentsOf: folder.appending(path: "runs.tsv"), encoding: .utf8))
+        let kept = try place.kept()
         #expect(kept.runs.flatMap(\.suites).map(\.name) == ["coordinator", "serial"])
+    }
+
+    @Test func `The file of the kept runs needs a folder, and the project has one`() throws {
+        let place = Place()
+        defer { place.remove() }
+        #expect(!Report.canKeep(in: place.runs.path()))
+        try FileManager.default.createDirectory(
+            at: place.folder, withIntermediateDirectories: true)
+        #expect(Report.canKeep(in: place.runs.path()))
+        let package = URL(filePath: #filePath).appending(path: "../../..").standardized
+        let runs = package.appending(path: "runs.tsv")
+        #expect(try !KeptRuns(parsing: String(contentsOf: runs, encoding: .utf8)).runs.isEmpty)
     }
 
     @Test
     func `A table has the range over machines, and a second run of a kind replaces its first`()
         throws
     {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "report-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let place = Place()
+        defer { place.remove() }
         func table(
             _ ratio: Double, beside: Bool = false, _ change: (inout Machine) -> Void = { _ in }
         ) throws -> String {
             var machine = machine
             change(&machine)
             let lines = [compared("a view", ratio, bar: ">= 5")]
-            try Report(machine: machine, lines: lines, isAnother: beside).write(to: folder.path())
-            return try String(
-                contentsOf: folder.appending(path: "Performance.md"), encoding: .utf8)
+            try Report(machine: machine, lines: lines, isAnother: beside).write(to: place)
+            return try place.page()
         }
         #expect(try !table(6).contains("machines"))
         #expect(
@@ -126,8 +157,7 @@ struct ReportTests {
         #expect(
             try table(9) { ($0.isQuick, $0.cores) = (true, 16) }.contains(
                 "4.00 to 5.00, medians 5.00 and 4.00, "))
-        let kept = try KeptRuns(
-            parsing: String(contentsOf: folder.appending(path: "runs.tsv"), encoding: .utf8))
+        let kept = try place.kept()
         #expect(kept.runs.map(\.kind) == ["P 1, 2 cores, Linux", "P 1, 8 cores, Linux"])
         #expect(kept.runs[0].suites.map(\.toolchain) == ["6.4"])
         // The median of a machine's runs counts, not the last run, and it counts on each machine.
@@ -140,8 +170,7 @@ struct ReportTests {
     }
 
     @Test func `The page of the project has a pair of markers for every suite`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
+        let root = URL(filePath: #filePath).appending(path: "../../../../..").standardized
         let page = try String(
             contentsOf: root.appending(path: "Docs/Performance.md"), encoding: .utf8)
         let lines = Suite.allCases.map { compared("line", 2, suite: $0) }

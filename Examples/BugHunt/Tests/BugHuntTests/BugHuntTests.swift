@@ -8,10 +8,12 @@ import Testing
 /// The ticket office behaves as `Docs/Testing.md` says.
 @Suite(.timeLimit(.minutes(30)))
 struct BugHuntTests {
+    /// The folder of this package.
+    private let package = URL(filePath: #filePath).appending(path: "../../..").standardized
+
     private func page() throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: "Docs/Testing.md"), encoding: .utf8)
+        let page = package.appending(path: "../../Docs/Testing.md")
+        return try String(contentsOf: page, encoding: .utf8)
     }
 
     @Test func `The failure that the page shows is the failure that is found`() throws {
@@ -96,9 +98,7 @@ struct BugHuntTests {
 
     @Test(arguments: ["TicketOffice", "BoxOffice"])
     func `The program that the page shows is the program that is run`(name: String) throws {
-        let source = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Examples/BugHunt/\(name).swift")
+        let source = package.appending(path: "Sources/BugHunt/\(name).swift")
         let page = try page()
         for part in try String(contentsOf: source, encoding: .utf8).components(separatedBy: "\n\n")
         {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The runs of several kinds of machines, up to five of each suite, as they stand beside the page.
+/// The runs of several kinds of machines, up to five of each suite, as they stand in `runs.tsv`.
 ///
 /// A text of lines whose fields are separated by tabs, so that a review shows what has changed:
 ///
@@ -72,7 +72,7 @@ struct KeptRuns: Equatable {
 
     var text: String {
         var lines = [
-            "# What `Benchmarks --report` measured, by kind of machine: see Performance.md."
+            "# What `Benchmarks --report` measured, by kind of machine: see Docs/Performance.md."
         ]
         for run in runs {
             lines.append("machine\t\(run.kind)")

@@ -1,7 +1,7 @@
 import Foundation
 
 // Three components, each confined to an injected context: with private contexts, and with a shared
-// one. `swift run -c release PrefetchDemo`.
+// one. `swift run -c release --package-path Examples/PrefetchDemo`.
 let usage = """
     usage: PrefetchDemo [--quick] [--help]
     Prefetches images with private contexts and with a shared one, and counts the submissions of both.

@@ -3,10 +3,12 @@ import Foundation
 
 // Searches two offices for a bug: one over contexts, and one that is an actor.
 //
-// swift run BugHunt                 finds the bug, draws it, and searches the mended office
-// swift run BugHunt mended          searches the mended office
-// swift run BugHunt replay TOKEN    runs one schedule of the careless office
-// swift run BugHunt actor ...       the same for the actor
+// After `swift run --package-path Examples/BugHunt`:
+//
+// BugHunt                 finds the bug, draws it, and searches the mended office
+// BugHunt mended          searches the mended office
+// BugHunt replay TOKEN    runs one schedule of the careless office
+// BugHunt actor ...       the same for the actor
 //
 // A token in the environment is replayed as well, in the careless office. The exit code is 0 if all
 // is as expected, and 1 if a search or a replay has failed.

@@ -12,20 +12,30 @@ var words = Array(CommandLine.arguments.dropFirst())
 let only = value(of: "--only")
 let file = value(of: "--json")
 let folder = value(of: "--report")
+let runs = value(of: "--runs") ?? "Examples/Benchmarks/runs.tsv"
 let arguments = Set(words)
 let known: Set<String> = ["--quick", "--again", "--help", SuiteProcesses.childFlag]
 guard arguments.isSubset(of: known.union(Suite.names)), !arguments.contains("--help") else {
     print(
-        "usage: Benchmarks [--quick] [--only TEXT] [--json FILE] [--report DIR [--again]] [SUITE ...]"
-    )
+        """
+        usage: Benchmarks [--quick] [--only TEXT] [--json FILE]
+                          [--report DIR [--runs FILE] [--again]] [SUITE ...]
+        """)
     print("The suites are \(Suite.names.joined(separator: ", ")).")
     print("Without a suite, all run; with a text, the rows whose names contain it.")
     print(
         "--json writes the results as JSON. --report replaces the tables of Performance.md and draws charts,"
     )
     print("and replaces the kept runs of this kind of machine; with --again it keeps them, too.")
+    print("--runs says where they are, else it is Examples/Benchmarks/runs.tsv.")
     print("Every row compares two alternatives in one process, which alternate round by round.")
     exit(arguments.contains("--help") ? 0 : 2)
+}
+
+// Said before the measuring, which takes long.
+if folder != nil, !Report.canKeep(in: runs) {
+    print("There is no folder for '\(runs)'. Run this in the root of the package, or use --runs.")
+    exit(2)
 }
 
 let bench = Bench(isQuick: arguments.contains("--quick"), only: only)
@@ -57,7 +67,7 @@ Thread.detachNewThread {
             let machine = Machine.here(rounds: bench.rounds, isQuick: bench.isQuick, only: only)
             var report = Report(machine: machine, lines: Results.shared.lines)
             report.isAnother = arguments.contains("--again")
-            try report.write(to: folder)
+            try report.write(to: folder, runs: runs)
         }
     } catch {
         print("The benchmarks failed: \(error)")

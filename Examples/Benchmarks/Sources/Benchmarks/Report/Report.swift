@@ -25,17 +25,23 @@ struct Report {
         Chart(suite.title, note: machine.line, lines(of: suite))?.svg
     }
 
-    /// Fills `Performance.md` in a folder, draws its charts, and keeps the run in `runs.tsv`.
+    /// Whether the folder of the file exists.
+    static func canKeep(in file: String) -> Bool {
+        let folder = URL(filePath: file).deletingLastPathComponent()
+        return FileManager.default.fileExists(atPath: folder.path())
+    }
+
+    /// Fills `Performance.md` in a folder, draws its charts, and keeps the run in a file of runs.
     ///
     /// Suites that were not measured stay unchanged. A quick run, or one of some rows, is not kept.
-    func write(to folder: String) throws {
+    func write(to folder: String, runs: String) throws {
+        let runs = URL(filePath: runs)
         let folder = URL(filePath: folder, directoryHint: .isDirectory)
         let charts = folder.appending(path: "charts")
         let page = folder.appending(path: "Performance.md")
         try FileManager.default.createDirectory(at: charts, withIntermediateDirectories: true)
         let exists = FileManager.default.fileExists(atPath: page.path())
         let before = exists ? try String(contentsOf: page, encoding: .utf8) : "# Performance\n"
-        let runs = folder.appending(path: "runs.tsv")
         let report = try keeping(in: runs)
         // The page and the kept runs are checked first: if one is broken, no file is written.
         let after = try Markers.filled(before, with: Suite.allCases.compactMap(report.block))

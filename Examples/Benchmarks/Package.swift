@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+]
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    dependencies: [
+        // Without the name it would be called as the folder of the clone is.
+        .package(name: "ExecutionContexts", path: "../..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                .product(name: "ExecutionContexts", package: "ExecutionContexts"),
+                .product(name: "ExecutionContextsWork", package: "ExecutionContexts"),
+                .product(name: "ExecutionContextsObservation", package: "ExecutionContexts"),
+                .product(name: "ExecutionContextsTesting", package: "ExecutionContexts"),
+                "CountReferences", "Measuring", "SeededBugs",
+            ],
+            swiftSettings: settings),
+        // Counts what the Swift runtime allocates, retains and releases.
+        .target(name: "CountReferences"),
+        // A link: what the process has taken of the system.
+        .target(name: "Measuring", swiftSettings: settings),
+        // A link: programs with known faults, for the tests of the simulator.
+        .target(
+            name: "SeededBugs",
+            dependencies: [
+                .product(name: "ExecutionContexts", package: "ExecutionContexts"),
+                .product(name: "ExecutionContextsTesting", package: "ExecutionContexts"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "BenchmarksTests",
+            dependencies: ["Benchmarks"],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+]
+
+let package = Package(
+    name: "CustomExecutor",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    dependencies: [
+        // Without the name it would be called as the folder of the clone is.
+        .package(name: "ExecutionContexts", path: "../..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "CustomExecutor",
+            dependencies: [
+                .product(name: "ExecutionContexts", package: "ExecutionContexts"),
+                .product(name: "ExecutionContextsTesting", package: "ExecutionContexts"),
+            ],
+            swiftSettings: settings)
+    ],
+    swiftLanguageModes: [.v6]
+)

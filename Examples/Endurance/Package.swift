@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+]
+
+let package = Package(
+    name: "Endurance",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    dependencies: [
+        // Without the name it would be called as the folder of the clone is.
+        .package(name: "ExecutionContexts", path: "../..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "Endurance",
+            dependencies: [
+                .product(name: "ExecutionContexts", package: "ExecutionContexts"),
+                .product(name: "ExecutionContextsWork", package: "ExecutionContexts"),
+                .product(name: "ExecutionContextsObservation", package: "ExecutionContexts"),
+                "Measuring",
+            ],
+            swiftSettings: settings),
+        // A link: what the process has taken of the system.
+        .target(name: "Measuring", swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ExecutionContextsObservation
 
-/// A timeline that is served while the program runs; `.ci/check-timeline` opens one in a browser.
+/// A timeline that is served while the program runs; `.ci/browser` opens one in a browser.
 struct LiveTimelineTests {
     @Test func `The address leads to the page, and the page has the key to the events only in it`()
         async throws

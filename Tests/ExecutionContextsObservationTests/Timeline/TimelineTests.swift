@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import Foundation
 import Testing
 
-/// The page as text; `.ci/check-timeline` checks that a browser can use it.
+/// The page as text; `.ci/browser` checks that a browser can use it.
 struct TimelineTests {
     static let evil = "</script><script>alert(1)</script><b onclick='x'>&\"\u{2028}日本 🐦"
 

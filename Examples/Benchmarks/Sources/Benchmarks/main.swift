@@ -34,7 +34,8 @@ guard arguments.isSubset(of: known.union(Suite.names)), !arguments.contains("--h
 
 // Said before the measuring, which takes long.
 if folder != nil, !Report.canKeep(in: runs) {
-    print("There is no folder for '\(runs)'. Run this in the root of the package, or use --runs.")
+    print("There is no folder for '\(runs)'.")
+    print("Run this in the root of the repository, or say with --runs where the runs are.")
     exit(2)
 }
 

@@ -83,8 +83,10 @@ final class Browser {
     func finish() throws {
         guard session != nil else { return }
         do {
-            let error = isBroken ? nil : try js("document.documentElement.dataset.error")
-            if let error { complain("the page stopped with an error: \(error)") }
+            if !isBroken { try settle() }
+            if !isBroken, let error = try js("document.documentElement.dataset.error") {
+                complain("the page stopped with an error: \(error)")
+            }
         } catch let failure as Failure { complain(failure.text) }
         if complaints == earlier { say("\(page): passed") }
         session = nil
@@ -149,10 +151,13 @@ final class Browser {
         try mouse(
             "mouseReleased", spot.count > 2 ? spot.last! : spot[0], spot[1], held: 0, keys: shift)
     }
-    private func picture(_ name: String) throws {
+    private func settle() throws {
         // The timers of a page take 100 ms at most, and then it draws.
         let drawn = "requestAnimationFrame(() => requestAnimationFrame(() => done(true)))"
         try js("new Promise(done => setTimeout(() => \(drawn), 150))")
+    }
+    private func picture(_ name: String) throws {
+        try settle()
         let data = try call("Page.captureScreenshot")["data"] as? String ?? ""
         let file = URL(fileURLWithPath: "\(pictures)/\(name).png")
         try (Data(base64Encoded: data) ?? Data()).write(to: file, options: .atomic)
@@ -166,7 +171,7 @@ final class Browser {
         guard let space = line.firstIndex(of: " "), !line.hasPrefix("#") else { return }
         let (word, text) = (String(line[..<space]), String(line[space...].dropFirst()))
         let parts = text.split(separator: ": ", maxSplits: 1).map(String.init)
-        let (claim, code) = (parts[0], parts.last!)
+        let (claim, code) = (parts.first ?? "", parts.last ?? "")
         do {
             if word == "page" {
                 try finish()
@@ -175,9 +180,11 @@ final class Browser {
                 try perform(word, text, claim, code)
             }
         } catch let failure as Failure {
-            complain("\(failure.text); the steps after '\(step)' in .ci/browser are left out")
+            complain("\(failure.text); the later steps of the page in .ci/browser are left out")
             isBroken = true
-            try? picture("timeline-failed")
+            if (try? picture("timeline-failed")) != nil {
+                say("    see .build/timeline-failed.png")
+            }
         }
     }
     private func perform(_ word: String, _ text: String, _ claim: String, _ code: String) throws {
@@ -279,8 +286,8 @@ let arguments = CommandLine.arguments
 let file = try Data(contentsOf: URL(fileURLWithPath: arguments[2]))
 let text = String(decoding: file, as: UTF8.self)
 switch arguments[1] {
-case "json": say(try facts(json: file).joined(separator: "\n"))
-case "packets": say(facts(packets: text).joined(separator: "\n"))
+case "json": for fact in try facts(json: file) { print(fact) }
+case "packets": for fact in facts(packets: text) { print(fact) }
 default:
     let browser = Browser(pictures: arguments[3])
     for step in text.components(separatedBy: "\n") { try browser.perform(step) }

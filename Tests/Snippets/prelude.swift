@@ -85,6 +85,8 @@ func load(_ name: String, _ use: @escaping @Sendable (String) -> Void) { use(nam
 
 final class Session: Sendable {
     struct Request: Sendable { func cancel() {} }
-    func load(_ url: URL, _ use: @escaping @Sendable (Data, (any Error)?) -> Void) -> Request { Request() }
+    func load(_ url: URL, _ use: @escaping @Sendable (Data, (any Error)?) -> Void) -> Request {
+        Request()
+    }
 }
 let session = Session()

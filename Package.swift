@@ -150,7 +150,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "TourTests",
-            dependencies: ["Tour", "ExecutionContexts", "ExecutionContextsObservation"]),
+            dependencies: [
+                "Tour", "ExecutionContexts", "ExecutionContextsObservation", "TestSupport",
+            ]),
         .testTarget(
             name: "BugHuntTests",
             dependencies: ["BugHunt", "ExecutionContextsTesting", "Pages"]),
@@ -166,7 +168,7 @@ let package = Package(
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",
-            dependencies: ["ExecutionContexts", "AsyncFunctions"],
+            dependencies: ["ExecutionContexts", "AsyncFunctions", "TestSupport"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
     ],
     swiftLanguageModes: [.v6]
@@ -188,7 +190,7 @@ package.targets += [
         dependencies: ["CPlatform"],
         path: "Tests/Contention",
         exclude: ["Shipped/Platform/Guarded.swift", "Shipped/Platform/RunLoops+Linux.swift"]),
-    .testTarget(name: "ContentionTests", dependencies: ["Contention"]),
+    .testTarget(name: "ContentionTests", dependencies: ["Contention", "TestSupport"]),
 ]
 #endif
 

@@ -2,10 +2,11 @@ import AsyncFunctions
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// The functions on their real contexts.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncFunctionsTests {
     @Test(arguments: Way.allCases, Way.allCases)
     func `Law 1: jobs run and are released, also those that a job submits`(

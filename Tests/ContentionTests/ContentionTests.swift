@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Contention
@@ -5,7 +6,7 @@ import Testing
 /// What must not grow with the number of workers, counted on a simulated machine.
 ///
 /// One machine runs at a time.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .patient)
 struct ContentionTests {
     private func outcome(_ name: String, workers: Int, seed: UInt64 = 1) throws -> Outcome {
         let shape = try #require(

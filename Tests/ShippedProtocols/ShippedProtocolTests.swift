@@ -5,7 +5,7 @@ import Testing
 
 /// The shipped lock, the shipped section's lock and the shipped ring of the pool, under the memory
 /// that Swift promises. The shipped coordinator follows in an extension.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct ShippedProtocolTests {
     /// A variable that a lock guards.
     private final class Count<Lock: Sendable>: Sendable {

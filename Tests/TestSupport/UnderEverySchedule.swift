@@ -10,9 +10,8 @@ package func underEverySchedule(
 ) async {
     let failure = Box<SimulationFailure?>(nil)
     await offThePool {
-        // A long patience, because a hundred other tests may keep the processors busy.
         failure.value =
-            search(name, schedules: schedules, time: time, patience: .seconds(60)) { sim in
+            search(name, schedules: schedules, time: time, patience: Patience.step) { sim in
                 let onlooker = Onlooker(sim)
                 sim.finally("nothing is wrong") { try onlooker.check() }
                 body(sim, onlooker)

@@ -1,6 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ExecutionContextsObservation
@@ -51,7 +52,7 @@ struct LiveFeedTests {
         let recorder = Recorder(capacity: 3_000)
         let view = ImmediateContext().named("work").observed(by: recorder)
         let (server, bell) = try LiveServer.listening(
-            to: recorder, tick: .milliseconds(1), patience: .seconds(600))
+            to: recorder, tick: .milliseconds(1), patience: Patience.event)
         let live = try LiveTimeline(server, bell: bell)
         let address = try LiveAddress(live.address)
         let slow = try LiveTestStream(address, buffer: 4_096)

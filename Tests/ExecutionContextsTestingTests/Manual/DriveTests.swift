@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Async code on a manual context.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DriveTests {
     let context = ManualContext(name: "driven")
 

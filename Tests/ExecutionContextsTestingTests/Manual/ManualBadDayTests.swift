@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Manual contexts under misuse and stress.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ManualBadDayTests {
     let context = ManualContext()
     let log = Log()

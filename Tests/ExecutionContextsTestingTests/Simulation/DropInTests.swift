@@ -1,13 +1,14 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 private typealias DispatchQueue = SimulatedQueue
 private typealias DispatchSemaphore = SimulatedSemaphore
 
 /// Code over Dispatch, whose queues and semaphores one line replaces.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DropInTests {
     @Test(arguments: [SimulationStrategy.portfolio, .exhaustive])
     func `Law 33: a semaphore that nobody signals is a lost wake-up`(strategy: SimulationStrategy) {

@@ -6,7 +6,7 @@ import Testing
 
 /// Generated programs show the same under the exhaustive strategy, and by all reversals, as under
 /// all interleavings.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct EveryOrderGeneratedTests {
     /// What a thread of a generated program does.
     private indirect enum Action: Sendable {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The exhaustive strategy runs each order that can make a difference, and counts them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct EveryOrderTests {
     /// A small program, with the number of its orders.
     struct Program: Sendable, CustomStringConvertible {

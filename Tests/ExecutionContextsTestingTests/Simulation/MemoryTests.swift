@@ -1,9 +1,10 @@
 import ExecutionContextsTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// The outcomes of small programs over atomics, as the C11 memory model tells them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct MemoryTests {
     /// What the threads of a program have read.
     private final class Answers: Sendable {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Executors of the program's own, and crowds of tasks, in plain Swift.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PlainExecutorTests {
     /// Runs its jobs, one after another, in a task of its own.
     private final class TaskDrainedExecutor: SerialExecutor {

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// What Swift has for concurrency, each kind in a simulation.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PlainTaskKindTests {
     private struct Wrong: Error { var what = "" }
 

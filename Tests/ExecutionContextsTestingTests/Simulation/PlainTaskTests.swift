@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Programs that have never heard of contexts: the simulation runs their tasks and actors.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PlainTaskTests {
     private struct Wrong: Error { var what = "" }
 

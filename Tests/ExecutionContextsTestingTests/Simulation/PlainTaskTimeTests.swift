@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The time of plain Swift concurrency in a simulation.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PlainTaskTimeTests {
     private struct Wrong: Error {}
 

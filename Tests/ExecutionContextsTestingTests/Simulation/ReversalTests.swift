@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import SeededBugs
+import TestSupport
 import Testing
 
 /// The portfolio reverses races, one after the other, and walks where objects are shared.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReversalTests {
     @Test(
         arguments: [

@@ -8,7 +8,7 @@ import Testing
 /// Simulations find each seeded bug, and find nothing in its twin without the bug.
 ///
 /// These tests are a sample of what `swift run -c release Corpus` checks.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SeededBugTests {
     @Test(arguments: SeededBug.all)
     func `Law 33: a seeded bug is found from any seed, as one of its kinds, in few switches`(

@@ -2,11 +2,12 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Plain variables that a lock of the system guards. Nothing tells the simulation which variables a
 /// lock guards.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SharedSystemLockTests {
     // Unchecked: a lock guards each variable.
     private final class Card: @unchecked Sendable {

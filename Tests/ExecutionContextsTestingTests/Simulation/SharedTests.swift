@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Data races of plain variables.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SharedTests {
     // Unchecked: a section and a lock guard the variables, except where a test leaves them out.
     private final class Inbox: @unchecked Sendable {

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// What a search chooses, and what is left of a schedule when it is told.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ShrinkingTests {
     /// Deadlocks if each has taken the fork on the left.
     private func philosophers(_ count: Int) throws -> SimulationFailure {

@@ -1,13 +1,14 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Synchronization
+import TestSupport
 import Testing
 
 private typealias Atomic = SimulatedAtomic
 private typealias Mutex = SimulatedMutex
 
 /// Programs over atomics as people write them, with the order that each needs and a weaker one.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulatedAtomicTests {
     // Unchecked, here and below: the orders of atomics guard the variables, or fail to.
     private final class Mailbox: @unchecked Sendable {

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Simulated contexts keep the laws of contexts, and so do views over them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulatedContextTests {
     /// Counts the threads that are inside at a time.
     private final class Room: Sendable {

@@ -3,10 +3,11 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 import SeededBugs
+import TestSupport
 import Testing
 
 /// Each kind of failure is found, described with names, and replayed.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulationFindsTests {
     private struct Wrong: Error {}
 
@@ -217,10 +218,9 @@ struct SimulationFindsTests {
 
     @Test func `Law 33: a thread that blocks outside the simulation does not hang the test`() throws
     {
-        // On a busy machine the patience may end before the thread of 'alice' has run.
-        for milliseconds in [100, 1_000, 10_000, 60_000] {
+        for patience in Patience.hangs {
             let stuck = DispatchSemaphore(value: 0)
-            let report = search("blocker", patience: .milliseconds(milliseconds)) { sim in
+            let report = search("blocker", patience: patience) { sim in
                 sim.spawn("alice") { stuck.wait() }
             }
             stuck.signal()

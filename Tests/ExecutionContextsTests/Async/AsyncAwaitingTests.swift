@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tasks that await an `Async` with `get()` or `getOrCancel()`.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncAwaitingTests {
     /// Starts a task in `get()`, and returns once that task waits.
     private func waiting(_ async: Async<Int>) -> Task<Int, any Error> {

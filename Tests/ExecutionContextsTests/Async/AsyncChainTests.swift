@@ -2,12 +2,13 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 private struct Failure: Error, Equatable {}
 
 /// Chains of any length neither overflow the stack nor change thread (law 25).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncChainTests {
     static let length = rounds(debug: 100_000, release: 1_000_000)
 

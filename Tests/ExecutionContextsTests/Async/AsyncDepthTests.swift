@@ -1,12 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A chain of futures, of any length and kind, needs only a small stack (laws 25 and 26).
 ///
 /// Unbounded nesting overflows such a stack after one or two thousand links. Most chains here have
 /// five thousand links. With `EXECUTION_CONTEXTS_LONG=1` they have a million.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncDepthTests {
     static let million = 1_000_000
     static let many = isLongRun ? million : 5_000

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 /// Compares random graphs of futures with a model: outcomes, order of calls, memory that is left.
 ///
 /// `EXECUTION_CONTEXTS_LONG=1` tries a hundred times as many graphs.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.patient)
 struct AsyncGraphTests {
     @Test
     func `Laws 10, 24, 25, 26: random graphs of futures behave like a model, and leak nothing`() {

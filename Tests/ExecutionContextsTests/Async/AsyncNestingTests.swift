@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Handlers, captures and values that each refer to the next one, at any depth (laws 10, 25, 26).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncNestingTests {
     static let million = AsyncDepthTests.million
     static let many = AsyncDepthTests.many

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The shipped coordinator under hundreds of schedules. A token replays each of them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteScheduleTests {
     /// A write context whose jobs one simulated thread runs. Other threads may register as being on
     /// it.
@@ -55,7 +56,7 @@ struct ReadWriteScheduleTests {
                     search(
                         "\(name) \(program)", schedules: schedules / programs, time: .racing,
                         seed: program,
-                        patience: .seconds(60)
+                        patience: Patience.step
                     ) { sim in
                         let (room, bodies) = make(program, sim)
                         for (index, body) in bodies.enumerated() {

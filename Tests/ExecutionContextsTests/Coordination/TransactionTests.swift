@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TransactionTests {
     /// A way to make a transaction. Each access makes its own, as the source does.
     struct Way: Sendable, CustomTestStringConvertible {

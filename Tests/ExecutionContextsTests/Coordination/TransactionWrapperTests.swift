@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TransactionWrapperTests {
     @Test(arguments: ExclusiveSubject.own + ExclusiveSubject.views)
     func `Law 29: no increment by four threads at a time is lost`(_ subject: ExclusiveSubject) async

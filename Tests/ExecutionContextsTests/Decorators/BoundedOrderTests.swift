@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Submissions that wait for room, over bases that may run a job inside the call that submits it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct BoundedOrderTests {
     @Test func `Law 2: jobs that wait for room on an inline base run in the order of submission`() {
         let manual = ManualContext()

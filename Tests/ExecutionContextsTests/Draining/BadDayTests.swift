@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Very long queues, suspended queues, extreme delays, and bodies that throw.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct BadDayTests {
     @Test(arguments: [true, false])
     func `Laws 1, 2: very many queued jobs run, each once and in order`(_ isSerial: Bool) async {

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Wrapped completion handlers that many threads call at once.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct CallbackStressTests {
     static let subjects = [
         "immediate", "global", "own serial queue", "global, serial", "global, limited",

@@ -1,5 +1,6 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The law kit over every context of the library, and over every decorator over every context.
@@ -57,18 +58,14 @@ struct ContextLawTests {
             })
     func `Every law holds under two decorators`(_ subject: Subject) async {
         let made = subject.make()
-        let breaches = await Laws.check(made.context, patience: Self.patience, drive: made.drive)
+        let breaches = await Laws.check(made.context, patience: Patience.event, drive: made.drive)
         #expect(breaches.isEmpty, "\(subject.name): \(breaches)")
     }
-
-    /// Long, because other tests keep the two threads of a small machine busy for seconds under
-    /// the thread sanitizer. A dropped job is still noticed at once.
-    private static let patience = Duration.seconds(900)
 
     private func expect(_ law: Int, of subject: Subject) async {
         let made = subject.make()
         let breaches = await Laws.check(
-            made.context, laws: [law], patience: Self.patience, drive: made.drive)
+            made.context, laws: [law], patience: Patience.event, drive: made.drive)
         #expect(breaches.isEmpty, "\(subject.name): \(breaches)")
     }
 }

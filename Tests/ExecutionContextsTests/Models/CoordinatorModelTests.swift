@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Every run of the coordinator's protocol, on a machine with store buffers.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct CoordinatorModelTests {
     typealias Role = CoordinatorModel.Role
 

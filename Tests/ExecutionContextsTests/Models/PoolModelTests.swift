@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Every run of a pool's workers, which start and go idle, ends with all jobs run.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PoolModelTests {
     @Test(arguments: [
         PoolModel(), PoolModel(submitters: 1, each: 3), PoolModel(submitters: 3),

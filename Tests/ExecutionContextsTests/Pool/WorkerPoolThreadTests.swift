@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// The threads of all pools of the process.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct WorkerPoolThreadTests {
     /// Submits `count` jobs that block in a foreign wait, and returns when all have begun.
     private func block(_ pool: some ExecutionContext, _ count: Int, until mayEnd: DispatchSemaphore)

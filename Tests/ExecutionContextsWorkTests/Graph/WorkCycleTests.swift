@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Law 32: exactly the work that would need itself fails, and detecting a cycle costs little.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkCycleTests {
     private let context = ManualContext()
 

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Law 32: priorities and cancelling propagate to every need, and no work may need itself.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkGraphTests {
     private struct Oops: Error {}
     private let context = ManualContext()

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Compares a rate limiter with a list of jobs and the times at which tokens come.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RateLimiterModelTests {
     /// The simplest specification. Times are nanoseconds.
     private struct Model {

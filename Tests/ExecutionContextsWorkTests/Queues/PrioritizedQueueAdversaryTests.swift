@@ -1,11 +1,12 @@
 import ExecutionContexts
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Draws programs that use a queue from the outside, from its jobs, its completions and the deinits
 /// of its captures, over bases that reorder, refuse, drop, repeat or nest, and compares each step
 /// with a model.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrioritizedQueueAdversaryTests {
     @Test(arguments: [DrivenBase.Manner.inOrder, .anyOrder, .faulty, .inline], [false, true])
     func `Laws 1, 9, 32: a queue does what the model does, whatever its base and its jobs do`(

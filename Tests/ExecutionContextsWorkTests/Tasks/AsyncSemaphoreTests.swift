@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Semaphores and locks of tasks: which task enters, in which order, and which one leaves.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncSemaphoreTests {
     private struct Wrong: Error, Equatable {}
 

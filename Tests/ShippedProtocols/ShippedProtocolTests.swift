@@ -173,7 +173,7 @@ struct ShippedProtocolTests {
     @Test(arguments: programs + [locked])
     func `Law 14: what ships excludes, wakes and passes on under a weak memory`(program: Program) {
         World.weakening = nil
-        let report = program.search(schedules: rounds(debug: 60, release: 200))
+        let report = program.search(schedules: rounds(debug: 30, release: 200))
         #expect(report.failure == nil, "\(report)")
     }
 
@@ -207,7 +207,7 @@ struct ShippedProtocolTests {
             for weakening in program.weakenings() where !found.contains(weakening) {
                 guard try Self.spared[weakening.site.text] == nil else { continue }
                 World.weakening = weakening
-                if program.search(schedules: 200).failure == nil {
+                if program.search(schedules: rounds(debug: 50, release: 200)).failure == nil {
                     open.insert(weakening)
                 } else {
                     found.insert(weakening)

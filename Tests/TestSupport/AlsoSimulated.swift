@@ -27,6 +27,6 @@ package struct AlsoSimulated: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == AlsoSimulated {
-    package static var alsoSimulated: Self { .alsoSimulated(100) }
+    package static var alsoSimulated: Self { .alsoSimulated(rounds(debug: 30, release: 100)) }
     package static func alsoSimulated(_ schedules: Int) -> Self { Self(schedules: schedules) }
 }

@@ -148,7 +148,7 @@ struct LiveFeedTests {
         let address = try LiveAddress(live.address)
         await offThePool {
             var random = SeededRNG(seed: 7)
-            for _ in 0..<300 {
+            for _ in 0..<rounds(debug: 100, release: 300) {
                 let client = LiveTestClient(port: address.port)
                 let count = random.next(below: 12_000)
                 client?.send((0..<count).map { _ in UInt8(random.next(below: 256)) })

@@ -42,7 +42,7 @@ struct DropInTests {
 
     @Test(arguments: [1, 2])
     func `Law 33: a semaphore lets so many threads in`(permits: Int) {
-        let report = search("gate", schedules: 3_000) { sim in
+        let report = search("gate", schedules: rounds(debug: 600, release: 3_000)) { sim in
             let gate = Gate(permits)
             for name in ["alice", "bob", "carol"] { sim.spawn(name) { gate.pass() } }
             sim.finally("no more inside") { gate.most.value <= 1 }

@@ -205,7 +205,7 @@ struct MemoryTests {
                 { _ = $0.x.wrappingAdd(2, ordering: .relaxed) },
                 {
                     var value = $0.x.load(ordering: .relaxed)
-                    for _ in 0..<3 {
+                    for _ in 0..<rounds(debug: 2, release: 3) {
                         let result = $0.x.weakCompareExchange(
                             expected: value, desired: value + 4, ordering: .relaxed)
                         if result.exchanged { break }

@@ -20,7 +20,8 @@ struct PlainSemaphoreLimitTests {
     }
 
     private static func expectNoFailure(
-        _ name: String, schedules: Int = 300, strategy: SimulationStrategy = .portfolio,
+        _ name: String, schedules: Int = rounds(debug: 100, release: 300),
+        strategy: SimulationStrategy = .portfolio,
         time: SimulationTime = .whenIdle, sourceLocation: SourceLocation = #_sourceLocation,
         _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
     ) {

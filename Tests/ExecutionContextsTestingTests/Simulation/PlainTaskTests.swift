@@ -62,7 +62,8 @@ struct PlainTaskTests {
     }
 
     @Test func `Law 33: what an actor does alone is not lost`() async {
-        let report = await search("kept update", schedules: 3_000) { _ in
+        let report = await search("kept update", schedules: rounds(debug: 600, release: 3_000)) {
+            _ in
             let counter = Counter()
             await withTaskGroup { group in
                 for _ in 0..<3 { group.addTask { await counter.add() } }

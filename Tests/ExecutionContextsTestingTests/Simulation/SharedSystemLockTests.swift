@@ -25,7 +25,9 @@ struct SharedSystemLockTests {
     func `Law 33: a variable that a lock of the system guards is no data race`(
         strategy: SimulationStrategy
     ) {
-        let report = search("guarded", schedules: 2_000, strategy: strategy) { sim in
+        let report = search(
+            "guarded", schedules: rounds(debug: 500, release: 2_000), strategy: strategy
+        ) { sim in
             let card = Card()
             for name in ["alice", "bob", "carol"] {
                 sim.spawn(name) {

@@ -19,7 +19,7 @@ struct ShrinkingTests {
         return try #require(report.failure)
     }
 
-    @Test(arguments: [3, 5, 7])
+    @Test(arguments: [3, 5, 7].prefix(rounds(debug: 2, release: 3)))
     func `Law 33: a deadlock of many keeps no more switches than there are threads`(_ count: Int)
         throws
     {

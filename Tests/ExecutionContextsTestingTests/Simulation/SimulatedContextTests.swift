@@ -25,7 +25,8 @@ struct SimulatedContextTests {
     }
 
     private func expectNothing(
-        _ name: String, schedules: Int = 300, time: SimulationTime = .whenIdle,
+        _ name: String, schedules: Int = rounds(debug: 100, release: 300),
+        time: SimulationTime = .whenIdle,
         _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
     ) throws {
         try simulate(name, schedules: schedules, time: time, body)

@@ -12,6 +12,7 @@ struct SimulationFindsTests {
     private struct Wrong: Error {}
 
     @Test func `Law 33: a call of simulate throws if an invariant is broken`() {
+        let place = "SimulationFindsTests.swift:\(#line + 1)"
         let error = #expect(throws: SimulationFailure.self) {
             try simulate("balance") { sim in
                 let balance = Tracked(100, name: "balance")
@@ -24,8 +25,7 @@ struct SimulationFindsTests {
         #expect(error?.kind == .invariant)
         #expect(
             error?.happened.contains(
-                "'never below zero' (SimulationFindsTests.swift:14) does not hold: 'balance' is -60."
-            )
+                "'never below zero' (\(place)) does not hold: 'balance' is -60.")
                 == true)
         #expect(error?.told.contains("reads 'balance' = 100") == true)
         #expect(error?.told.contains("writes 'balance': 20 -> -60") == true)

@@ -107,7 +107,7 @@ struct ReadWriteNestingTests {
         }
     }
 
-    @Test(arguments: [7, 8, 9, 64, 200])
+    @Test(arguments: [7, 8, 9, 64, rounds(debug: 100, release: 200)])
     func `Law 18: nested reads of many coordinators keep all writers out until their end`(
         count: Int
     ) async {

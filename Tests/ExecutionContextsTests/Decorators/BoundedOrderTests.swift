@@ -54,7 +54,7 @@ struct BoundedOrderTests {
             let base = Moody(manner, seed: 1)
             let view = base.bounded(to: 1, overflow: .wait)
             let answers = Box(0)
-            let count = rounds(debug: 20_000, release: 100_000)
+            let count = rounds(debug: 6_000, release: 100_000)
             for _ in 0..<count { view.submit {}.onComplete { _ in answers.withValue { $0 += 1 } } }
             base.runAll()
             #expect(answers.value == count)

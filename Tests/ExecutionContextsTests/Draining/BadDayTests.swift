@@ -11,7 +11,7 @@ struct BadDayTests {
     @Test(arguments: [true, false])
     func `Laws 1, 2: very many queued jobs run, each once and in order`(_ isSerial: Bool) async {
         await offThePool {
-            let count = rounds(debug: 200_000, release: 1_000_000)
+            let count = rounds(debug: 50_000, release: 1_000_000)
             let base = GlobalContext()
             let view: any BarrierContext = isSerial ? base.serial() : base.limited(to: 1)
             let mayContinue = DispatchSemaphore(value: 0)

@@ -13,7 +13,7 @@ import Testing
 /// down in the middle.
 @Suite(.patient)
 struct PoolAdversaryTests {
-    @Test(arguments: seeds(debug: 24, release: 200))
+    @Test(arguments: seeds(debug: 12, release: 200))
     func `Laws 1, 11, 20: a random program on random pools ends, and keeps the laws`(_ seed: UInt64)
         async
     {

@@ -11,7 +11,7 @@ import Testing
 /// end, and what was cancelled.
 @Suite(.patient)
 struct WorkGraphModelTests {
-    @Test(arguments: 1...80)
+    @Test(arguments: seeds(debug: 25, release: 80))
     func `Laws 31, 32: a graph behaves like its model`(seed: UInt64) {
         var play = WorkGraphPlay(seed: seed)
         var steps: [String] = []

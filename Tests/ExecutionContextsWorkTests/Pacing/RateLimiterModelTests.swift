@@ -28,7 +28,7 @@ struct RateLimiterModelTests {
         }
     }
 
-    @Test(arguments: 1...UInt64(rounds(debug: 30, release: 600)))
+    @Test(arguments: 1...UInt64(rounds(debug: 10, release: 600)))
     func `Laws 7, 32: a limiter begins each job when the model does`(_ seed: UInt64) throws {
         var rng = SeededRNG(seed: seed)
         let manual = ManualContext()

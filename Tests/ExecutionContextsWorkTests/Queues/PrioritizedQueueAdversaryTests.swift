@@ -14,7 +14,7 @@ struct PrioritizedQueueAdversaryTests {
     ) {
         // The library's own contexts refuse and drop nothing, and run nothing inline.
         if isReliable, manner == .faulty || manner == .inline { return }
-        for seed in 1...UInt64(rounds(debug: 150, release: 1_500)) {
+        for seed in 1...UInt64(rounds(debug: 50, release: 1_500)) {
             let play = QueuePlay(seed: seed, manner, isReliable: isReliable)
             play.run()
             #expect(play.faults.isEmpty, "seed \(seed): \(play.faults)")

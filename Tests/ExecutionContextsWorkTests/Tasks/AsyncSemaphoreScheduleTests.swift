@@ -13,7 +13,7 @@ import Testing
     }
 )
 struct AsyncSemaphoreScheduleTests {
-    @Test(arguments: 0..<20)
+    @Test(arguments: seeds(debug: 8, release: 20))
     func `Law 35: drawn programs keep the limit, and lose no permit`(_ seed: UInt64) async {
         let report = await search("permits \(seed)", schedules: 60, seed: seed) { _ in
             var rng = SeededRNG(seed: seed)

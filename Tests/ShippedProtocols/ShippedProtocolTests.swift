@@ -203,7 +203,8 @@ struct ShippedProtocolTests {
         var open: Set<Weakening> = []
         var found: Set<Weakening> = []
         defer { World.weakening = nil }
-        for program in Self.programs {
+        // The largest first: they need the most orders.
+        for program in Self.programs.reversed() {
             for weakening in program.weakenings() where !found.contains(weakening) {
                 guard try Self.spared[weakening.site.text] == nil else { continue }
                 World.weakening = weakening

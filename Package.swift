@@ -103,11 +103,13 @@ let package = Package(
             ]),
         .testTarget(
             name: "TourTests",
-            dependencies: ["Tour", "ExecutionContexts", "ExecutionContextsObservation"]),
+            dependencies: [
+                "Tour", "ExecutionContexts", "ExecutionContextsObservation", "TestSupport",
+            ]),
         // The snippets of the sources as they stand there, in the language of their day.
         .testTarget(
             name: "SourceSnippetsTests",
-            dependencies: ["ExecutionContexts", "AsyncFunctions"],
+            dependencies: ["ExecutionContexts", "AsyncFunctions", "TestSupport"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
     ],
     swiftLanguageModes: [.v6]
@@ -129,7 +131,7 @@ package.targets += [
         dependencies: ["CPlatform"],
         path: "Tests/Contention",
         exclude: ["Shipped/Platform/Guarded.swift", "Shipped/Platform/RunLoops+Linux.swift"]),
-    .testTarget(name: "ContentionTests", dependencies: ["Contention"]),
+    .testTarget(name: "ContentionTests", dependencies: ["Contention", "TestSupport"]),
 ]
 #endif
 

@@ -1,9 +1,10 @@
 import AsyncFunctions
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Delays on the real clock.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DelayTests {
     @Test(arguments: Way.delayed)
     func `Law 7: a delay is never shorter than asked for`(_ way: Way) async {

@@ -3,6 +3,7 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import XCTest
 
 /// Main under XCTest, which runs its tests on the main thread and its run loop while they wait.
@@ -17,7 +18,7 @@ final class MainRunLoopTests: XCTestCase {
         mainThread(note)
         async { mainThread(note) }
         async(delay: 0.001) { mainThread(delay: 0.001, note) }
-        wait(for: [ran], timeout: 60)
+        wait(for: [ran], timeout: Patience.event / .seconds(1))
     }
 
     func testLaw4InAnAsyncTestOfXCTestMainIsTheMainThread() async {
@@ -43,7 +44,9 @@ final class MainRunLoopTests: XCTestCase {
         mainThread { async { mainThread { ran.fulfill() } } }
         mainThread(delay: 0) { mainThread { ran.fulfill() } }
         mainThread(delay: .zero) { mainThread(delay: 0.001) { ran.fulfill() } }
-        withAsyncFunctions(on: context, main: context) { wait(for: [ran], timeout: 60) }
+        withAsyncFunctions(on: context, main: context) {
+            wait(for: [ran], timeout: Patience.event / .seconds(1))
+        }
         XCTAssertEqual(context.readyCount, 0)
         XCTAssertEqual(context.delayedCount, 0)
     }
@@ -58,7 +61,9 @@ final class MainRunLoopTests: XCTestCase {
                 inner.runReady()
             }
         }
-        withAsyncFunctions(on: outer, main: outer) { wait(for: [ran], timeout: 60) }
+        withAsyncFunctions(on: outer, main: outer) {
+            wait(for: [ran], timeout: Patience.event / .seconds(1))
+        }
         XCTAssertEqual(outer.readyCount, 0)
     }
 }

@@ -1,9 +1,10 @@
 import AsyncFunctions
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Main in a process of Swift Testing.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct MainThreadTests {
     @Test(arguments: Way.allCases.filter(\.isMain))
     func `Law 4: mainThread runs its closures on the main actor`(_ way: Way) async {

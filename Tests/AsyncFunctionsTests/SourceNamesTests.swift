@@ -1,9 +1,10 @@
 import AsyncFunctions
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// The spellings of the original document on execution contexts for futures.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SourceNamesTests {
     @Test func `Law 25: a context without a label is the context of the callback`() {
         let log = Log()

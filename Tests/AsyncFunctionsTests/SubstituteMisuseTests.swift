@@ -2,10 +2,11 @@ import AsyncFunctions
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Closures of the main actor run on it or not at all.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SubstituteMisuseTests {
     @Test func `Law 4: driving a manual main off the main actor traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])

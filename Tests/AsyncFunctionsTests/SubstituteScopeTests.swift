@@ -1,11 +1,12 @@
 import AsyncFunctions
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Law 12: which jobs and tasks substitutes apply to.
 @MainActor
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SubstituteScopeTests {
     // MARK: One substitute
 

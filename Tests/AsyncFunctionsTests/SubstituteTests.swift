@@ -1,11 +1,12 @@
 import AsyncFunctions
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Tests as a user writes them for code that calls the functions.
 @MainActor
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SubstituteTests {
     @Test func `A search starts after a pause in typing, and shows its results on main`() {
         leavingNothing { context in

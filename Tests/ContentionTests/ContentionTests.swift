@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Contention
@@ -5,8 +6,10 @@ import Testing
 /// What must not grow with the number of workers, counted on a simulated machine.
 ///
 /// One machine runs at a time.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .patient)
 struct ContentionTests {
+    private static let many = rounds(debug: 32, release: 64)
+
     private func outcome(_ name: String, workers: Int, seed: UInt64 = 1) throws -> Outcome {
         let shape = try #require(
             (Shape.pool + Shape.coordinator).first { $0.description == name }, "no shape '\(name)'")
@@ -19,7 +22,7 @@ struct ContentionTests {
         #expect(try outcome("a tree", workers: 8, seed: 2) != first)
     }
 
-    @Test(arguments: [4, 16, 64])
+    @Test(arguments: [4, 16, many])
     func `A read moves no cache line while no thread writes, beside any number of readers`(
         workers: Int
     ) {
@@ -27,7 +30,7 @@ struct ContentionTests {
         #expect(Shape.readers.outcome(workers: workers).transfers < 0.01)
     }
 
-    @Test(arguments: [4, 64])
+    @Test(arguments: [4, many])
     func `A job wakes one worker of an idle pool`(workers: Int) {
         let outcome = Shape.idle.outcome(workers: workers)
         // Now and then the monitor as well.
@@ -35,7 +38,7 @@ struct ContentionTests {
         #expect(outcome.transfers < 30)
     }
 
-    @Test(arguments: [4, 16, 64])
+    @Test(arguments: [4, 16, many])
     func `Jobs that submit jobs share no cache line that moves for each job`(workers: Int) throws {
         for name in ["as many chains", "a tree"] {
             let outcome = try outcome(name, workers: workers)
@@ -45,7 +48,7 @@ struct ContentionTests {
         }
     }
 
-    @Test(arguments: [4, 16, 64])
+    @Test(arguments: [4, 16, many])
     func `Serial views share no cache line that moves for each job`(workers: Int) throws {
         let outcome = try outcome(
             "a serial view for each thread that submits", workers: workers)
@@ -53,14 +56,14 @@ struct ContentionTests {
         #expect(outcome.transfers < 2.5, "\(outcome)")
     }
 
-    @Test(arguments: [4, 16, 64])
+    @Test(arguments: [4, 16, many])
     func `A job of one serial view moves the line of its mailbox once`(workers: Int) throws {
         let outcome = try outcome("one serial view for all threads", workers: workers)
         #expect(outcome.transfers < 1.5, "\(outcome)")
         #expect(outcome.hottest.contains("Mailbox"))
     }
 
-    @Test(arguments: [4, 16, 64])
+    @Test(arguments: [4, 16, many])
     func `A lock that all threads want moves few lines for each owner`(workers: Int) throws {
         let outcome = try outcome("as many threads that submit", workers: workers)
         #expect(outcome.transfers < 12, "\(outcome)")

@@ -1,9 +1,10 @@
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 33: what a process makes once shows in no schedule, whichever public type it uses first.
-@Suite(.timeLimit(.minutes(30)), .serialized)
+@Suite(.patient, .serialized)
 struct FirstUseTests {
     #if compiler(>=6.3)
     @Test(arguments: FirstUse.names)

@@ -5,7 +5,7 @@ import Testing
 
 /// The base runs and frees a job before it returns. A queue or a limiter that still keeps the job
 /// then frees its captures, on the wrong thread.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SubmitterWorkTests {
     @Test(arguments: Submission.allCases)
     func `Law 10: captures are freed where the job ran`(_ way: Submission) async {

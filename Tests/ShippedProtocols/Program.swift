@@ -1,4 +1,5 @@
 import ExecutionContextsTesting
+import TestSupport
 
 /// What threads do to a protocol, and what must be true of it.
 struct Program: CustomStringConvertible, Sendable {
@@ -14,7 +15,7 @@ struct Program: CustomStringConvertible, Sendable {
     }
 
     /// The orders that its operations have, each of which could be a weaker one.
-    func weakenings(schedules: Int = 50) -> Set<Weakening> {
+    func weakenings(schedules: Int = rounds(debug: 15, release: 50)) -> Set<Weakening> {
         (World.weakening, World.weakenings, World.notes) = (nil, [], true)
         defer { World.notes = false }
         _ = search(schedules: schedules)

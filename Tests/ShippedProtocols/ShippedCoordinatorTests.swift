@@ -11,7 +11,7 @@ extension ShippedProtocolTests {
         program: Program
     ) {
         World.weakening = nil
-        let report = program.search(schedules: rounds(debug: 40, release: 120))
+        let report = program.search(schedules: rounds(debug: 12, release: 120))
         #expect(report.failure == nil, "\(report)")
     }
 
@@ -56,7 +56,7 @@ extension ShippedProtocolTests {
     @Test func `Each order of the coordinator is needed`() throws {
         defer { World.weakening = nil }
         let weakenings = CoordinatorPrograms.all.reduce(into: Set<Weakening>()) {
-            $0.formUnion($1.weakenings(schedules: 10))
+            $0.formUnion($1.weakenings(schedules: rounds(debug: 3, release: 10)))
         }
         var lines: Set<String> = []
         for weakening in weakenings

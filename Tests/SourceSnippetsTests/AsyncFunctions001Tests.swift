@@ -1,11 +1,12 @@
 import AsyncFunctions
 import Foundation
+import TestSupport
 import Testing
 
 // The snippets of the document on the free functions, unchanged. Each test checks what the document
 // says of its snippet, and replaces `print` by a function of its own.
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncFunctions001Tests {
     @Test func `Law 1: the snippet's async runs its closure`() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -1,12 +1,13 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 // The snippets of the document on the coordination utilities, unchanged. Each test checks what the
 // document says of its snippet.
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CriticalSection001Tests {
     @Test func `Law 14: one thread at a time executes the snippet's code`() async {
         let cs = CriticalSection()

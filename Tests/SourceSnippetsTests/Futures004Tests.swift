@@ -2,12 +2,13 @@ import AsyncFunctions
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 // The snippets of the post on execution contexts for futures, with current names. What the post
 // leaves out between them is added here: the view controller, the data source, ends of functions.
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct Futures004Tests {
     @Test
     func `Law 25: without a context the snippet's callback runs where the operation completes`()

@@ -1,12 +1,13 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 // The snippets of the document on the coordination utilities, unchanged. Each test checks what the
 // document says of its snippet.
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteCoordinator001Tests {
     /// The shared resource, with the snippet's getter.
     final class Resource: @unchecked Sendable {

@@ -1,11 +1,12 @@
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 // The snippets of the document on the coordination utilities, unchanged. Each test checks what the
 // document says of its snippet.
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadLocalValue001Tests {
     @Test func `Law 21: the snippet's full keys consist of namespace and key`() {
         let loggerDateFormatter = ThreadLocalValue<DateFormatter>(

@@ -1,8 +1,9 @@
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// In the snippets' language mode, too, a trailing closure is a body that runs, and never a value.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TrailingClosureTests {
     @MainActor private static var calls = 0
 

@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 // The snippets of the post on thread-safe properties by a transaction wrapper, unchanged but for
@@ -8,7 +9,7 @@ import Testing
 // for its end.
 
 /// The usage example and the program that checks it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct Transaction003Tests {
     class Counter {
         private static let queue = DispatchQueue(label: "counter", qos: .background)
@@ -72,7 +73,7 @@ private final class Values: @unchecked Sendable {
 }
 
 /// The variant with a property wrapper.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TransactionWrapper003Tests {
     class Counter {
         private static let queue = DispatchQueue(label: "counter", qos: .background)

@@ -16,9 +16,8 @@ package struct AlsoSimulated: TestTrait, SuiteTrait, TestScoping {
             // A thread of the search may free its closure later, but not what is in the box.
             let body = Box<(@Sendable () async throws -> Void)?>(function)
             defer { body.value = nil }
-            // A long patience, because a hundred other tests may keep the processors busy.
             let report = await search(
-                test.name, schedules: schedules, steps: 1_000_000, patience: .seconds(60)
+                test.name, schedules: schedules, steps: 1_000_000, patience: Patience.step
             ) {
                 _ in try await body.value?()
             }
@@ -28,6 +27,6 @@ package struct AlsoSimulated: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == AlsoSimulated {
-    package static var alsoSimulated: Self { .alsoSimulated(100) }
+    package static var alsoSimulated: Self { .alsoSimulated(rounds(debug: 30, release: 100)) }
     package static func alsoSimulated(_ schedules: Int) -> Self { Self(schedules: schedules) }
 }

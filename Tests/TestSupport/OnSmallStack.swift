@@ -18,6 +18,3 @@ package func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
         thread.start()
     }
 }
-
-/// Whether tests run at full length: `EXECUTION_CONTEXTS_LONG=1`.
-package let isLongRun = ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_LONG"] == "1"

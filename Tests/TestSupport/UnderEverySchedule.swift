@@ -2,7 +2,7 @@ import ExecutionContexts
 package import ExecutionContextsTesting
 package import Testing
 
-/// Fails the test if one of many schedules of a program shows a fault.
+/// Fails the test if one of many schedules of a program shows a fault; debug builds try a third.
 package func underEverySchedule(
     _ name: String, schedules: Int = 300, time: SimulationTime = .whenIdle,
     sourceLocation: SourceLocation = #_sourceLocation,
@@ -10,9 +10,11 @@ package func underEverySchedule(
 ) async {
     let failure = Box<SimulationFailure?>(nil)
     await offThePool {
-        // A long patience, because a hundred other tests may keep the processors busy.
         failure.value =
-            search(name, schedules: schedules, time: time, patience: .seconds(60)) { sim in
+            search(
+                name, schedules: rounds(debug: schedules / 3, release: schedules), time: time,
+                patience: Patience.step
+            ) { sim in
                 let onlooker = Onlooker(sim)
                 sim.finally("nothing is wrong") { try onlooker.check() }
                 body(sim, onlooker)

@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 package import Testing
 
-/// Runs `body`, which may block, on its own thread. The test fails if that takes 15 minutes.
+/// Runs `body`, which may block, on its own thread. The test fails if that takes as long as
+/// `Patience.event`.
 package func watched(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: @escaping @Sendable () -> Void
 ) async {
@@ -13,22 +14,9 @@ package func watched(
             end.signal()
         }
         DispatchQueue(label: "a watchdog").async {
-            continuation.resume(returning: end.wait(timeout: .now() + .seconds(900)) == .success)
+            continuation.resume(returning: end.wait(timeout: Patience.deadline) == .success)
         }
     }
-    #expect(hasEnded, "the body has not ended after 15 minutes", sourceLocation: sourceLocation)
-}
-
-/// The number of rounds of a race: debug builds find common faults, release builds rare ones.
-package func rounds(debug: Int, release: Int) -> Int {
-    #if DEBUG
-    debug
-    #else
-    release
-    #endif
-}
-
-/// The seeds that a test draws its cases from; twenty times as many in a long run.
-package func seeds(debug: Int, release: Int) -> Range<UInt64> {
-    0..<UInt64(rounds(debug: debug, release: release) * (isLongRun ? 20 : 1))
+    #expect(
+        hasEnded, "the body has not ended after \(Patience.event)", sourceLocation: sourceLocation)
 }

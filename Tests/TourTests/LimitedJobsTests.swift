@@ -1,12 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsObservation
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tour
 
 /// What the recording of the Tour's limits shows.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct LimitedJobsTests {
     /// Holds each caller until another one is here.
     private final class Meeting: @unchecked Sendable {

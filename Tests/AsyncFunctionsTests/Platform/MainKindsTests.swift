@@ -2,12 +2,13 @@
 #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
 import AsyncFunctions
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 4: which thread is main in each kind of program.
 ///
 /// Each kind is a process of its own. The documentation has these expectations as a table.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct MainKindsTests {
     @Test func `Law 4: under a run loop main is the main thread`() async throws {
         let run = try await Run("MainKinds", "run-loop")

@@ -1,6 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ExecutionContextsObservation
@@ -51,7 +52,7 @@ struct LiveFeedTests {
         let recorder = Recorder(capacity: 3_000)
         let view = ImmediateContext().named("work").observed(by: recorder)
         let (server, bell) = try LiveServer.listening(
-            to: recorder, tick: .milliseconds(1), patience: .seconds(600))
+            to: recorder, tick: .milliseconds(1), patience: Patience.event)
         let live = try LiveTimeline(server, bell: bell)
         let address = try LiveAddress(live.address)
         let slow = try LiveTestStream(address, buffer: 4_096)
@@ -147,7 +148,7 @@ struct LiveFeedTests {
         let address = try LiveAddress(live.address)
         await offThePool {
             var random = SeededRNG(seed: 7)
-            for _ in 0..<300 {
+            for _ in 0..<rounds(debug: 100, release: 300) {
                 let client = LiveTestClient(port: address.port)
                 let count = random.next(below: 12_000)
                 client?.send((0..<count).map { _ in UInt8(random.next(below: 256)) })

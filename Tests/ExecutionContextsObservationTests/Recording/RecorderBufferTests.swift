@@ -138,7 +138,7 @@ struct RecorderBufferTests {
         }
     }
 
-    @Test(arguments: 0..<20)
+    @Test(arguments: 0..<rounds(debug: 6, release: 20))
     func `Threads that take turns record like one thread, also across buffers`(seed: Int) async {
         await offThePool {
             let turns = Turns(seed: seed)

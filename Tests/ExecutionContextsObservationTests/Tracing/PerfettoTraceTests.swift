@@ -89,7 +89,7 @@ struct PerfettoTraceTests {
         #expect(3 * file.size <= json.size, "\(file.size) \(json.size)")
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>)
+    @Test(arguments: seeds(debug: 60, release: 200))
     func `Reports that were made by hand, with any instants, are shown as in the JSON`(
         _ seed: UInt64
     ) throws {

@@ -1,4 +1,5 @@
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The checker agrees with a brute-force search on small histories.
@@ -60,7 +61,7 @@ struct BruteForceTests {
     ) {
         var random = SeededRNG(seed: seed)
         var verdicts = [true: 0, false: 0]
-        for _ in 0..<1_500 {
+        for _ in 0..<rounds(debug: 800, release: 1_500) {
             let (events, chosen, answers) = Self.entries(model, operations, &random)
             let history = History(of: model)
             var calls: [Int: History<Model>.Call] = [:]
@@ -79,7 +80,7 @@ struct BruteForceTests {
         #expect(verdicts[true]! > 100 && verdicts[false]! > 100, "\(verdicts)")
     }
 
-    @Test(arguments: 0..<3)
+    @Test(arguments: seeds(debug: 1, release: 3))
     func `The checker agrees with a search of every order`(seed: UInt64) {
         compare(RegisterModel(), [.read, .read, .write(1), .write(2)], seed: seed)
         compare(QueueModel(), [.enqueue(1), .enqueue(2), .dequeue, .dequeue], seed: seed)

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Histories in simulations: correct structures pass every schedule, and a broken one is found,
 /// described and replayed.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulatedHistoryTests {
     /// A stack that is read and changed under a lock, or without one.
     final class Stack: Sendable {

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Histories of real threads and tasks.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadHistoryTests {
     /// Runs `body` on `count` threads, and resumes when all have ended.
     private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async {

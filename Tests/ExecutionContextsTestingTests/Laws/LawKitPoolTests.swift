@@ -1,5 +1,6 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The kit may be used by several tests at a time.
@@ -10,7 +11,7 @@ struct LawKitPoolTests {
         let breaches = await withTaskGroup(of: [LawBreach].self) { group in
             for _ in 0..<100 {
                 group.addTask {
-                    await Laws.check(Guest().context, laws: [13], patience: .seconds(60))
+                    await Laws.check(Guest().context, laws: [13], patience: Patience.event)
                 }
             }
             return await group.reduce(into: []) { $0 += $1 }

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Async code on a manual context.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DriveTests {
     let context = ManualContext(name: "driven")
 
@@ -23,7 +24,7 @@ struct DriveTests {
     {
         let first = try Script.run()
         #expect(first.count == 37)
-        for _ in 0..<1_000 { #expect(try Script.run() == first) }
+        for _ in 0..<rounds(debug: 200, release: 1_000) { #expect(try Script.run() == first) }
     }
 
     @Test func `The order is the same on a thread, in a task and on the main actor`() async throws {

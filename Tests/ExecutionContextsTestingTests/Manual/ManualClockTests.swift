@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Tasks that sleep in virtual time.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ManualClockTests {
     let context = ManualContext()
     let log = Log()

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 10 for manual contexts: which object keeps which alive.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ManualLifetimeTests {
     @Test
     func `Law 10: a context is freed with its last reference, and a time with its last context`() {

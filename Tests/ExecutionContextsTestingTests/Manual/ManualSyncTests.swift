@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A thread that waits for a manual context, or for a view of it, drives it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ManualSyncTests {
     @Test func `Law 27: a sync on a manual context runs the ready jobs, and then the body`() {
         let context = ManualContext()

@@ -1,5 +1,6 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 struct RecordingContextTests {
@@ -70,18 +71,18 @@ struct RecordingContextTests {
 
     @Test func `It keeps every law over every kind of base`() async {
         // Other tests may keep the threads of the pool busy for long.
-        let patience = Duration.seconds(900)
         let serial = await Laws.check(
-            RecordingContext(SerialQueueContext(name: "recorded")), patience: patience)
+            RecordingContext(SerialQueueContext(name: "recorded")), patience: Patience.event)
         #expect(serial.isEmpty, "\(serial)")
         let barrier = await Laws.check(
-            RecordingContext(BarrierQueueContext(name: "recorded")), patience: patience)
+            RecordingContext(BarrierQueueContext(name: "recorded")), patience: Patience.event)
         #expect(barrier.isEmpty, "\(barrier)")
-        let global = await Laws.check(RecordingContext(GlobalContext()), patience: patience)
+        let global = await Laws.check(RecordingContext(GlobalContext()), patience: Patience.event)
         #expect(global.isEmpty, "\(global)")
         let context = RecordingContext(manual, into: recorder)
         let driven = await Laws.check(
-            context, patience: patience, drive: { [manual] in manual.advance(by: .milliseconds(1)) }
+            context, patience: Patience.event,
+            drive: { [manual] in manual.advance(by: .milliseconds(1)) }
         )
         #expect(driven.isEmpty, "\(driven)")
     }

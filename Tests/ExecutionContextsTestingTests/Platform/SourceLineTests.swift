@@ -2,10 +2,11 @@
 #if os(Linux) && DEBUG
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The lines of a program in the story of a failure.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SourceLineTests {
     @Test func `Law 33: the failure tells both lines`() throws {
         let value = Box<UInt>(0)

@@ -1,11 +1,12 @@
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ExecutionContextsTesting
 
 /// What deadlocks leave behind: the stacks of threads that never go on.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AbandonedThreadTests {
     @discardableResult
     private static func deadlock(schedules: Int) -> SimulationReport {

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Simulations that async tests await.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncSimulationTests {
     @Sendable private static func balance(_ sim: SimulatedWorld) {
         let balance = Tracked(100, name: "balance")
@@ -40,7 +41,7 @@ struct AsyncSimulationTests {
             for index in 0..<16 {
                 group.addTask {
                     let report = await search(
-                        "waiter \(index)", schedules: 2, patience: .seconds(60)
+                        "waiter \(index)", schedules: 2, patience: Patience.step
                     ) {
                         sim in
                         sim.spawn("waiter") {

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// What the handler of a cancellation may do: Swift calls it while it holds a lock of the task's.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CancellationHandlerTests {
     /// Waits for an event by a continuation, as code does that bridges from callbacks.
     private final class Event: Sendable {

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// What usually does not happen is decided by the schedule.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ChanceTests {
     private struct Lost: Error {}
 

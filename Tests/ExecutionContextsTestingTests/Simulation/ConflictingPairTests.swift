@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A report names the operations whose order made a difference, and the orders in which they came.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ConflictingPairTests {
     /// Alice writes the balance, and Bob reads it; each also uses what the other does not.
     private func bank(_ schedules: Int, _ strategy: SimulationStrategy = .portfolio)

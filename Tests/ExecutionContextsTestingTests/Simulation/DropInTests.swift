@@ -1,13 +1,14 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 private typealias DispatchQueue = SimulatedQueue
 private typealias DispatchSemaphore = SimulatedSemaphore
 
 /// Code over Dispatch, whose queues and semaphores one line replaces.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DropInTests {
     @Test(arguments: [SimulationStrategy.portfolio, .exhaustive])
     func `Law 33: a semaphore that nobody signals is a lost wake-up`(strategy: SimulationStrategy) {
@@ -41,7 +42,7 @@ struct DropInTests {
 
     @Test(arguments: [1, 2])
     func `Law 33: a semaphore lets so many threads in`(permits: Int) {
-        let report = search("gate", schedules: 3_000) { sim in
+        let report = search("gate", schedules: rounds(debug: 600, release: 3_000)) { sim in
             let gate = Gate(permits)
             for name in ["alice", "bob", "carol"] { sim.spawn(name) { gate.pass() } }
             sim.finally("no more inside") { gate.most.value <= 1 }

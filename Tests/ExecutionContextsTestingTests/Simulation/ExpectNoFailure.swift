@@ -1,9 +1,11 @@
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Fails the test if one of many schedules of a program of tasks shows a fault.
 func expectNoFailure(
-    _ name: String, schedules: Int = 300, sourceLocation: SourceLocation = #_sourceLocation,
+    _ name: String, schedules: Int = rounds(debug: 100, release: 300),
+    sourceLocation: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
 ) async {
     let report = await search(name, schedules: schedules, body)

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Contexts of a simulation whose faults the schedule decides.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct FaultyContextTests {
     private struct Missing: Error {}
 

@@ -1,11 +1,12 @@
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ExecutionContextsTesting
 
 /// What a search waits for that a thread outside of its simulation does.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.patient)
 struct ForeignUseTests {
     @Test func `Law 33: a use that was told before does not end the wait for a later one`() {
         let hosts = HostThreads()

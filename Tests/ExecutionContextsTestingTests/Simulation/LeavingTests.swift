@@ -2,13 +2,14 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Jobs that a simulated program submits to contexts outside the simulation.
 ///
 /// The simulation itself runs the jobs of the global context and the pool. It reports every other
 /// context by name.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct LeavingTests {
     private static let shared: [any ExecutionContext] = [
         GlobalContext(), GlobalContext(qos: .utility), PoolContext(), PoolContext(.high),

@@ -1,9 +1,10 @@
 import ExecutionContextsTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// The outcomes of small programs over atomics, as the C11 memory model tells them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct MemoryTests {
     /// What the threads of a program have read.
     private final class Answers: Sendable {
@@ -204,7 +205,7 @@ struct MemoryTests {
                 { _ = $0.x.wrappingAdd(2, ordering: .relaxed) },
                 {
                     var value = $0.x.load(ordering: .relaxed)
-                    for _ in 0..<3 {
+                    for _ in 0..<rounds(debug: 2, release: 3) {
                         let result = $0.x.weakCompareExchange(
                             expected: value, desired: value + 4, ordering: .relaxed)
                         if result.exchanged { break }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What lives outside of a simulation works on, whatever a simulated program does with it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PlainOutsideTests {
     private struct Fault: Error {}
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Queues of Dispatch at the edges of a simulation: targets, threads outside, and the end.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainQueueEdgeTests {
     private enum Statics {
         static let queue = DispatchQueue(label: "static")

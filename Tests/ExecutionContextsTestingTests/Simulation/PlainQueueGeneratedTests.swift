@@ -7,7 +7,7 @@ import Testing
 
 /// Generated programs over queues show what real threads show, and the same under the search of all
 /// orders as under all interleavings.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainQueueGeneratedTests {
     /// What a thread of a program does, with the number of a queue.
     private enum Action: Sendable {

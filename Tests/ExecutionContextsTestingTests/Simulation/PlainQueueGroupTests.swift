@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Groups and work items of Dispatch, whose jobs run in queues of the simulation.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainQueueGroupTests {
     private struct Wrong: Error {}
 

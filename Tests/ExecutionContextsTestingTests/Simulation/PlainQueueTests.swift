@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Queues of Dispatch in a simulation: no line of the program is changed.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainQueueTests {
     private struct Wrong: Error {}
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Waits at odd places, and what is told of them.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreEdgeTests {
     private struct Wrong: Error {}
 
@@ -95,7 +95,7 @@ struct PlainSemaphoreEdgeTests {
     }
 
     @Test func `Law 33: a static variable that waits for a permit while it is made ends`() {
-        let report = search("making", schedules: 1, patience: .seconds(2)) { sim in
+        let report = search("making", schedules: 1, patience: Patience.step) { sim in
             let own = DispatchSemaphore(value: 0)
             final class Lazy: Sendable {
                 let gate: DispatchSemaphore
@@ -122,7 +122,7 @@ struct PlainSemaphoreEdgeTests {
 
     @Test func `Law 33: others run where a static variable waits for them`() {
         // The first of two schedules makes it, so they differ.
-        let report = search("waits for others", schedules: 1, patience: .seconds(5)) { sim in
+        let report = search("waits for others", schedules: 1, patience: Patience.step) { sim in
             let gate = DispatchSemaphore(value: 0)
             unsafe Late.gate = gate
             sim.spawn("maker") { _ = Late.made }

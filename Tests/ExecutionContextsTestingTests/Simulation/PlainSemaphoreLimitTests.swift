@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Time limits of waits for semaphores and groups, which are in simulated time.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreLimitTests {
     private static let start = ContinuousClock.now
 
@@ -20,7 +20,8 @@ struct PlainSemaphoreLimitTests {
     }
 
     private static func expectNoFailure(
-        _ name: String, schedules: Int = 300, strategy: SimulationStrategy = .portfolio,
+        _ name: String, schedules: Int = rounds(debug: 100, release: 300),
+        strategy: SimulationStrategy = .portfolio,
         time: SimulationTime = .whenIdle, sourceLocation: SourceLocation = #_sourceLocation,
         _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
     ) {

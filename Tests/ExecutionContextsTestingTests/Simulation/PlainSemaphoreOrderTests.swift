@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// What orders a semaphore and a group leave, and what they order.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreOrderTests {
     /// A program over semaphores or groups, with its number of orders, and the same over what the
     /// library has.

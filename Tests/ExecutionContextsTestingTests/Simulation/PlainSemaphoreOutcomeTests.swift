@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Programs over semaphores and groups that end in several ways, each of which must turn up.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreOutcomeTests {
     /// Each program has outcomes that depend on which thread comes first.
     static let outcomes:

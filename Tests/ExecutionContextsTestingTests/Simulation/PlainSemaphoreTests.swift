@@ -2,10 +2,11 @@ import Dispatch
 import Foundation
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Semaphores and groups of Dispatch in a simulation: no line of the program is changed.
-@Suite(.timeLimit(.minutes(30)), .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreTests {
     @Test(arguments: SemaphoreProgram.all)
     func `Law 33: a fault over a semaphore or a group is found, and replayed`(

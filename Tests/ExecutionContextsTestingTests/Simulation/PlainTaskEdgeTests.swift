@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Where the tasks of a simulation meet statics, contexts, many others, and other searches.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PlainTaskEdgeTests {
     private struct Wrong: Error {}
     @globalActor private actor Shop { static let shared = Shop() }

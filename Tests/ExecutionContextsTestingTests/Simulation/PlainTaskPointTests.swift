@@ -2,13 +2,14 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A new task may run before its creator goes on, also while that holds a lock of the system.
 ///
 /// Not under the thread sanitizer, which has its own functions for locks and does not see `Mutex`.
 @Suite(
-    .timeLimit(.minutes(30)),
+    .patient,
     .enabled("where the runtime's functions can be replaced") {
         await search("probe", schedules: 1) { _ in }.missedChanges != nil
     }

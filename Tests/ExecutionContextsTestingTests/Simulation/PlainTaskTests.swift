@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Programs that have never heard of contexts: the simulation runs their tasks and actors.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PlainTaskTests {
     private struct Wrong: Error { var what = "" }
 
@@ -61,7 +62,8 @@ struct PlainTaskTests {
     }
 
     @Test func `Law 33: what an actor does alone is not lost`() async {
-        let report = await search("kept update", schedules: 3_000) { _ in
+        let report = await search("kept update", schedules: rounds(debug: 600, release: 3_000)) {
+            _ in
             let counter = Counter()
             await withTaskGroup { group in
                 for _ in 0..<3 { group.addTask { await counter.add() } }

@@ -2,13 +2,14 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Locks and conditions of the system, for which a job blocks its thread.
 ///
 /// Not under the thread sanitizer, which has its own functions for them.
 @Suite(
-    .timeLimit(.minutes(30)),
+    .patient,
     .enabled("where the runtime's functions can be replaced") {
         await search("probe", schedules: 1) { _ in }.missedChanges != nil
     }

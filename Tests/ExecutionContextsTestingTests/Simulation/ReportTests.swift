@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A report says what was tried, and what was not.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReportTests {
     @Sendable private static func count(_ sim: SimulatedWorld) {
         let count = Tracked(0, name: "count")

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import SeededBugs
+import TestSupport
 import Testing
 
 /// The portfolio reverses races, one after the other, and walks where objects are shared.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReversalTests {
     @Test(
         arguments: [
@@ -12,7 +13,7 @@ struct ReversalTests {
         ])
     func `Law 33: what few switches show is found soon, from any seed`(name: String) async throws {
         let bug = try #require(SeededBug.all.first { $0.name == name })
-        for seed in 0..<20 {
+        for seed in 0..<rounds(debug: 6, release: 20) {
             let failure = try #require(await bug.search(seed: UInt64(seed)).failure)
             // By chance alone, a few of these seeds take more than 300.
             #expect(failure.schedule <= 100, "seed \(seed)")

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import ExecutionContextsTesting
 
 /// Runs a program by reversals alone, until none is left; returns false after `most` schedules, or
@@ -8,7 +10,7 @@ func runReversals(
     let search = Search(
         Settings(
             name: "reversals", schedules: most, strategy: .portfolio, time: .whenIdle, seed: seed,
-            steps: 20_000, horizon: .max, patience: .seconds(10), ignoring: []), body)
+            steps: 20_000, horizon: .max, patience: Patience.step, ignoring: []), body)
     search.hosts.register()
     defer {
         search.hosts.dismiss()

@@ -1,10 +1,11 @@
 import ExecutionContextsTesting
 import Foundation
 import SeededBugs
+import TestSupport
 import Testing
 
 /// What the environment says stands in place of a search's parameters. Each test is a process.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SearchEnvironmentTests {
     @Test func `Law 33: the environment says how many schedules, and which seed`() async {
         await #expect(processExitsWith: .success) {

@@ -2,11 +2,12 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Plain variables that a lock of the system guards. Nothing tells the simulation which variables a
 /// lock guards.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SharedSystemLockTests {
     // Unchecked: a lock guards each variable.
     private final class Card: @unchecked Sendable {
@@ -24,7 +25,9 @@ struct SharedSystemLockTests {
     func `Law 33: a variable that a lock of the system guards is no data race`(
         strategy: SimulationStrategy
     ) {
-        let report = search("guarded", schedules: 2_000, strategy: strategy) { sim in
+        let report = search(
+            "guarded", schedules: rounds(debug: 500, release: 2_000), strategy: strategy
+        ) { sim in
             let card = Card()
             for name in ["alice", "bob", "carol"] {
                 sim.spawn(name) {

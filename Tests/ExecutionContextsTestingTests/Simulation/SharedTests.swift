@@ -1,13 +1,15 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Data races of plain variables.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SharedTests {
     // Unchecked: a section and a lock guard the variables, except where a test leaves them out.
     private final class Inbox: @unchecked Sendable {
+        static let line = #line + 1
         @Shared private var letters: [String] = []
         @Shared("owner") private var owner = ""
         private let section = CriticalSection()
@@ -35,7 +37,7 @@ struct SharedTests {
         #expect(failure.kind == .dataRace, "\(failure)")
         #expect(failure.happened.contains("'alice'"), "\(failure)")
         #expect(failure.happened.contains("'bob'"), "\(failure)")
-        #expect(failure.happened.contains("'SharedTests.swift:11'"), "\(failure)")
+        #expect(failure.happened.contains("'SharedTests.swift:\(Inbox.line)'"), "\(failure)")
         #expect(failure.switches == 1)
         let again = search("inbox", replay: failure.token, program).failure
         #expect(again?.kind == .dataRace)
@@ -47,7 +49,8 @@ struct SharedTests {
 
     @Test(arguments: [SimulationStrategy.portfolio, .random, .exhaustive])
     func `Law 33: a variable that a section guards is no data race`(strategy: SimulationStrategy) {
-        let report = search("guarded", schedules: 2_000, strategy: strategy) { sim in
+        let schedules = rounds(debug: 500, release: 2_000)
+        let report = search("guarded", schedules: schedules, strategy: strategy) { sim in
             let inbox = Inbox()
             for name in ["alice", "bob", "carol"] {
                 sim.spawn(name) {
@@ -70,7 +73,7 @@ struct SharedTests {
     }
 
     @Test func `Law 33: reads alone are no data race, and neither is what a context orders`() {
-        let report = search("ordered", schedules: 2_000) { sim in
+        let report = search("ordered", schedules: rounds(debug: 500, release: 2_000)) { sim in
             let (value, serial) = (Shared(0, name: "value"), sim.serial(named: "owner"))
             let isSet = Tracked(false, name: "is set")
             let answer = Shared(0, name: "answer")

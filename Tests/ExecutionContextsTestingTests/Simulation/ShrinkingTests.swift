@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// What a search chooses, and what is left of a schedule when it is told.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ShrinkingTests {
     /// Deadlocks if each has taken the fork on the left.
     private func philosophers(_ count: Int) throws -> SimulationFailure {
@@ -18,7 +19,7 @@ struct ShrinkingTests {
         return try #require(report.failure)
     }
 
-    @Test(arguments: [3, 5, 7])
+    @Test(arguments: [3, 5, 7].prefix(rounds(debug: 2, release: 3)))
     func `Law 33: a deadlock of many keeps no more switches than there are threads`(_ count: Int)
         throws
     {

@@ -1,13 +1,14 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Synchronization
+import TestSupport
 import Testing
 
 private typealias Atomic = SimulatedAtomic
 private typealias Mutex = SimulatedMutex
 
 /// Programs over atomics as people write them, with the order that each needs and a weaker one.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulatedAtomicTests {
     // Unchecked, here and below: the orders of atomics guard the variables, or fail to.
     private final class Mailbox: @unchecked Sendable {
@@ -83,7 +84,7 @@ struct SimulatedAtomicTests {
 
     @Test func `Law 33: two threads exclude each other only in one order of all operations`() {
         func run(_ store: AtomicStoreOrdering, _ load: AtomicLoadOrdering) -> SimulationReport {
-            search("peterson", schedules: 3_000) { sim in
+            search("peterson", schedules: rounds(debug: 500, release: 3_000)) { sim in
                 let lock = Peterson()
                 for me in 0..<2 { sim.spawn("thread \(me)") { lock.visit(me, store, load) } }
                 sim.finally("one at a time") { lock.most.value <= 1 }
@@ -164,7 +165,7 @@ struct SimulatedAtomicTests {
 
     @Test func `Law 33: a stack passes its nodes on by releasing and acquiring exchanges`() {
         func run(_ push: AtomicUpdateOrdering, _ pop: AtomicLoadOrdering) -> SimulationReport {
-            search("stack", schedules: 2_000) { sim in
+            search("stack", schedules: rounds(debug: 500, release: 2_000)) { sim in
                 let (stack, sum) = (Stack(), Tracked(0, name: "sum"))
                 for (name, nodes) in [("alice", [0, 1]), ("bob", [2, 3])] {
                     sim.spawn(name) { for node in nodes { stack.push(node, node + 1, push) } }
@@ -187,7 +188,7 @@ struct SimulatedAtomicTests {
     @Test func `Law 33: what contexts, sections, tasks and delays order, a program may rely on`()
         async
     {
-        let report = await search("ordered", schedules: 600) { sim in
+        let report = await search("ordered", schedules: rounds(debug: 200, release: 600)) { sim in
             let (value, count) = (Shared(0, name: "value"), Counter())
             let (serial, section) = (sim.serial(named: "serial"), CriticalSection())
             let promise = Promise<Int>()
@@ -215,7 +216,8 @@ struct SimulatedAtomicTests {
     func `Law 33: a task that need not wait for what it awaits is ordered after it`(
         strategy: SimulationStrategy
     ) async {
-        let report = await search("awaiting", schedules: 2_000, strategy: strategy) { sim in
+        let schedules = rounds(debug: 1_000, release: 2_000)
+        let report = await search("awaiting", schedules: schedules, strategy: strategy) { sim in
             let (value, count) = (Shared(0, name: "value"), Counter())
             let task = Task {
                 value.value = 1

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Simulated contexts keep the laws of contexts, and so do views over them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulatedContextTests {
     /// Counts the threads that are inside at a time.
     private final class Room: Sendable {
@@ -24,7 +25,8 @@ struct SimulatedContextTests {
     }
 
     private func expectNothing(
-        _ name: String, schedules: Int = 300, time: SimulationTime = .whenIdle,
+        _ name: String, schedules: Int = rounds(debug: 100, release: 300),
+        time: SimulationTime = .whenIdle,
         _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
     ) throws {
         try simulate(name, schedules: schedules, time: time, body)

@@ -1,10 +1,11 @@
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 private typealias Mutex = SimulatedMutex
 
 /// A mutex that a simulation sees.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulatedMutexTests {
     private final class Seats: Sendable { let taken = Mutex<Set<Int>>([]) }
 

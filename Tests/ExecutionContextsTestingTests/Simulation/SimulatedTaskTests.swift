@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The simulation controls async code, and reports tasks that escape it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulatedTaskTests {
     private actor Account {
         private(set) var balance = 100

@@ -3,14 +3,16 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 import SeededBugs
+import TestSupport
 import Testing
 
 /// Each kind of failure is found, described with names, and replayed.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulationFindsTests {
     private struct Wrong: Error {}
 
     @Test func `Law 33: a call of simulate throws if an invariant is broken`() {
+        let place = "SimulationFindsTests.swift:\(#line + 1)"
         let error = #expect(throws: SimulationFailure.self) {
             try simulate("balance") { sim in
                 let balance = Tracked(100, name: "balance")
@@ -23,8 +25,7 @@ struct SimulationFindsTests {
         #expect(error?.kind == .invariant)
         #expect(
             error?.happened.contains(
-                "'never below zero' (SimulationFindsTests.swift:14) does not hold: 'balance' is -60."
-            )
+                "'never below zero' (\(place)) does not hold: 'balance' is -60.")
                 == true)
         #expect(error?.told.contains("reads 'balance' = 100") == true)
         #expect(error?.told.contains("writes 'balance': 20 -> -60") == true)
@@ -217,10 +218,9 @@ struct SimulationFindsTests {
 
     @Test func `Law 33: a thread that blocks outside the simulation does not hang the test`() throws
     {
-        // On a busy machine the patience may end before the thread of 'alice' has run.
-        for milliseconds in [100, 1_000, 10_000, 60_000] {
+        for patience in Patience.hangs {
             let stuck = DispatchSemaphore(value: 0)
-            let report = search("blocker", patience: .milliseconds(milliseconds)) { sim in
+            let report = search("blocker", patience: patience) { sim in
                 sim.spawn("alice") { stuck.wait() }
             }
             stuck.signal()

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import SeededBugs
+import TestSupport
 import Testing
 
 /// A simulation that is asked for something that it cannot do reports misuse.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SimulationMisuseTests {
     private func expectMisuse(_ report: SimulationReport, _ part: String) {
         #expect(report.failure?.kind == .misuse, "\(report)")

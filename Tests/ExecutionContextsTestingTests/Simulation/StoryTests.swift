@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The story of a failure, for a terminal and for a browser.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct StoryTests {
     /// The failure in which the first of some threads loses the updates of the others.
     private func failure(_ names: [String], variable: String = "count") throws -> SimulationFailure

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import SeededBugs
+import TestSupport
 import Testing
 
 /// Every strategy finds faults, and the exhaustive one knows when it has tried all schedules.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct StrategyTests {
     @Test(
         arguments: [

@@ -1,10 +1,11 @@
 import ExecutionContexts
+import TestSupport
 import Testing
 
 @testable import ExecutionContextsTesting
 
 /// A replay that finds nothing says whether it followed its token, and where it left it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TokenPathTests {
     /// Two tellers pay from two accounts, in an order that one process gives to a set and another
     /// does not; the first account is not guarded.

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Threads that may block wait for an `Async` with `wait()` (law 27).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncBlockingTests {
     @Test func `Law 27: a value, an error, a cancellation and a released promise end a wait`() async
     {

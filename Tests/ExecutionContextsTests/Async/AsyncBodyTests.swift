@@ -1,11 +1,12 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A trailing closure is a body that runs, and never a value.
 ///
 /// `SourceSnippetsTests` checks the same in Swift 5 mode.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncBodyTests {
     @globalActor actor Shelf { static let shared = Shelf() }
 

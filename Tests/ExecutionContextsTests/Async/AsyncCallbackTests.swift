@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Every callback is called once, on its context, in the order of registration (law 25).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncCallbackTests {
     /// Whether `context` runs jobs in the order of submission.
     static func keepsOrder(_ context: any ExecutionContext) -> Bool {

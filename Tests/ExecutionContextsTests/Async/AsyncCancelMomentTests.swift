@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Whenever a cancellation comes, its future ends, and an unwanted job does not start (law 26).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncCancelMomentTests {
     // MARK: - Promises
 

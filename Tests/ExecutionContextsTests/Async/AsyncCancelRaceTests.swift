@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Cancellations that race with completions and registrations (law 26).
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct AsyncCancelRaceTests {
     /// A way in which a future begins to follow another one, and may be cancelled meanwhile.
     enum Follower: CaseIterable, Sendable {

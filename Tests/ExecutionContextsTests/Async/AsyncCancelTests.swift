@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsObservation
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// When the last subscriber of an `Async` leaves, its promise is cancelled (law 26).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncCancelTests {
     /// A kind of subscriber of an `Async`, and how it leaves.
     struct Subscriber: Sendable, CustomTestStringConvertible {

@@ -1,5 +1,6 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// An iteration of completions, kept by a test that does not await it.
@@ -13,7 +14,7 @@ final class CompletionsBox: @unchecked Sendable {
 }
 
 /// The completions of several futures as they come: each once, in order (laws 25 and 26).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncCompletionsTests {
     private func promises(_ count: Int) -> [Promise<Int>] { (0..<count).map { _ in Promise() } }
 

@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Threads that wait deep inside callbacks, where notifications are deferred (laws 25 and 27).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncDeepWaitTests {
     /// Calls `body` inside `depth` nested callbacks. Notifications nest 32 deep.
     private static func nest(_ depth: Int, _ body: @escaping @Sendable () -> Void) {

@@ -1,15 +1,16 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A chain of futures, of any length and kind, needs only a small stack (laws 25 and 26).
 ///
 /// Unbounded nesting overflows such a stack after one or two thousand links. Most chains here have
-/// five thousand links. With `EXECUTION_CONTEXTS_LONG=1` they have a million.
-@Suite(.timeLimit(.minutes(30)))
+/// some thousand links. With `EXECUTION_CONTEXTS_LONG=1` they have a million.
+@Suite(.patient)
 struct AsyncDepthTests {
-    static let million = 1_000_000
-    static let many = isLongRun ? million : 5_000
+    static let veryMany = isLongRun ? 1_000_000 : rounds(debug: 100_000, release: 1_000_000)
+    static let many = isLongRun ? veryMany : rounds(debug: 2_500, release: 5_000)
     /// Swift Testing records each thrown error, and all of its tests wait meanwhile.
     static let fewThrows = isLongRun ? 100_000 : 2_000
 
@@ -127,13 +128,13 @@ struct AsyncDepthTests {
 
     @Test(arguments: isLongRun ? Ending.allCases : [.failed])
     func
-        `Law 25: a million promises that callbacks link end on a small stack, however the head ends`(
+        `Law 25: very many promises that callbacks link end on a small stack, however the head ends`(
             _ ending: Ending
         ) async
     {
         await onSmallStack {
             var head: Promise<Int>? = Promise()
-            let end = Link.all[0].chain(Self.million, from: head!.async)
+            let end = Link.all[0].chain(Self.veryMany, from: head!.async)
             ending.apply(to: &head)
             #expect(ending == .succeeded ? end.value == 0 : end.error is AsyncError)
         }

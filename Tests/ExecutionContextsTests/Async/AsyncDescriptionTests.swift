@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The description of an `Async`: its outcome, or its sources and its subscribers.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncDescriptionTests {
     @Test func `A completed Async describes its outcome`() {
         #expect("\(Async(.success(42)))" == "Async(42)")

@@ -1,12 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A future that never completes is freed with its last handle, as are its subscribers (law 10).
 ///
 /// A subscriber that is kept can still be described, cancelled and waited for (law 26).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncEndlessTests {
     private static func never(_ value: Int = 1) -> Async<Int> {
         Async(.success(value)).delay(.seconds(Int64.max), on: .global)

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Callbacks and functions on contexts that violate the laws.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncFaultTests {
     @Test func `Law 25: a context that runs each job twice calls a callback once`() {
         let doubling = ClosureContext { work in

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// The end of a future frees captures and calls callbacks that end the next one (laws 10, 25, 26).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncFreeingTests {
     static let many = AsyncDepthTests.many
 

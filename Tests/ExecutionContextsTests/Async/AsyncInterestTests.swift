@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Which subscribers keep an `Async` from being cancelled, and which do not (law 26).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncInterestTests {
     typealias Subscriber = AsyncCancelTests.Subscriber
 

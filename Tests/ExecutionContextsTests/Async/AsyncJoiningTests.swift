@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Combinators: all of several futures, or the first of them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncJoiningTests {
     static let many = rounds(debug: 20_000, release: 100_000)
 

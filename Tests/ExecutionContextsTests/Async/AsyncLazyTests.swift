@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A lazy future begins once, with its first interested subscriber (laws 24 and 26).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncLazyTests {
     /// A lazy future, and how often it began.
     private func lazy(

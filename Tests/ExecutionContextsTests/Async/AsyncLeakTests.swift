@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Whatever is derived from an `Async` and however it ends, nothing leaks (law 10).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncLeakTests {
     typealias Source = Async<Sentinel>
 

@@ -1,13 +1,14 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Promises that the optimizer drops without their `deinit`.
 ///
 /// It does so in a function that ends in `Never`, and frees early what the promise refers to. A
 /// dangling link shows in release only, and best under the address sanitizer.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncNeverTests {
     @Test func `A time limit runs out on a promise that the optimizer has dropped`() async {
         await #expect(processExitsWith: .exitCode(3)) {

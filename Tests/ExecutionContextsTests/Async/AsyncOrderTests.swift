@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncOrderTests {
     @Test func `Law 25: callbacks registered while the value arrives are called in order`() async {
         let disorder = await withCheckedContinuation { continuation in

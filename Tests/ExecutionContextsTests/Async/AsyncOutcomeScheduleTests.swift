@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Winners, completions and lazy futures under hundreds of schedules; a token replays a failure.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncOutcomeScheduleTests {
     @Test
     func

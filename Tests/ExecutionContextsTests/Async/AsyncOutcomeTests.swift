@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// All outcomes, the winner of several futures, and callbacks in order across contexts.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncOutcomeTests {
     private func promises(_ count: Int) -> [Promise<Int>] { (0..<count).map { _ in Promise() } }
 

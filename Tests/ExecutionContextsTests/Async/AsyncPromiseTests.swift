@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A promise completes its `Async` once; the first completion wins and says so (law 24).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncPromiseTests {
     /// A way to end a promise, with its outcome.
     enum Way: CaseIterable, Sendable {

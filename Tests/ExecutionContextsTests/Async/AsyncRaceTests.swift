@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Completions, cancellations and time limits that race (laws 24 and 26).
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct AsyncRaceTests {
     @Test(arguments: 0..<3)
     func `Law 24: a combinator whose sources end while it is cancelled ends once`(_ goal: Int)

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Waits that could never end, or are not allowed, trap with a message (law 27).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncRefusedWaitTests {
     private func expectRefusal(_ result: ExitTest.Result?, _ part: String) throws {
         try expectTrap(result, "wait()", "law 27", part)
@@ -48,7 +49,7 @@ struct AsyncRefusedWaitTests {
             let promise = Promise<Int>()
             context.execute {
                 _ = try? promise.async.map(on: context) { $0 }.zip(Async(.success(1))).wait(
-                    timeout: .seconds(1000))
+                    timeout: Patience.event)
             }
             DispatchSemaphore(value: 0).wait()
         }
@@ -65,7 +66,7 @@ struct AsyncRefusedWaitTests {
             let recovered = promise.async.recover(on: context) { _ in 0 }
             context.execute {
                 DispatchQueue.global().async { promise.fail(Oops()) }
-                _ = try? recovered.wait(timeout: .seconds(1000))
+                _ = try? recovered.wait(timeout: Patience.event)
             }
             DispatchSemaphore(value: 0).wait()
         }

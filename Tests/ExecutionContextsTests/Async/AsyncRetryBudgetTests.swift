@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A retry whose back-off sees the error, and which has a budget for all attempts (law 7).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncRetryBudgetTests {
     private let context = ManualContext()
 

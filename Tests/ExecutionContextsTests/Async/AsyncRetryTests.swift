@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Attempts, one after the other, with delays in the time of the context (law 7).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncRetryTests {
     private let context = ManualContext()
 

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The shipped `Async` under hundreds of schedules; a token replays each one that fails.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncScheduleTests {
     @Test
     func

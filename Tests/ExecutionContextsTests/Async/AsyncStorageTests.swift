@@ -1,8 +1,9 @@
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Values of any layout: each read returns what was stored, and each value is freed once.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncStorageTests {
     private struct Wide: Equatable, Sendable {
         var words = (1, 2, 3, 4, 5)

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Many threads use one `Async`: it ends once, and each callback is called once (laws 24, 25).
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct AsyncStressTests {
     /// One promise and what is recorded of it.
     private final class World: Sendable {

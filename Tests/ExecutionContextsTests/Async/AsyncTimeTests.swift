@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Delays and time limits pass in the time of their context (law 7).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncTimeTests {
     private let context = ManualContext()
 

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A callback with a token is called once at most, and never after its invalidation (law 25).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncTokenTests {
     @Test(arguments: Subject.bases)
     func `Law 25: a callback with a valid token is called once, on its context`(_ subject: Subject)

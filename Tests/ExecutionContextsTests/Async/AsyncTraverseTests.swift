@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// One `Async` for each element of a sequence, a limited number of them at a time.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AsyncTraverseTests {
     /// Makes the promises that bodies return, and records them.
     private final class Workshop: Sendable {

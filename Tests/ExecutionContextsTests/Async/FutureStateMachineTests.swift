@@ -1,4 +1,5 @@
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// The state machine behind an `Async`, compared with a model by random steps.
@@ -12,7 +13,7 @@ struct AsyncStateTests {
         var isUnwanted: Bool { phase == .pending && !hasFirst && queue.allSatisfy(\.isOnlooker) }
     }
 
-    @Test(arguments: 1...40)
+    @Test(arguments: seeds(debug: 12, release: 40))
     func `Law 24, 25, 26: the state machine behaves like its model under random calls`(
         _ seed: UInt64
     ) {

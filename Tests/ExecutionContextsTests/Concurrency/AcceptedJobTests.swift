@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The jobs of tasks and actors on contexts that refuse or drop jobs (law 13).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct AcceptedJobTests {
     /// Contexts that drop or refuse jobs after the token is invalidated, or from the beginning.
     enum Loss: CaseIterable {

@@ -6,7 +6,7 @@ import Testing
 
 /// Compares actors on contexts, and contexts on actors, with the platform's own: the same script
 /// gives the same log.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ActorBesideTests {
     private static let subjects: [Subject] =
         (Subject.bases + Subject.views).filter { subject in

@@ -2,11 +2,12 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Async calls begin on their caller: calls of one actor keep their order, and awaiting a completed
 /// future does not suspend.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CallerOrderTests {
     /// An async call whose body logs its number.
     enum Call: String, CaseIterable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The clock of contexts whose time is real.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ContextClockTests {
     @Test(
         .alsoSimulated,
@@ -18,13 +18,11 @@ struct ContextClockTests {
     }
 
     @Test(.alsoSimulated) func `Cancelling a sleep wakes its task and releases its delay`() async {
-        let start = Box(SystemTime.shared.now)
-        let task = Task {
-            try await GlobalContext().serial(named: "view").clock.sleep(for: .seconds(3_600))
-        }
+        // Nothing waits as long, and no simulation's horizon is as far.
+        let end = Patience.event * 100
+        let task = Task { try await GlobalContext().serial(named: "view").clock.sleep(for: end) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(start.value.duration(to: SystemTime.shared.now) < .seconds(3_600))
     }
 
     @Test(.alsoSimulated(5)) func `If cancelling races with waking, each sleep ends once`() async {

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A serial context before, during and after its shutdown.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct EndingSerialContextTests {
     private actor Store {
         private let executor: any SerialExecutor

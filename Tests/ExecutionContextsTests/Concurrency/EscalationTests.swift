@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A task or an actor's job that a task waits for is raised to the priority of the waiting task.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct EscalationTests {
     private actor Store {
         private let executor: any SerialExecutor

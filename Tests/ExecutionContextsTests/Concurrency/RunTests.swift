@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `run`: one answer for each call, whatever the context and the task do.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RunTests {
     private struct Wrong: Error, Equatable {}
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Compares the task executor of every context with a plain one over a queue: the same script
 /// gives the same log.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TaskExecutorBesideTests {
     private static let subjects: [Subject] =
         Subject.bases.filter { $0.make().drive == nil && $0.name != "main" }

@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Any number of jobs of `.global` may wait for one another by the library's means (law 11).
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct GlobalWaitingTests {
     @Test func `Law 11: a hundred jobs end although each waits for a view of its own`() async {
         await watched {

@@ -2,6 +2,7 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Holds that outlive their holders.
@@ -21,7 +22,7 @@ final class Kept: @unchecked Sendable {
 }
 
 /// A hold that another thread releases while its holder holds again (law 28).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct HoldAgainTests {
     @Test(arguments: 0..<3)
     func

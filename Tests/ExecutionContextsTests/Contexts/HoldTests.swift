@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Holding a context exclusively, without a closure.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct HoldTests {
     static let subjects =
         ExclusiveSubject.all + [

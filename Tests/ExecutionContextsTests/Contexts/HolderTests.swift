@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A hold belongs to the job, task or thread that made it, and to no later one.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct HolderTests {
     static let hosts = [
         Subject("global") { .global }, Subject("pool") { .pool },

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The short spellings of contexts, and the ways to submit jobs to them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct LookUpTests {
     private func name(of context: some ExecutionContext) -> String { context.name }
     private func name(ofAny context: any ExecutionContext) -> String { context.name }

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Contexts with threads of their own, at their limits and at their end.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadContextTests {
     @Test
     func `A run loop thread that is released on its own thread runs its queued jobs, then ends`()

@@ -1,8 +1,9 @@
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Random programs over sections and coordinators; a seed that fails is printed and fails again.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct CoordinationProgramTests {
     @Test(arguments: seeds(debug: 30, release: 300))
     func `Laws 14 to 18, 20: a few threads see exclusion, order and their own writes`(seed: UInt64)

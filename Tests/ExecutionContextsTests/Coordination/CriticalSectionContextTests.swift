@@ -2,12 +2,12 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 16: a section is a context, and the jobs of any context can run inside a section.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CriticalSectionContextTests {
-    private static let patience = Duration.seconds(900)
 
     private static let sections: [Subject] =
         [Subject("section") { CriticalSection() }]
@@ -26,7 +26,7 @@ struct CriticalSectionContextTests {
         _ subject: Subject
     ) async {
         let made = subject.make()
-        let breaches = await Laws.check(made.context, patience: Self.patience, drive: made.drive)
+        let breaches = await Laws.check(made.context, patience: Patience.event, drive: made.drive)
         #expect(breaches.isEmpty, "\(subject.name): \(breaches)")
     }
 

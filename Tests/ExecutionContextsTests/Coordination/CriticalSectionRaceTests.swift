@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Laws 14 and 15 in races: deadline and exit, wake-up and timeout, repeated entry and waiting.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct CriticalSectionRaceTests {
     @Test func `Law 15: a timed waiter either enters or gives up, whenever the lock owner leaves`()
         async

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The shipped critical section under hundreds of schedules; a token replays each of them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CriticalSectionScheduleTests {
     /// Simulates the bodies that `make` returns, with time that races with them.
     private func explore(
@@ -14,7 +15,7 @@ struct CriticalSectionScheduleTests {
         await offThePool {
             failure.value =
                 search(
-                    name, schedules: 400, time: .racing, patience: .seconds(60),
+                    name, schedules: 400, time: .racing, patience: Patience.step,
                     ignoring: [.lockOrder]
                 ) { sim in
                     let ledger = Ledger()

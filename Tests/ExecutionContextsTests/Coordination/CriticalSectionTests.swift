@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 14: one thread at a time is inside, may enter again, and leaves the section free.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CriticalSectionTests {
     @Test func `Law 14: 200 threads that change a value inside one section lose no update`() async {
         let section = CriticalSection()
@@ -84,7 +85,7 @@ struct CriticalSectionTests {
         // As in the source.
         let success = cs.executeWithTimeout(1.0) { x += 1 }
         #expect(success && x == 4)
-        let value: Int? = cs.execute(timeout: .seconds(1)) { x * 2 }
+        let value: Int? = cs.execute(timeout: Patience.event) { x * 2 }
         #expect(value == 8)
         let text = cs.execute { () -> NonSendable in NonSendable(text: "came through") }.text
         #expect(text == "came through")
@@ -97,7 +98,7 @@ struct CriticalSectionTests {
             try section.execute { () throws(Wrong) in throw .deliberately }
         } catch { #expect(error == .deliberately) }
         do {
-            _ = try section.execute(timeout: .seconds(1)) { () throws(Wrong) -> Int in
+            _ = try section.execute(timeout: Patience.event) { () throws(Wrong) -> Int in
                 throw .deliberately
             }
         } catch { #expect(error == .deliberately) }

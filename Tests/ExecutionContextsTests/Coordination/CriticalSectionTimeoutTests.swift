@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 15: with a time limit, either the body runs or nothing runs, and the call says which.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CriticalSectionTimeoutTests {
     /// Limits that expire at once or soon.
     private static let short: [Double] = [

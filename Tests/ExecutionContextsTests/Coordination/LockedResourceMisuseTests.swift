@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// An access that would overlap with a write traps with a message, under every lock.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct LockedResourceMisuseTests {
     @Test func `Law 18: a write inside a read traps under a section`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 30: the value is reached only inside a closure, under the lock of the resource.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct LockedResourceTests {
     /// A lock for a resource, and whether several threads may use it.
     struct Strategy: Sendable, CustomTestStringConvertible {

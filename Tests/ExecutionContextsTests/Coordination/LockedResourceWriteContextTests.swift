@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Laws 1, 10, 18 and 30 for writes that a resource's write context runs later.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct LockedResourceWriteContextTests {
     @Test func `Law 30: enqueued writes run on the write context, in order`() {
         let writeContext = ManualContext()

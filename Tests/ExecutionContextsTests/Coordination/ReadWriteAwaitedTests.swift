@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Reads and writes that a task awaits.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteAwaitedTests {
     private struct Failure: Error {}
 

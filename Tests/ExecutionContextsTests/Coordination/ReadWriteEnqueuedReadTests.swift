@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Enqueued reads: their position among the writes, and the thread that runs them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteEnqueuedReadTests {
     /// A write that stays inside until `leave`.
     private final class Occupant: Sendable {

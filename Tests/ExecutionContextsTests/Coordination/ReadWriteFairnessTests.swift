@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 17: no reader and no writer starves, whatever other threads do.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteFairnessTests {
     /// Repeats `work` on `threads` threads until `body`, on the caller's thread, has ended.
     private func hammer(

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Laws 19 and 10: what a released coordinator still runs, and when its captures are freed.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteLifetimeTests {
     @Test func `Law 19: the pending writes of a released coordinator run, in order`() async {
         let log = Box<[Int]>([])

@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import XCTest
 
 /// Law 20 on the main thread: only XCTest runs its tests there.
@@ -23,7 +24,7 @@ final class ReadWriteMainThreadTests: XCTestCase {
                 if round % 3 == 0 { _ = coordinator.blockingWrite { room.read(me) } }
                 let seen =
                     round % 5 == 0
-                    ? coordinator.read(timeout: .seconds(3_600)) { room.read(me) }
+                    ? coordinator.read(timeout: Patience.event) { room.read(me) }
                     : coordinator.read { room.read(me) }
                 room.expect(seen == round, "wrote \(round) and read \(seen ?? -1)")
             }

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// All operations at once, on several coordinators, from threads and tasks, with checks in each.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteMixTests {
     /// Coordinators, each with the room that it guards.
     private struct Rooms: Sendable {

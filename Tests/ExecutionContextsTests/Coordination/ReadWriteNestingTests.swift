@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Law 18: which accesses may be nested in which.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteNestingTests {
     @Test(arguments: [false, true])
     func `Law 18: a read inside a read waits for no pending write, and sees the same state`(
@@ -98,14 +99,15 @@ struct ReadWriteNestingTests {
                     try coordinator.blockingWrite { try coordinator.read { throw Failure() } }
                 }
                 #expect(throws: Failure.self) {
-                    try coordinator.read(timeout: .seconds(1)) { throw Failure() }
+                    try coordinator.read(timeout: Patience.event) { throw Failure() }
                 }
             }
-            #expect(onAnotherThread { coordinator.blockingWrite(timeout: .seconds(60)) { 1 } } == 1)
+            #expect(
+                onAnotherThread { coordinator.blockingWrite(timeout: Patience.event) { 1 } } == 1)
         }
     }
 
-    @Test(arguments: [7, 8, 9, 64, 200])
+    @Test(arguments: [7, 8, 9, 64, rounds(debug: 100, release: 200)])
     func `Law 18: nested reads of many coordinators keep all writers out until their end`(
         count: Int
     ) async {

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 17: which accesses run side by side, and which writes a read sees.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteOrderTests {
     @Test(arguments: [false, true])
     func `Law 17: two readers that wait for each other inside run side by side`(isBiased: Bool)

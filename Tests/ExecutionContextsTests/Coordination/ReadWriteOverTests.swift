@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Coordinators over a caller's own context, whose barriers exclude readers and writers.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteOverTests {
     enum Base: CaseIterable {
         case barrierQueue, serialQueue, serialView, named
@@ -94,8 +95,8 @@ struct ReadWriteOverTests {
     {
         let coordinator = base.coordinator
         await offThePool {
-            #expect(coordinator.read(timeout: .seconds(60)) { 1 } == 1)
-            #expect(coordinator.blockingWrite(timeout: .seconds(60.0)) { 2 } == 2)
+            #expect(coordinator.read(timeout: Patience.event) { 1 } == 1)
+            #expect(coordinator.blockingWrite(timeout: Patience.event) { 2 } == 2)
             #expect(coordinator.read(timeout: .seconds(Int64.max)) { 3 } == 3)
             let (isInside, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             coordinator.enqueueWrite {

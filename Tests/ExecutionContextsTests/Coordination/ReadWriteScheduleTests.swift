@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The shipped coordinator under hundreds of schedules. A token replays each of them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteScheduleTests {
     /// A write context whose jobs one simulated thread runs. Other threads may register as being on
     /// it.
@@ -42,7 +43,7 @@ struct ReadWriteScheduleTests {
 
     /// Simulates `programs` programs under some schedules. `make` makes a program from its number.
     private func explore(
-        _ name: String, schedules: Int = rounds(debug: 400, release: 800), programs: Int = 1,
+        _ name: String, schedules: Int = rounds(debug: 150, release: 800), programs: Int = 1,
         _ make:
             @escaping @Sendable (_ program: UInt64, SimulatedWorld) -> (
                 ReadWriteRoom, [@Sendable () -> Void]
@@ -55,7 +56,7 @@ struct ReadWriteScheduleTests {
                     search(
                         "\(name) \(program)", schedules: schedules / programs, time: .racing,
                         seed: program,
-                        patience: .seconds(60)
+                        patience: Patience.step
                     ) { sim in
                         let (room, bodies) = make(program, sim)
                         for (index, body) in bodies.enumerated() {
@@ -152,7 +153,7 @@ struct ReadWriteScheduleTests {
     func `Laws 15, 17, 33: under every schedule a writer that times out affects no other caller`()
         async
     {
-        await explore("giving up", schedules: rounds(debug: 500, release: 1_500)) { _, sim in
+        await explore("giving up", schedules: rounds(debug: 200, release: 1_500)) { _, sim in
             let room = ReadWriteRoom { sim.step() }
             let pump = Pump(for: 4)
             let coordinator = ReadWriteCoordinator(writesOn: pump.context)
@@ -193,8 +194,8 @@ struct ReadWriteScheduleTests {
         async
     {
         await explore(
-            "mixed bag \(isTimed)", schedules: rounds(debug: 600, release: 3_000),
-            programs: rounds(debug: 40, release: 200)
+            "mixed bag \(isTimed)", schedules: rounds(debug: 200, release: 3_000),
+            programs: rounds(debug: 20, release: 200)
         ) { seed, sim in
             let count = 3 + Int(seed % 2)
             let room = ReadWriteRoom(writers: count) { sim.step() }

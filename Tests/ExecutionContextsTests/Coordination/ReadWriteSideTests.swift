@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Law 20: the sides of a coordinator are contexts, and keep the laws of contexts.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteSideTests {
     private static let writeContexts: [any ExecutionContext] = [
         .global, .immediate, .trampoline, .global.serial(), SerialQueueContext(name: "queue"),
@@ -14,14 +15,14 @@ struct ReadWriteSideTests {
     @Test(arguments: 0..<writeContexts.count)
     func `Law 20: the writing side is a serial context`(over index: Int) async {
         let coordinator = ReadWriteCoordinator(writesOnAny: Self.writeContexts[index])
-        let breaches = await Laws.check(coordinator.writing, patience: .seconds(900))
+        let breaches = await Laws.check(coordinator.writing, patience: Patience.event)
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
     @Test(arguments: 0..<writeContexts.count)
     func `Law 20: the reading side is a context`(over index: Int) async {
         let coordinator = ReadWriteCoordinator(writesOnAny: Self.writeContexts[index])
-        let breaches = await Laws.check(coordinator.reading, patience: .seconds(900))
+        let breaches = await Laws.check(coordinator.reading, patience: Patience.event)
         #expect(breaches.isEmpty, "\(breaches)")
     }
 

@@ -1,5 +1,6 @@
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// A pair that a writer changes in two steps, so that a reader detects a torn read.
@@ -9,7 +10,7 @@ private final class Pair: @unchecked Sendable {
     var right = 0
 }
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteStressTests {
     @Test(arguments: [0, 1, 10, 50])
     func `Law 17: each read sees whole writes and its thread's own`(

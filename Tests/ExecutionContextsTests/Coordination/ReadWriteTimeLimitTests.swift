@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Law 15 for the coordinator: a call with a limit runs its body, or returns nil.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ReadWriteTimeLimitTests {
     private static let none: [Duration] = [.zero, .seconds(-1), .seconds(Int64.min)]
 
@@ -37,7 +38,7 @@ struct ReadWriteTimeLimitTests {
                     }
                 ])
             }
-            #expect(coordinator.blockingWrite(timeout: .seconds(60)) { true } == true)
+            #expect(coordinator.blockingWrite(timeout: Patience.event) { true } == true)
         }
     }
 

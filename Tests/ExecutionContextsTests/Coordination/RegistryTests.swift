@@ -2,11 +2,12 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Laws 9 and 10 for registrants: they are visited in order, while they are registered, and
 /// callbacks may register and deregister.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RegistryTests {
     @Test func `Registrants are visited in the order of registration, while they are registered`() {
         let registry = Registry<Int>()

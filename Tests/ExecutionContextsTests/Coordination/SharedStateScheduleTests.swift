@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The shipped types that share state, under hundreds of schedules. A token replays each of them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SharedStateScheduleTests {
     /// Two halves that belong together. Between them, a change and a read have a scheduling point.
     private struct Pair: Sendable {

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Contexts whose jobs see a bound value of a thread-local.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadLocalBindingTests {
     @Test func `A job of a binding context sees the bound value, and its thread keeps its own`() {
         let local = ThreadLocalValue<Int> { _ in 0 }

@@ -1,8 +1,9 @@
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// `withCurrent`, which gives access to a thread's value that is not `Sendable` (law 22).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadLocalCurrentTests {
     /// Not `Sendable`.
     private final class Note {

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 23: when, and on which thread, values die.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadLocalLifetimeTests {
     @Test func `Law 23: values die with their thread, on that thread`() async {
         await offThePool {

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Threads that use many thread-locals while other threads make and release them.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct ThreadLocalStressTests {
     /// A value that names its thread and its thread-local. Every use checks them.
     private final class OwnedValue: @unchecked Sendable {

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 22, of thread-locals with and without a key.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadLocalValueTests {
     /// One of each kind. The key is the test's own, so that tests on one thread share no value.
     private static func kinds<Value>(

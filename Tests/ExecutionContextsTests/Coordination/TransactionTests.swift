@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TransactionTests {
     /// A way to make a transaction. Each access makes its own, as the source does.
     struct Way: Sendable, CustomTestStringConvertible {
@@ -41,9 +42,10 @@ struct TransactionTests {
             let pair = Pair()
             let torn = Box(0)
             let missing = Box(0)
+            let each = rounds(debug: 400, release: 1000)
             onThreads(4) { thread in
                 var mine = 0
-                for index in 0..<1000 {
+                for index in 0..<each {
                     switch (index + thread) % 4 {
                     case 0:
                         transaction().write { pair.add(thread) }
@@ -61,7 +63,7 @@ struct TransactionTests {
             }
             #expect(torn.value == 0)
             #expect(missing.value == 0)
-            #expect(transaction().read(pair.by) == [500, 500, 500, 500])
+            #expect(transaction().read(pair.by) == Array(repeating: each / 2, count: 4))
         }
     }
 

@@ -1,16 +1,16 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TransactionWrapperTests {
     @Test(arguments: ExclusiveSubject.own + ExclusiveSubject.views)
-    func `Law 29: no increment by four threads at a time is lost`(_ subject: ExclusiveSubject) async
-    {
+    func `Law 29: no increment by four threads is lost`(_ subject: ExclusiveSubject) async {
         await offThePool {
             let counter = Tally(subject.make())
-            let each = rounds(debug: 10_000, release: 40_000)
+            let each = rounds(debug: 2_000, release: 40_000)
             onThreads(4) { _ in for _ in 0..<each { counter.count += 1 } }
             #expect(counter.count == 4 * each)
         }

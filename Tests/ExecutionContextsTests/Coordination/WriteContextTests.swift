@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 20: enqueued writes run on the write context, and none is lost if it drops its drains.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WriteContextTests {
     /// Writes from `threads` threads, in all ways; each thread then reads what it has written.
     private func exercise(

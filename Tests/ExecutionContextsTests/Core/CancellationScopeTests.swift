@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// What a scope cancels, when, and what it keeps.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CancellationScopeTests {
     /// A handle that logs its cancellation.
     private final class Handle: CancellationHandle {

@@ -7,7 +7,7 @@ import Testing
 @testable import ExecutionContexts
 
 /// What a context may do with a guarded job, and what becomes of the job.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CompletionGuardTests {
     enum Fate: Equatable { case ran, refused, dropped }
 

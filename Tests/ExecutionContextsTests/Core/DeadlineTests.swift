@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// What a deadline does to the jobs, time limits and retries inside of it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DeadlineTests {
     private let context = ManualContext(name: "screen")
 

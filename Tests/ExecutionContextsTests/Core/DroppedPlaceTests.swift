@@ -5,7 +5,7 @@ import Testing
 
 /// Law 10: what a context drops is freed where it is dropped, and not later by the thread that
 /// submitted it, which would free it beside other jobs.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DroppedPlaceTests {
     enum Submission: CaseIterable, Sendable {
         case execute, refusable, barrier, enqueue, delayed, repeated

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Repetitions that are late, that are cancelled on any thread, or that hardly ever fire.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RepeatPolicyTests {
     /// Returns when a repetition ran on a context that is late once: time passes while a job waits.
     private func beats(_ policy: DriftPolicy) -> [Int] {

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Corner cases of the laws that only combined decorators show.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DecoratorCornerTests {
     @Test func `Law 3: a barrier of a bounded view stays one when submitters overtake each other`()
     {

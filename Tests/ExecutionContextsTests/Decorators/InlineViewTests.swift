@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// An inline job has everything that the views under its own add, wherever its submitter is (laws 6
 /// and 8).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct InlineViewTests {
     /// What a random stack of views adds, and whether a job has it.
     final class Stack: Sendable {

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Each job of an intercepted view runs inside of the interceptor, once.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct InterceptedTests {
     @TaskLocal private static var span = "none"
 

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The shipped views under hundreds of schedules. A token would replay each of them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ViewScheduleTests {
     @Test
     func `Laws 2, 33: under every schedule a serial view runs one job at a time and in order`()

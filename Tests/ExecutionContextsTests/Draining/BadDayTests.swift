@@ -2,15 +2,16 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Very long queues, suspended queues, extreme delays, and bodies that throw.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct BadDayTests {
     @Test(arguments: [true, false])
     func `Laws 1, 2: very many queued jobs run, each once and in order`(_ isSerial: Bool) async {
         await offThePool {
-            let count = rounds(debug: 200_000, release: 1_000_000)
+            let count = rounds(debug: 50_000, release: 1_000_000)
             let base = GlobalContext()
             let view: any BarrierContext = isSerial ? base.serial() : base.limited(to: 1)
             let mayContinue = DispatchSemaphore(value: 0)

@@ -2,11 +2,12 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A `sync` body on another thread keeps its caller: it is inside of the caller's views, sections,
 /// reads, writes and holds.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CallerTests {
     /// Contexts whose `sync` runs its body on another thread than the caller's.
     static let ways: [ExclusiveSubject] = [
@@ -166,7 +167,7 @@ struct CallerTests {
             let over = ReadWriteCoordinator(over: context)
             let section = CriticalSection()
             let inside = section.execute {
-                over.read(timeout: .seconds(600)) { section.execute(timeout: .zero) { 1 } }
+                over.read(timeout: Patience.event) { section.execute(timeout: .zero) { 1 } }
             }
             #expect(inside == .some(.some(1)))
         }

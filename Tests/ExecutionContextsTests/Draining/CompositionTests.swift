@@ -3,11 +3,12 @@ import ExecutionContexts
 import ExecutionContextsObservation
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Views over views over hostile bases, drawn from a seed, checked against the laws of once, order,
 /// exclusion and lifetimes.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct CompositionTests {
     @Test(arguments: seeds(debug: 60, release: 400))
     func `Laws 1, 2, 3, 10: every composition of views keeps the laws`(_ seed: UInt64) async {

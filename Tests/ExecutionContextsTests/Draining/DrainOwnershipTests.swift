@@ -1,11 +1,12 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A job's captures are freed before the next job of a serial context runs, however the drain
 /// continues.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct DrainOwnershipTests {
     static let subjects: [Subject] =
         [

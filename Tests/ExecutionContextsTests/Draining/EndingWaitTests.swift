@@ -2,11 +2,12 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The allowed neighbours of the waits in `EndlessResourceTests`: the resource is free, or will be
 /// (law 27).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct EndingWaitTests {
     @Test func `Law 27: a wait beside a read, or inside another coordinator's read, ends`() async {
         await watched {

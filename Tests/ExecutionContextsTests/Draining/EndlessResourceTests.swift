@@ -2,11 +2,12 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Waits for a resource that the caller itself holds: a read, a section, a permit, a thread, a
 /// target, an operation (law 27).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct EndlessResourceTests {
     /// Programs whose wait never ends.
     enum Program: Int, CaseIterable, Sendable {
@@ -178,6 +179,6 @@ struct EndlessResourceTests {
 /// Ends the process with success if nothing else has ended it.
 private func expire() async {
     let clock = ContextClock(GlobalContext().time)
-    try? await clock.sleep(for: .seconds(20))
+    try? await clock.sleep(for: Patience.event)
     exit(EXIT_SUCCESS)
 }

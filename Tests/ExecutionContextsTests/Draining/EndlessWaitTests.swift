@@ -2,11 +2,12 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Waits that could never end trap with a message that names the caller, the context that it waits
 /// for, and a remedy (law 27).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct EndlessWaitTests {
     /// Contexts that run one job at a time, and cannot run another one while that job waits.
     enum Base: Int, CaseIterable, Sendable {

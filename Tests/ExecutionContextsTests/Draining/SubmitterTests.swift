@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The base runs and frees a job before `execute` returns. A submitter that still kept the job
 /// would free its captures on the wrong thread.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct SubmitterTests {
     @Test(arguments: seeds(debug: 300, release: 3000))
     func `Law 10: through any layers, captures are freed on the thread that ran the job`(

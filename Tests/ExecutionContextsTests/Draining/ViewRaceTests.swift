@@ -1,11 +1,12 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Interleavings of two submitters that a stress test meets once in a million runs. Each test
 /// builds its interleaving on one thread.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ViewRaceTests {
     @Test
     func `Law 3: a barrier of a bounded view is a barrier of the base, whichever job comes first`()

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Many threads on one view, and a checker of laws 1, 2 and 3.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ViewStressTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Waits for a serial view of a pool whose threads may all be waiting.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WaitingTests {
     @Test(arguments: [16, 200])
     func `Laws 11, 20: jobs of a pool that all wait for one view do not wait for the pool`(

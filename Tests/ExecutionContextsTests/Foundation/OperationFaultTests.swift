@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The operation queue of a context, where operations are cancelled, are barriers or are dropped.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct OperationFaultTests {
     @Test func `Cancelling all ends an operation before the one that it depends on ends`() async {
         for _ in 0..<50 {

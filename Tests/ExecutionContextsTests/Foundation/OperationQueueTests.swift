@@ -7,7 +7,7 @@ import Testing
 
 /// Compares the operation queue of every context with Foundation's: the same script gives the same
 /// log.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct OperationQueueTests {
     /// Every context that runs by itself, and views that do not submit jobs directly to a queue.
     private static let subjects: [Subject] =

@@ -8,7 +8,7 @@ import Testing
 
 /// One script runs on the context of a run loop's thread and on a plain thread with a run loop. The
 /// logs must be equal.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RunLoopBesideTests {
     @Test(arguments: RunLoopScript.all)
     func `A job behaves on the context's thread as it does on a plain thread with a run loop`(

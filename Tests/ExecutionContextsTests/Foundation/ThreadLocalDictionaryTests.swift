@@ -1,9 +1,10 @@
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 21: where thread-locals live, and which code shares them. Each test has a thread of its own.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadLocalDictionaryTests {
     @Test func `Law 21: the full key is namespace, dot and key, or the key alone`() {
         let both = ThreadLocalValue<Int>(namespace: "Logger", key: "level")

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// An `Async` made from a function with a completion handler.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CallbackBridgeTests {
     @Test func `The closure receives a handler of the kind that the function takes`() async throws {
         let files = Files()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Cancelling an `Async` made from a function with a completion handler.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CallbackCancellingTests {
     @Test func `Law 26: cancelling stops the request once, and a first call after it is no fault`()
     {

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// A completion handler that receives the outcome of an `Async`.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CallbackCompletionTests {
     @Test func `A completion handler gets the value or the error once, on its context`() {
         let manual = ManualContext()

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Wrapped completion handlers that are called twice, never, or on a context that drops them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CallbackFaultTests {
     @Test func `Law 24: the first call counts, and later calls are reported and do nothing`() {
         let manual = ManualContext(name: "screen")

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The lifetimes of wrapped completion handlers, on every context (law 10).
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct CallbackLifetimeTests {
     @Test(arguments: Subject.all)
     func `Law 10: a handler runs once and is freed, both on its context, while its wrapper lives`(

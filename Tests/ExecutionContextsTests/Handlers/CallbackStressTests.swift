@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Wrapped completion handlers that many threads call at once.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct CallbackStressTests {
     static let subjects = [
         "immediate", "global", "own serial queue", "global, serial", "global, limited",
@@ -20,7 +21,7 @@ struct CallbackStressTests {
             let context = subject.make().context
             // No more than a bounded context has room for.
             let count = 1_000
-            for _ in 0..<rounds(debug: 12, release: 20) {
+            for _ in 0..<rounds(debug: 4, release: 20) {
                 let wins = Box(Array(repeating: 0, count: count))
                 let faults = Box(0)
                 let otherFaults = Box(0)

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Wrapped completion handlers that are called once, as they should be.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CallbackTests {
     @Test func `A handler gets its arguments on the context, for each number of arguments`() {
         let manual = ManualContext()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The default implementations keep the laws for a context that has only the requirements.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DefaultLawTests {
     @Test func `Law 1: run and submit fail with the refusal of a context that only has tryExecute`()
         async

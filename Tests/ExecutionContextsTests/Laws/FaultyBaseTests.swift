@@ -1,11 +1,12 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Law 1 over bases that break it: every caller gets one outcome, no job runs twice, and the view
 /// works again afterwards.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct FaultyBaseTests {
     /// The views that have at most one drain on their base, and must notice when the base drops it.
     static let views: [Decorator] = [
@@ -74,7 +75,7 @@ struct FaultyBaseTests {
     @Test(arguments: [Fault.doubles, .reorders])
     func `Law 2: a serial view keeps order over a base that keeps none`(_ fault: Fault) async {
         let view = FaultyBase(fault).serial()
-        let breaches = await Laws.check(view, patience: .seconds(900))
+        let breaches = await Laws.check(view, patience: Patience.event)
         #expect(breaches.isEmpty, "\(breaches)")
     }
 
@@ -85,7 +86,7 @@ struct FaultyBaseTests {
         for view in [FaultyBase(fault).barrier(), FaultyBase(fault).limited(to: 3)]
             as [any BarrierContext]
         {
-            let breaches = await Laws.check(view, patience: .seconds(900))
+            let breaches = await Laws.check(view, patience: Patience.event)
             #expect(breaches.isEmpty, "\(breaches)")
         }
     }

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Laws 5 and 6: which jobs run on the caller, and when they may.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct InlineLawTests {
     @Test
     func `Law 5: an immediate job runs on the caller before execute returns, and nested jobs nest`()

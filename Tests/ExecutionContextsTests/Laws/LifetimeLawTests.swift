@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 10: pending jobs keep what they need alive, and the library keeps nothing else alive.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct LifetimeLawTests {
     /// The subjects that run their jobs by themselves.
     static let subjects = Subject.all.filter { $0.make().drive == nil }

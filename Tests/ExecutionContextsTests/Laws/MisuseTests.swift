@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Misuse that is found at run time traps with a message that names the law.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct MisuseTests {
     @Test func `Law 1: a limit of zero traps with a message`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])

@@ -2,6 +2,7 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A kind of context to test, made anew for each test.
@@ -83,6 +84,11 @@ extension Subject {
                 Decorator.all.compactMap { view.decorated(by: $0) }
             }
         }
+
+    /// Every context; in debug builds every third view, in turn.
+    static func some(_ turn: Int) -> [Subject] {
+        bases + sample(views, every: 3, from: turn % 3)
+    }
 
     static let views = bases.flatMap { base in Decorator.all.compactMap { base.decorated(by: $0) } }
 }

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Laws 11 and 12: the number of threads, and shared state.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThreadLawTests {
     @Test func `Law 11: a thousand views over a pool run on the pool's threads`() async {
         // The base has one thread: if a view made a thread of its own, its jobs would run there.

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Every run of the protocol of the lock inside an `Async`, on a machine with store buffers.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct EmbeddedLockModelTests {
     @Test(arguments: [false, true])
     func `One thread at a time is inside, and none waits for ever`(portable isPortable: Bool) async

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Every run of the lock's protocol, on a machine with store buffers.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct LockModelTests {
     @Test(arguments: [false, true])
     func `Law 14: one thread at a time is inside, and none waits for ever`(

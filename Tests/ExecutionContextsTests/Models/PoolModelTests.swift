@@ -1,13 +1,19 @@
+import TestSupport
 import Testing
 
 /// Every run of a pool's workers, which start and go idle, ends with all jobs run.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PoolModelTests {
-    @Test(arguments: [
-        PoolModel(), PoolModel(submitters: 1, each: 3), PoolModel(submitters: 3),
-        PoolModel(submitters: 2, workers: 3), PoolModel(width: 1, each: 2, announcesWait: true),
+    private static let small = [
+        PoolModel(), PoolModel(submitters: 1, each: 3), PoolModel(submitters: 2, workers: 3),
+        PoolModel(submitters: 1, each: 3, announcesWait: true),
         PoolModel(submitters: 1, workers: 3, width: 1, each: 3, announcesWait: true),
-    ])
+    ]
+    private static let large = [
+        PoolModel(submitters: 3), PoolModel(width: 1, each: 2, announcesWait: true),
+    ]
+
+    @Test(arguments: small + large.prefix(rounds(debug: 0, release: 2)))
     func `Law 1: in no order of steps is a job left that a worker could run`(_ model: PoolModel)
         async
     {
@@ -24,7 +30,7 @@ struct PoolModelTests {
         let models = [
             PoolModel(width: 1, announcesWait: true, omission: omission),
             PoolModel(omission: omission),
-            PoolModel(each: 2, omission: omission),
+            PoolModel(submitters: 1, each: 3, announcesWait: true, omission: omission),
         ]
         for model in models where !isFound {
             isFound = await model.explored().failure != nil

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// What an observer is told of a job beyond its times: its error, its priority and its depth.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ObserverTests {
     private struct Oops: Error {}
 

@@ -2,10 +2,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// The process-wide memory barrier, where the system refuses it after the library has started.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct BarrierFallbackTests {
     /// Makes threads contend for a section and a coordinator, so that waiters and writers need the
     /// barrier.

@@ -5,7 +5,7 @@ import Testing
 
 /// What the debug information says of code. Apple's systems have none in a program's file, and a
 /// release build merges functions.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.patient)
 struct CodeSymbolsTests {
     #if DEBUG && os(Linux)
     /// An array of closures would hold thunks around them.

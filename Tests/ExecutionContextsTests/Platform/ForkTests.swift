@@ -2,10 +2,11 @@ import CPlatform
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// Law 34: what a forked child that does not call exec may do.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ForkTests {
     /// Runs `body` in a forked child, and exits with success if the child did. With `isWarm` it has
     /// run here, too, where it is harmless: the runtime then has its metadata, and the child does

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// The library's records of threads, which exist only for living threads.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct LivingThreadTests {
     @Test func `A search for readers visits only living threads, however many have ended`() async {
         await watched {

@@ -1,6 +1,7 @@
 import Dispatch
 import ExecutionContexts
 import Synchronization
+import TestSupport
 import Testing
 
 /// Random programs on random pools: each accepted job runs once, no pool exceeds its width by more
@@ -10,9 +11,9 @@ import Testing
 /// delay, and waits for some of them, by the library's means or its own. It waits only for jobs
 /// that it submitted itself, so that a program ends unless a pool forgets a job. A pool may be shut
 /// down in the middle.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PoolAdversaryTests {
-    @Test(arguments: seeds(debug: 24, release: 200))
+    @Test(arguments: seeds(debug: 12, release: 200))
     func `Laws 1, 11, 20: a random program on random pools ends, and keeps the laws`(_ seed: UInt64)
         async
     {

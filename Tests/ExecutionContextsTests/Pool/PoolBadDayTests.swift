@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Synchronization
+import TestSupport
 import Testing
 
 /// Loads that stall other pools: backlogs, jobs that wait for other jobs, many delays at a time.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PoolBadDayTests {
     /// The context that runs the jobs.
     enum PoolKind: CaseIterable {

@@ -1,9 +1,10 @@
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// How a worker divides its time, in virtual time: each queue that has jobs gets its share, however
 /// long its jobs take.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TimeSharesTests {
     /// One worker over queues that hold jobs of random lengths.
     private struct Worker {

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Synchronization
+import TestSupport
 import Testing
 
 /// Each job that is appended to a ring is taken once, by its owner or by a thief.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkRingTests {
     /// A ring that threads share.
     private final class Shared: @unchecked Sendable {

@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// After a shutdown a pool accepts no job, and every accepted job runs.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkerPoolEndTests {
     @Test func `Law 1: jobs that were accepted before a shutdown run before the shutdown ends`()
         async

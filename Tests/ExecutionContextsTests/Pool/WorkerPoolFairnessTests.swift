@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Synchronization
+import TestSupport
 import Testing
 
 /// No jobs prevent other jobs from beginning, whatever they submit.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkerPoolFairnessTests {
     /// Jobs that submit themselves again until `end()` is called.
     private final class Feeders: Sendable {

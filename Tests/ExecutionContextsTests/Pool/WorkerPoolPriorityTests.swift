@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Urgent jobs begin first, and low-priority jobs are not starved.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkerPoolPriorityTests {
     @Test func `Jobs of a higher priority begin before jobs that are already queued`() async {
         await watched {

@@ -1,9 +1,10 @@
 import Dispatch
 import ExecutionContexts
+import TestSupport
 import Testing
 
 /// Each queued job of a pool runs once and is not starved, whichever queue holds it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkerPoolQueueTests {
     @Test func `Jobs behind a blocked job run though another worker's jobs never run out`() async {
         await watched {

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A pool runs every job, whatever its jobs wait for.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkerPoolTests {
     @Test(arguments: [1, 2, 5])
     func `Law 11: at most as many jobs run at a time as the pool is wide`(_ width: Int) async {

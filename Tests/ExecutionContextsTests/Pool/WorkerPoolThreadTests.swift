@@ -1,10 +1,11 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
+import TestSupport
 import Testing
 
 /// The threads of all pools of the process.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.serialized, .patient)
 struct WorkerPoolThreadTests {
     /// Submits `count` jobs that block in a foreign wait, and returns when all have begun.
     private func block(_ pool: some ExecutionContext, _ count: Int, until mayEnd: DispatchSemaphore)
@@ -41,10 +42,11 @@ struct WorkerPoolThreadTests {
     @Test func `Law 11: a pool can use as many threads as its limit`() async {
         await watched {
             let mayEnd = DispatchSemaphore(value: 0)
-            let pool = WorkerPool(width: 2, limit: 400)
-            block(pool, 400, until: mayEnd)
-            #expect(pool.statistics.active == 400)
-            for _ in 0..<400 { mayEnd.signal() }
+            let limit = rounds(debug: 60, release: 400)
+            let pool = WorkerPool(width: 2, limit: limit)
+            block(pool, limit, until: mayEnd)
+            #expect(pool.statistics.active == limit)
+            for _ in 0..<limit { mayEnd.signal() }
             try! pool.drained().wait()
         }
     }

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A pool keeps to its width after waits that the library knows of.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkerPoolWidthTests {
     enum Wait: CaseIterable {
         case async, blocking, nested, serialElsewhere

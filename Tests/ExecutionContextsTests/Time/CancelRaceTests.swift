@@ -1,11 +1,12 @@
 import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// Races cancelling against starting, from several threads: a job either runs or is cancelled, and
 /// its captures are released.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CancelRaceTests {
     @Test
     func `Law 7: a delay either runs or is cancelled, also if it is cancelled while it fires`()

@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
+import TestSupport
 import Testing
 
 /// The library's delays under hundreds of schedules in which time races with jobs.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DelayScheduleTests {
     @Test
     func `Laws 7, 33: under every schedule a delay either runs or is cancelled by one caller`()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Delays that are due: the timer submits the job through a view to the view's base (law 7).
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DueDelayTests {
     private static let views: [@Sendable (Base) -> any ExecutionContext] = [
         { $0.serial() }, { $0.limited(to: 2) }, { $0.barrier() }, { $0.serial().named("renamed") },

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Delays and repetitions whose context drops their jobs or never runs them.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TimeFaultTests {
     @Test func `Law 10: a repetition under an invalidated token releases its job`() {
         let manual = ManualContext()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Channels of every kind of element under drawn senders, receivers, cancellations and ends.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ChannelAdversaryTests {
     /// An element that counts how many of its kind exist.
     private final class Counted: Sendable {

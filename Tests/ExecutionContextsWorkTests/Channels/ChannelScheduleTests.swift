@@ -1,11 +1,12 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Channels under searched schedules: drawn programs against a sequential model.
 @Suite(
-    .timeLimit(.minutes(30)),
+    .patient,
     .enabled("where the runtime's functions can be replaced") {
         await search("probe", schedules: 1) { _ in }.missedChanges != nil
     }
@@ -81,7 +82,7 @@ struct ChannelScheduleTests {
         }
     }
 
-    @Test(arguments: 0..<24)
+    @Test(arguments: seeds(debug: 8, release: 24))
     func `Law 36: drawn programs do what a queue does that runs one operation at a time`(
         _ seed: UInt64
     ) async {
@@ -114,7 +115,7 @@ struct ChannelScheduleTests {
         #expect(report.failure == nil, "\(report)")
     }
 
-    @Test(arguments: 0..<16)
+    @Test(arguments: seeds(debug: 8, release: 16))
     func `Law 36: a cancellation at any point loses and doubles no element`(_ seed: UInt64) async {
         let report = await search("cancelled \(seed)", schedules: 60, seed: seed) { _ in
             var rng = SeededRNG(seed: seed)

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Channels: order, room, closing, cancelling.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ChannelTests {
     @Test(arguments: [0, 1, 2, 7])
     func `Law 36: elements are received in the order in which they were sent`(_ capacity: Int)

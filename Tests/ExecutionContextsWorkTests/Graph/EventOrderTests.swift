@@ -2,11 +2,12 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
 import Synchronization
+import TestSupport
 import Testing
 
 /// Law 31: which events a subscriber receives on a context of its own, in which order, and how many
 /// are queued for it at most.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct EventOrderTests {
     private let context = ManualContext()
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tasks that await flights, futures and jobs of contexts, as they are and under many schedules.
-@Suite(.timeLimit(.minutes(30)), .alsoSimulated(300))
+@Suite(.patient, .alsoSimulated(rounds(debug: 80, release: 300)))
 struct FlightAwaitingTests {
     private actor Backend {
         let mayAnswer = Promise<Void>()

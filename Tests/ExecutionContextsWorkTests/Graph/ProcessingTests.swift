@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Transforming the values of another work item: partial values are dropped rather than queued.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ProcessingTests {
     private struct Oops: Error {}
     private let time = ManualTime()

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Law 31: equal work in flight starts once, and every subscriber that stays receives the end once.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SingleFlightTests {
     private struct Oops: Error {}
     private let context = ManualContext()

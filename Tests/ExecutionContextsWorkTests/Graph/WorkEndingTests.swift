@@ -1,11 +1,12 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Laws 10, 32: what a work item has started for itself ends with it, however it ends, and the
 /// captures of its body are freed.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkEndingTests {
     private struct Oops: Error {}
     private final class Witness: Sendable {}

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Large graphs: with a quadratic cost these tests would not end.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkGraphCostTests {
     private let context = ManualContext()
     private let many = 20_000

@@ -1,12 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Deep chains of work end, fail, are cancelled and are freed without nesting the stack as deep.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkGraphDepthTests {
-    private static let depth = 100_000
+    private static let depth = rounds(debug: 20_000, release: 100_000)
     private let context = ManualContext()
 
     /// The top of a chain of works, each of which follows the one below it.

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Changes, ends and requests that are pending at the same time, between two jobs of a graph.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkGraphEdgeTests {
     private final class Witness: Sendable {}
     private let context = ManualContext()

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// What a graph releases, for every way in which work ends, and on contexts of every kind.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkGraphHoldTests {
     private final class Witness: Sendable {}
     private struct Oops: Error {}
@@ -156,11 +157,11 @@ struct WorkGraphHoldTests {
                 }
             }
             let shutdown = kind == 4 ? pool.shutDown() : nil
-            for value in values.value { _ = try! value.wait(timeout: .seconds(900)) }
+            for value in values.value { _ = try! value.wait(timeout: Patience.event) }
             #expect(ends.value.count == 800)
-            _ = try? shutdown?.wait(timeout: .seconds(900))
+            _ = try? shutdown?.wait(timeout: Patience.event)
             let late = chain[3].value()
-            _ = try? late.wait(timeout: .seconds(900))
+            _ = try? late.wait(timeout: Patience.event)
             #expect(late.outcome != nil)
             own.value = nil
         }

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// What work items report of each other and of themselves within one job, and across graphs.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkGraphJobTests {
     private let context = ManualContext()
 

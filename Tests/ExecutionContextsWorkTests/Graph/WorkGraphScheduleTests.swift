@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// The shipped code under hundreds of schedules, each of which its token replays.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkGraphScheduleTests {
     @Test func `Laws 31, 33: under every schedule equal work starts once and ends once for each`()
         async

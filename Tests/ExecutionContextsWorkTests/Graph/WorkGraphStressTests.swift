@@ -2,10 +2,11 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
 import Synchronization
+import TestSupport
 import Testing
 
 /// Three pipelines over one loader, used by sixteen threads at random.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkGraphStressTests {
     /// The outcome of one request.
     private final class Request: Sendable {

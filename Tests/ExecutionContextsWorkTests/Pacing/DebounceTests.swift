@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// A debounce in virtual time.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct DebounceTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])

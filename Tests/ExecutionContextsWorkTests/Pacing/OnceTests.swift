@@ -1,9 +1,10 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct OnceTests {
     @Test func `Only the first caller claims it`() {
         let once = Once()

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Compares a rate limiter with a list of jobs and the times at which tokens come.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RateLimiterModelTests {
     /// The simplest specification. Times are nanoseconds.
     private struct Model {
@@ -27,7 +28,7 @@ struct RateLimiterModelTests {
         }
     }
 
-    @Test(arguments: 1...UInt64(rounds(debug: 30, release: 600)))
+    @Test(arguments: 1...UInt64(rounds(debug: 10, release: 600)))
     func `Laws 7, 32: a limiter begins each job when the model does`(_ seed: UInt64) throws {
         var rng = SeededRNG(seed: seed)
         let manual = ManualContext()

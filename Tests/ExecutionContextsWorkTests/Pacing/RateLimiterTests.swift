@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// A rate limiter in virtual time, step by step.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RateLimiterTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Limiters over contexts that run several jobs at a time, and tokens that are given back.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RateLimiterTokenTests {
     @Test func `Law 7: a token that is given back lets the next job begin at once`() {
         let context = ManualContext()

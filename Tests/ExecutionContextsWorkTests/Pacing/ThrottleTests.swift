@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// A throttle in virtual time.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct ThrottleTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])

@@ -1,11 +1,12 @@
 import ExecutionContexts
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Draws programs that use a queue from the outside, from its jobs, its completions and the deinits
 /// of its captures, over bases that reorder, refuse, drop, repeat or nest, and compares each step
 /// with a model.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrioritizedQueueAdversaryTests {
     @Test(arguments: [DrivenBase.Manner.inOrder, .anyOrder, .faulty, .inline], [false, true])
     func `Laws 1, 9, 32: a queue does what the model does, whatever its base and its jobs do`(
@@ -13,7 +14,7 @@ struct PrioritizedQueueAdversaryTests {
     ) {
         // The library's own contexts refuse and drop nothing, and run nothing inline.
         if isReliable, manner == .faulty || manner == .inline { return }
-        for seed in 1...UInt64(rounds(debug: 150, release: 1_500)) {
+        for seed in 1...UInt64(rounds(debug: 50, release: 1_500)) {
             let play = QueuePlay(seed: seed, manner, isReliable: isReliable)
             play.run()
             #expect(play.faults.isEmpty, "seed \(seed): \(play.faults)")

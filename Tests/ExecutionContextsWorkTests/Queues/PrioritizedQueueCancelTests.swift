@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Cancelling work while it is queued, after its hand-over, and concurrently with its start.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrioritizedQueueCancelTests {
     private let manual = ManualContext()
 

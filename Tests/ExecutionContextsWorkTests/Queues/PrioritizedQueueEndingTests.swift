@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Waiting for a queue, emptying it, and jobs that come later.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrioritizedQueueEndingTests {
     private let context = ManualContext()
 

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// A queue over contexts that refuse or drop jobs, and a queue as a context itself.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrioritizedQueueFaultTests {
     @Test(arguments: Lab.BadBase.Fault.allCases)
     func `Laws 1, 32: a job that the context does not run ends with a refusal and frees its permit`(
@@ -63,7 +64,7 @@ struct PrioritizedQueueFaultTests {
     @Test(arguments: [1, 4])
     func `A queue as a context keeps the laws of contexts`(_ limit: Int) async {
         let queue = PrioritizedQueue(on: .global, limit: limit)
-        let breaches = await Laws.check(queue.context(priority: .high), patience: .seconds(900))
+        let breaches = await Laws.check(queue.context(priority: .high), patience: Patience.event)
         #expect(breaches.isEmpty, "\(breaches)")
     }
 

@@ -2,10 +2,11 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
 import Synchronization
+import TestSupport
 import Testing
 
 /// Compares a queue with a list, step by step, and runs a queue under stress.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrioritizedQueueModelTests {
     /// The simplest specification of the queue.
     private struct Model {

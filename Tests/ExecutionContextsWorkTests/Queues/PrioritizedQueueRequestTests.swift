@@ -3,10 +3,11 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
 import Measuring
+import TestSupport
 import Testing
 
 /// A request of a queue that runs one job after the other on a thread of `.global` or `.pool`.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrioritizedQueueRequestTests {
     @Test(arguments: [true, false])
     func `Law 3: no job of a request has the hold of a job before it`(_ onPool: Bool) async {
@@ -163,7 +164,7 @@ struct PrioritizedQueueRequestTests {
         await offThePool {
             let report = search(
                 "a job and its Async", schedules: 200_000, strategy: .exhaustive,
-                patience: .seconds(60)
+                patience: Patience.step
             ) { sim in
                 let queue = PrioritizedQueue(on: .global, limit: 1)
                 let (ran, cancelled, outcomes) = (

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// A queue, step by step, over a manual context and over an immediate one.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrioritizedQueueTests {
     private let manual = ManualContext()
     private let log = Box<[String]>([])

@@ -2,10 +2,11 @@ import Dispatch
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Work that outlives its body: open work and tasks.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct QueuedWorkTests {
     private let manual = ManualContext()
 
@@ -172,7 +173,7 @@ struct QueuedWorkTests {
 }
 
 /// Handles of this library in a cancellation scope.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkScopeTests {
     @Test func `Law 37: a scope cancels queued jobs, subscriptions and kept calls`() {
         let context = ManualContext()
@@ -204,7 +205,7 @@ struct WorkScopeTests {
 }
 
 /// Deadlines of jobs in queues and limiters.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct WorkDeadlineTests {
     @Test func `Law 38: queues and limiters begin no job after its deadline`() {
         let context = ManualContext(name: "screen")

@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Async sequences of ticks and events, and sequences that a context consumes.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct StreamTests {
     private struct Wrong: Error, Equatable {}
 

@@ -1,18 +1,19 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Semaphores of tasks under searched schedules: programs drawn from seeds, and cancellations at
 /// every point.
 @Suite(
-    .timeLimit(.minutes(30)),
+    .patient,
     .enabled("where the runtime's functions can be replaced") {
         await search("probe", schedules: 1) { _ in }.missedChanges != nil
     }
 )
 struct AsyncSemaphoreScheduleTests {
-    @Test(arguments: 0..<20)
+    @Test(arguments: seeds(debug: 8, release: 20))
     func `Law 35: drawn programs keep the limit, and lose no permit`(_ seed: UInt64) async {
         let report = await search("permits \(seed)", schedules: 60, seed: seed) { _ in
             var rng = SeededRNG(seed: seed)

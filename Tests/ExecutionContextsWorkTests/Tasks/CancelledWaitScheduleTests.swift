@@ -1,6 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Tasks that are cancelled while they wait for a permit or an element, under searched schedules.
@@ -8,7 +9,7 @@ import Testing
 /// Not under the thread sanitizer, which has its own functions for the runtime's lock around a
 /// cancellation handler.
 @Suite(
-    .timeLimit(.minutes(30)),
+    .patient,
     .enabled("where the runtime's functions can be replaced") {
         await search("probe", schedules: 1) { _ in }.missedChanges != nil
     }

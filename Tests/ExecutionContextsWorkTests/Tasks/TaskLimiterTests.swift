@@ -1,10 +1,11 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// Async bodies that keep their permits across each await.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct TaskLimiterTests {
     @Test func `Law 35: a body keeps its permit while it awaits`() async throws {
         let limiter = GlobalContext().limitedTasks(to: 1, named: "downloads")

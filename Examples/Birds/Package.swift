@@ -12,7 +12,7 @@ let package = Package(
     name: "Birds",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     dependencies: [
-        // Without the name it would be called as the folder of the clone is.
+        // Without the name, the identity is the name of the folder of the clone.
         .package(name: "ExecutionContexts", path: "../..")
     ],
     targets: [
@@ -33,7 +33,15 @@ let package = Package(
                 .product(name: "ExecutionContexts", package: "ExecutionContexts"),
                 .product(name: "ExecutionContextsObservation", package: "ExecutionContexts"),
                 .product(name: "ExecutionContextsTesting", package: "ExecutionContexts"),
-                "Birds",
+                "Birds", "TestSupport",
+            ],
+            swiftSettings: settings),
+        // A link: what the tests of several libraries use.
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                .product(name: "ExecutionContexts", package: "ExecutionContexts"),
+                .product(name: "ExecutionContextsTesting", package: "ExecutionContexts"),
             ],
             swiftSettings: settings),
     ],

@@ -12,7 +12,7 @@ let package = Package(
     name: "PrefetchDemo",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     dependencies: [
-        // Without the name it would be called as the folder of the clone is.
+        // Without the name, the identity is the name of the folder of the clone.
         .package(name: "ExecutionContexts", path: "../..")
     ],
     targets: [

@@ -1,12 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Birds
 
 /// The service over a real server, and the server itself.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct BirdServerTests {
     private let log = EventLog()
     private let clock = ManualContext()
@@ -29,7 +30,7 @@ struct BirdServerTests {
 
     private func transport(_ server: BirdServer) -> URLSessionTransport {
         // On a busy machine a test may be delayed for long, while the session's time limit runs.
-        URLSessionTransport(base: server.url, on: context, patience: .seconds(900))
+        URLSessionTransport(base: server.url, on: context, patience: Patience.event)
     }
 
     @Test(arguments: Form.allCases)

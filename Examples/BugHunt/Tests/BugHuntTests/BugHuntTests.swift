@@ -1,12 +1,13 @@
 import ExecutionContextsTesting
 import Foundation
 import Pages
+import TestSupport
 import Testing
 
 @testable import BugHunt
 
 /// The ticket office behaves as `Docs/Testing.md` says.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct BugHuntTests {
     /// The folder of this package.
     private let package = URL(filePath: #filePath).appending(path: "../../..").standardized

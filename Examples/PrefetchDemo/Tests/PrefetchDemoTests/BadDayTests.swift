@@ -2,12 +2,13 @@ import ExecutionContexts
 import ExecutionContextsWork
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PrefetchDemo
 
 /// Three pipelines over one loader, used by sixteen threads at random.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct BadDayTests {
     /// The outcome of one request.
     private final class Request: Sendable {

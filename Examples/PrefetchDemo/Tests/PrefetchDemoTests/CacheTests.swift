@@ -1,12 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PrefetchDemo
 
 /// What the caches keep, for how long, and where an image is while it is being written.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct CacheTests {
     private let first = ImageRequest(path: "1", width: 4)
     private let second = ImageRequest(path: "2", width: 4)

@@ -2,12 +2,13 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PrefetchDemo
 
 /// Which requests share which work.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PipelineTests {
     private let rig = Rig()
 

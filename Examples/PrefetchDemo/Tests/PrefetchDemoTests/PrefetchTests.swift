@@ -1,12 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 @testable import PrefetchDemo
 
 /// Images that are loaded before they are requested, with and without a later request.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct PrefetchTests {
     // One at a time: the more urgent file is read first.
     private let rig = Rig(limit: 1)

@@ -1,12 +1,13 @@
 import ExecutionContexts
 import ExecutionContextsObservation
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PrefetchDemo
 
 /// What the recordings of the two arrangements show.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct RecordedPrefetchTests {
     @Test(arguments: Arrangement.allCases)
     func `A recorded prefetch shows the jobs of each context apart from the work on images`(

@@ -3,12 +3,13 @@ import ExecutionContexts
 import ExecutionContextsTesting
 import ExecutionContextsWork
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PrefetchDemo
 
 /// How many jobs enter the contexts, by the observer's count and by Dispatch's own count.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.patient)
 struct SubmissionTests {
     @Test(arguments: [1, 4, 20], Arrangement.allCases)
     func

@@ -53,7 +53,7 @@ struct SeededBugTests {
         }
     }
 
-    @Test(arguments: sample(SeededBug.all.filter { $0.depth < 3 }, every: 4))
+    @Test(arguments: sample(SeededBug.all.filter { $0.depth < 3 }, every: 6))
     func `Law 33: the fewest switches that show a bug are its declared depth`(bug: SeededBug) async
     {
         let shortest = await bug.search(strategy: .exhaustive(switches: bug.depth)).failure

@@ -194,8 +194,8 @@ struct ReadWriteScheduleTests {
         async
     {
         await explore(
-            "mixed bag \(isTimed)", schedules: rounds(debug: 200, release: 3_000),
-            programs: rounds(debug: 20, release: 200)
+            "mixed bag \(isTimed)", schedules: rounds(debug: 120, release: 3_000),
+            programs: rounds(debug: 12, release: 200)
         ) { seed, sim in
             let count = 3 + Int(seed % 2)
             let room = ReadWriteRoom(writers: count) { sim.step() }

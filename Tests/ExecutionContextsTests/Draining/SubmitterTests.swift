@@ -7,7 +7,7 @@ import Testing
 /// would free its captures on the wrong thread.
 @Suite(.serialized, .patient)
 struct SubmitterTests {
-    @Test(arguments: seeds(debug: 300, release: 3000))
+    @Test(arguments: seeds(debug: 100, release: 3000))
     func `Law 10: through any layers, captures are freed on the thread that ran the job`(
         _ seed: UInt64
     ) async {

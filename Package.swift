@@ -124,15 +124,6 @@ package.targets.append(
             "CPlatform", "ExecutionContexts", "ExecutionContextsTesting", "TestSupport",
         ],
         path: "Tests/ShippedProtocols"))
-// The same for what they cost: the layers up to the pool, on a simulated machine that counts.
-package.targets += [
-    .executableTarget(
-        name: "Contention",
-        dependencies: ["CPlatform"],
-        path: "Tests/Contention",
-        exclude: ["Shipped/Platform/Guarded.swift", "Shipped/Platform/RunLoops+Linux.swift"]),
-    .testTarget(name: "ContentionTests", dependencies: ["Contention", "TestSupport"]),
-]
 #endif
 
 // One list of settings for every Swift target. Warnings are errors in CI, by flag, so that a newer

@@ -126,8 +126,9 @@ struct PlainOutsideTests {
             sim.spawn("alice") {
                 section.execute {
                     isHeld.value = true
-                    // Until the thread outside has had time to park: any time is right.
-                    for _ in 0..<100_000 { Thread.yieldProcessor() }
+                    // Until the thread outside has had time to park: any time is right. Few turns,
+                    // since each lasts as long as the turns of all that compute beside it.
+                    for _ in 0..<300 { Thread.yieldProcessor() }
                 }
             }
         }

@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
     name: "CustomExecutor",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         // Without the name, the identity is the name of the folder of the clone.
         .package(name: "ExecutionContexts", path: "../..")

@@ -46,7 +46,11 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
 
     // MARK: ExecutionContext
 
-    public func execute(_ work: @escaping Work) { manualTime.submit(work, to: queue) }
+    public func execute(_ work: consuming @escaping Work) {
+        // Unmanaged, so that this frame holds no reference when another thread runs the work
+        // (law 10).
+        manualTime.submit(UnmanagedWork(consume work), to: queue)
+    }
 
     /// True inside a job of this context, false elsewhere.
     public var isCurrent: Bool? { manualTime.isRunning(queue) }

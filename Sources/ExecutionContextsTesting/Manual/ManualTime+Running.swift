@@ -12,8 +12,8 @@ extension ManualTime {
         }
     }
 
-    func submit(_ work: @escaping Work, to queue: ManualReadyQueue) {
-        state.withLock { $0.submit(work, to: queue) }.notify()
+    func submit(_ work: UnmanagedWork, to queue: ManualReadyQueue) {
+        state.withLock { $0.submit(work.assembled(), to: queue) }.notify()
     }
 
     func isRunning(_ queue: ManualReadyQueue) -> Bool { state.withLock { $0.isRunning(queue) } }

@@ -37,6 +37,35 @@ struct ManualLifetimeTests {
         #expect(capture == nil)
     }
 
+    @Test func `Law 10: while one thread submits, the one that runs the jobs frees them`()
+        async throws
+    {
+        let context = ManualContext()
+        let (over, strays) = (Promise<Void>(), Box(0))
+        let thread = Thread {
+            let submitter = ObjectIdentifier(Thread.current)
+            // Made here, so that the loop itself never has what the job captures.
+            func job() -> Work {
+                let capture = Farewell {
+                    guard ObjectIdentifier(Thread.current) == submitter else { return }
+                    strays.withValue { $0 += 1 }
+                }
+                return { _ = capture }
+            }
+            for _ in 0..<rounds(debug: 400_000, release: 4_000_000) { context.execute(job()) }
+            over.succeed(())
+        }
+        thread.start()
+        // Each submission wakes it, so that it runs the job while the submitter returns.
+        try await context.driveAsync(patience: Patience.event, limit: .max) {
+            try await over.async.get()
+        }
+        context.runReady()
+        // Kept, so that no other thread has its identity.
+        withExtendedLifetime(thread) {}
+        #expect(strays.value == 0)
+    }
+
     @Test(arguments: [true, false])
     func `Law 10: nothing stays alive once pending work is dropped or cancelled`(
         _ isCancelled: Bool

@@ -1,5 +1,5 @@
 // Run by .ci/browser, in one of two ways:
-// steps FILE PICTURES: does with pages what the file says, and complains about what does not answer.
+// steps FILE PICTURES: performs the steps of the file on pages, and reports those that fail.
 //     A browser reads its commands from descriptor 3 and answers to descriptor 4. The served
 //     program ends when descriptor 5 is closed.
 // packets FILE, json FILE: prints what both formats of a trace are to have, each fact on a line.

@@ -12,6 +12,10 @@ extension ManualTime {
         }
     }
 
+    /// Takes over the one reference that `work` carries, and passes it to the queue.
+    ///
+    /// The closure is assembled under the lock, so that only the queue has it afterwards: the
+    /// thread that runs it frees it (law 10). Assembling runs no code of the user's (law 9).
     func submit(_ work: UnmanagedWork, to queue: ManualReadyQueue) {
         state.withLock { $0.submit(work.assembled(), to: queue) }.notify()
     }

@@ -29,7 +29,8 @@ package enum SimulationHooks {
     @usableFromInline static func willTouch(_ word: UnsafeRawPointer) {}
     static func handedOver(_ owner: UnsafeRawPointer) {}
     static func lock(
-        _ word: UnsafeRawPointer, try take: () -> Bool, isHeldBySimulated: () -> Bool
+        _ word: UnsafeRawPointer, try take: (UInt32) -> Bool, isOwned: (UInt32) -> Bool,
+        wait: (UInt32) -> Void
     ) -> Bool { false }
 }
 

@@ -15,8 +15,7 @@ enum NativeLock {
         alignment: max(MemoryLayout<Storage>.alignment, MemoryLayout<Mark>.alignment)
     )
 
-    /// Not zero while a simulated thread owns the lock: that thread continues only when it gets the
-    /// scheduler token.
+    /// The number of the owner's search while a simulated thread owns the lock, or zero.
     private typealias Mark = Atomic<UInt32>
 
     static func create(at storage: UnsafeMutablePointer<Storage>) {
@@ -51,19 +50,21 @@ enum NativeLock {
     /// Takes the lock for a simulated thread; false for any other thread.
     @inline(never)
     private static func lockSimulated(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
-        unsafe SimulationHooks.lock(
-            storage, try: { unsafe takeSimulated(storage) },
-            // Relaxed: a lock owner with a mark does not run meanwhile.
-            isHeldBySimulated: {
-                unsafe mark(behind: storage).pointee.load(ordering: .relaxed) != 0
+        // Relaxed: the lock owner alone writes the mark. An owner of the caller's search does not
+        // run meanwhile, and no other matters.
+        let mark = unsafe mark(behind: storage)
+        return unsafe SimulationHooks.lock(
+            storage,
+            try: { search in
+                guard unsafe os_unfair_lock_trylock(storage) else { return false }
+                unsafe mark.pointee.store(search, ordering: .relaxed)
+                return true
+            },
+            isOwned: { search in unsafe mark.pointee.load(ordering: .relaxed) == search },
+            wait: { search in
+                unsafe lockUnscheduled(storage)
+                unsafe mark.pointee.store(search, ordering: .relaxed)
             })
-    }
-
-    private static func takeSimulated(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
-        guard unsafe os_unfair_lock_trylock(storage) else { return false }
-        // Relaxed: simulated threads run one at a time.
-        unsafe mark(behind: storage).pointee.store(1, ordering: .relaxed)
-        return true
     }
 
     @inline(__always)

@@ -4,12 +4,12 @@ internal import Synchronization
 
 /// A lock for a few instructions of exclusion: one word, on which waiters sleep.
 ///
-/// | word              | state                                                                   |
-/// |-------------------|-------------------------------------------------------------------------|
-/// | `free`            | not held                                                                |
-/// | `held`            | held, and no thread sleeps                                              |
-/// | `contended`       | held, and a thread may sleep or be about to: unlocking wakes one        |
-/// | `heldBySimulated` | held by a simulated thread, which continues with the scheduler token    |
+/// | bits of the word | meaning                                                             |
+/// |------------------|---------------------------------------------------------------------|
+/// | none             | the lock is free                                                    |
+/// | `held`           | the lock is held                                                    |
+/// | `contended`      | a thread may sleep, or be about to: unlocking wakes one             |
+/// | those above      | the number of the owner's search, if a simulated thread owns it     |
 ///
 /// Not `Synchronization.Mutex`: on the present Linux toolchain its futexes are invisible to the
 /// thread sanitizer, which then reports races in correct code. Not `pthread_mutex_t`: it is ten
@@ -22,11 +22,9 @@ enum NativeLock {
 
     private static let free: UInt32 = 0
     private static let held: UInt32 = 1
-    /// Held, and a thread may sleep or be about to.
     private static let contended: UInt32 = 2
-
-    /// Held by a simulated thread.
-    private static let heldBySimulated: UInt32 = 3
+    /// The bits above, for an owner of the search with this number.
+    private static func mark(_ search: UInt32) -> UInt32 { search << 2 }
 
     static func create(at storage: UnsafeMutablePointer<Storage>) {
         unsafe storage.initialize(to: Storage(free))
@@ -56,7 +54,7 @@ enum NativeLock {
     static func unlock(_ storage: UnsafeMutablePointer<Storage>) {
         // Releasing, for the next owner. An exchange, because a retain may sink below a mere store.
         let before = unsafe storage.pointee.exchange(free, ordering: .releasing)
-        if before == contended { unsafe ec_wake_one(storage) }
+        if before & contended != 0 { unsafe ec_wake_one(storage) }
     }
 
     /// Waits for a lock that is held: spins first, because the guarded code takes less time than
@@ -78,8 +76,11 @@ enum NativeLock {
         }
         // From here on the word says contended, even if this thread gets the lock: other threads
         // may still sleep.
-        while unsafe storage.pointee.exchange(contended, ordering: .acquiring) != free {
-            unsafe ec_wait(storage, contended, .max)
+        while true {
+            let before = unsafe storage.pointee.bitwiseOr(held | contended, ordering: .acquiring)
+                .oldValue
+            if before & held == 0 { return }
+            unsafe ec_wait(storage, before | contended, .max)
         }
     }
 
@@ -87,10 +88,18 @@ enum NativeLock {
     @inline(never)
     private static func lockSimulated(_ storage: UnsafeMutablePointer<Storage>) -> Bool {
         unsafe SimulationHooks.lock(
-            storage, try: { unsafe take(storage, as: heldBySimulated) },
-            // Relaxed: the lock owner does not run meanwhile.
-            isHeldBySimulated: {
-                unsafe storage.pointee.load(ordering: .relaxed) == heldBySimulated
+            storage,
+            try: { search in unsafe take(storage, as: held | mark(search)) },
+            // Relaxed: an owner of the caller's search does not run meanwhile, and no other
+            // matters.
+            isOwned: { search in
+                let word = unsafe storage.pointee.load(ordering: .relaxed)
+                return word & ~(held | contended) == mark(search)
+            },
+            wait: { search in
+                unsafe lockUnscheduled(storage)
+                // Relaxed: the caller owns the lock.
+                unsafe storage.pointee.bitwiseOr(mark(search), ordering: .relaxed)
             })
     }
 

@@ -30,6 +30,9 @@ package protocol Simulation: AnyObject {
     /// The calling thread has handed the lock with this owner word over to another thread.
     func didHandOver(_ owner: UnsafeRawPointer)
 
+    /// The number of its search among those of the process; not zero.
+    var search: UInt32 { get }
+
     /// The calling thread has found a lock taken and tries again and again: the other threads
     /// should run.
     func willSpin(_ word: UnsafeRawPointer)
@@ -180,41 +183,30 @@ package enum SimulationHooks {
 
     /// Takes a `NativeLock` for a simulated thread, after a scheduling point; false for any other
     /// thread.
-    static func lock(_ word: UnsafeRawPointer, try take: () -> Bool, isHeldBySimulated: () -> Bool)
-        -> Bool
-    {
+    ///
+    /// An owner of the caller's search reached a scheduling point while it had the lock, and needs
+    /// the scheduler token to continue. Any other owner continues by itself, and the schedule must
+    /// not show that the caller has met it: searches run beside each other, and some locks are the
+    /// whole process's (law 33).
+    ///
+    /// - Parameters:
+    ///   - take: Takes the lock for the search with this number, if it is free.
+    ///   - isOwned: Whether a thread of the search owns it.
+    ///   - wait: Waits for the lock as any thread does, and takes it for the search.
+    static func lock(
+        _ word: UnsafeRawPointer, try take: (_ search: UInt32) -> Bool,
+        isOwned: (_ search: UInt32) -> Bool, wait: (_ search: UInt32) -> Void
+    ) -> Bool {
         guard let simulation = current else { return false }
         simulation.willStep()
-        if take() { return true }
-        // Some simulated lock owners reach a scheduling point while they have the lock.
-        return unsafe wait(for: simulation, word, until: take, isHeldBySimulated)
-    }
-
-    /// Waits for a lock in a simulation, where the lock owner may need the scheduler token to
-    /// continue.
-    ///
-    /// Calls `take` until it returns true; false outside of a simulation.
-    static func wait(_ word: UnsafeRawPointer, until take: () -> Bool) -> Bool {
-        guard let thread = unsafe ec_thread_current(),
-            let simulation = unsafe simulation(of: thread)
-        else {
-            return false
+        let search = simulation.search
+        while !take(search) {
+            guard isOwned(search) else {
+                wait(search)
+                break
+            }
+            unsafe simulation.willSpin(word)
         }
-        return unsafe wait(for: simulation, word, until: take) { false }
-    }
-
-    private static func wait(
-        for simulation: any Simulation, _ word: UnsafeRawPointer, until take: () -> Bool,
-        _ isHeldBySimulated: () -> Bool
-    ) -> Bool {
-        // A lock owner that is not simulated continues by itself. The schedule must not show that
-        // this thread has met it.
-        for _ in 0..<100_000 {
-            if isHeldBySimulated() { break }
-            ec_relax()
-            if take() { return true }
-        }
-        repeat { unsafe simulation.willSpin(word) } while !take()
         return true
     }
 

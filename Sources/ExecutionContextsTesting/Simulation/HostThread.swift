@@ -192,6 +192,8 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         HiddenFromSanitizer.end()
     }
 
+    var search: UInt32 { scheduler.map { UInt32(truncatingIfNeeded: $0.hosts.number) } ?? 0 }
+
     func willSpin(_ word: UnsafeRawPointer) {
         HiddenFromSanitizer.begin()
         if let thread, let scheduler {

@@ -162,6 +162,8 @@ final class OrderChooser: LoggingChooser {
 
     /// Ends a schedule, and prepares the next one; returns false if none is left.
     func advance() -> Bool {
+        // One that ended before it came to all of the choices that it was to repeat.
+        if depth < choices.count { isLost = true }
         if isLost { return false }
         endStep()
         if log.checked.count > checkedCount || log.hasTasks != hasTasks {

@@ -26,9 +26,11 @@ extension Search {
         if let failed {
             return report(number, orders: orders, failure: explain(failed, number))
         }
-        if chooser.isLost {
-            let second = run(Chooser(), tracing: true)
-            return report(number, orders: orders, failure: nondeterminism(first, second, number))
+        // The usual schedule once more: what outlives schedules may have changed the program, and
+        // all orders of another program would say nothing of this one.
+        let last = run(Chooser(), tracing: true)
+        if chooser.isLost || last.finding != nil || last.decisions != first.decisions {
+            return report(number, orders: orders, failure: nondeterminism(first, last, number))
         }
         return report(
             number, orders: orders, isComplete: isOver && !chooser.isCut,

@@ -119,11 +119,15 @@ struct PrioritizedQueueState {
     /// The jobs with results that have not started, those without a permit first: the permit of one
     /// that was handed over passes to a waiting job when it is cancelled.
     var unstarted: [ResultJob] {
-        (lists.dropLast().reversed() + lists.suffix(1)).flatMap { list in
-            sequence(first: list.first) { slots[Int($0)].next }
-                .prefix { $0 != Self.none }
-                .compactMap { slots[Int($0)].item.job as? ResultJob }
+        var jobs: [ResultJob] = []
+        for list in (0..<Self.handed).reversed() + [Self.handed] {
+            var slot = lists[list].first
+            while slot != Self.none {
+                if let job = slots[Int(slot)].item.job as? ResultJob { jobs.append(job) }
+                slot = slots[Int(slot)].next
+            }
         }
+        return jobs
     }
 
     /// How many jobs have ended whose submitters are still to be notified.

@@ -233,4 +233,19 @@ struct EveryOrderTests {
         #expect(report.isComplete && report.failure == nil)
         #expect(seen.withLock(\.self) == [false, true])
     }
+
+    @Test(arguments: 1...8)
+    func `Law 33: no search is complete if a later schedule ends early`(longSchedules: Int) throws {
+        let count = Tracked(0, name: "schedules")
+        let report = search("ends early", strategy: .exhaustive) { sim in
+            count.value += 1
+            let isLong = count.value <= longSchedules
+            let sum = Tracked(0, name: "sum")
+            for name in ["alice", "bob"] {
+                sim.spawn(name) { for _ in 0..<(isLong ? 3 : 0) { sum.value += 1 } }
+            }
+        }
+        #expect(try #require(report.failure).kind == .nondeterminism)
+        #expect(!report.isComplete)
+    }
 }

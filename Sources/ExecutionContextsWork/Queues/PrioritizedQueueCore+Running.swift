@@ -100,7 +100,7 @@ private struct QueueRequest: GuardedJob {
     let core: PrioritizedQueueCore
     let slot: Int32
 
-    var source: JobSource { core.withState { $0.source(of: slot) } }
+    var source: JobSource { core.source(of: slot) }
 
     func run() { core.run(slot) }
 

@@ -179,10 +179,8 @@ struct PrioritizedQueueState {
         return item.isEmpty ? nil : item.job?.mayBeRefused ?? false
     }
 
-    /// Where the job comes from that a request for a slot will run; unknown if that is open.
-    func source(of slot: Int32) -> JobSource {
-        slot == Self.anySlot ? .unknown : slots[Int(slot)].item.source
-    }
+    /// Where the job of a slot comes from.
+    func source(of slot: Int32) -> JobSource { slots[Int(slot)].item.source }
 
     /// Frees the slot of a request that was refused or dropped, and the permit of its job.
     mutating func refuse(_ slot: Int32) -> QueuedItem? {

@@ -26,8 +26,9 @@ extension Async {
             }
             return self
         }
-        // Counted for every context: one that runs jobs on the caller nests them.
-        if state.hasNotified, BoundedNesting.descend() {
+        // Counted for every context: one that runs jobs on the caller nests them. A caller's
+        // deadline is left to `notifyAll`.
+        if state.hasNotified, !Deadline.isSet, BoundedNesting.descend() {
             if Context.self == ImmediateContext.self {
                 callback(state.outcome())
             } else {

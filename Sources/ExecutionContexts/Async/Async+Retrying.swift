@@ -33,17 +33,11 @@ extension Async {
         if let budget, budget <= .zero {
             return Async(error: AsyncError.timedOut(after: budget))
         }
-        var body = body
-        if let deadline = Deadline.ofCaller {
-            let attempt = body
-            body = { number in
-                try Deadline.taskLocal.withValue(deadline) { try attempt(number) }
-            }
-        }
         let attempts = Attempts(
             limit: attempts, backoff: backoff,
             deadline: budget.map { context.time.now.advanced(by: $0) }, context: context,
-            location: (fileID, line), isWorthwhile: isWorthwhile, body: body)
+            location: (fileID, line), isWorthwhile: isWorthwhile,
+            body: Deadline.keeping(body))
         let state = Retry("retry", on: ContextHop.to(context, fileID, line))
         let retry = Async(state: state)
         // Before the first attempt, which an inline context makes during this call.

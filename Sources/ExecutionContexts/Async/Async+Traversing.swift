@@ -23,7 +23,7 @@ extension Async {
         unsafe traversal.propagation = { _, traversal in
             traversal.complete(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }
-        let iterator = ElementIterator(elements, body)
+        let iterator = ElementIterator(elements, Deadline.keeping(body))
         let start = Start(traversal, context, (fileID, line)) { try iterator.next()?.state }
         start.again()
         return Async<[Value]>(state: traversal)

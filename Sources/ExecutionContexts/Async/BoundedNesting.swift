@@ -37,7 +37,8 @@ package enum BoundedNesting {
     /// Begins `state`, a lazy one whose first subscriber has arrived.
     static func begin(_ state: FutureState) {
         guard descend() else { return DeferredCalls.append(toCall: [{ state.begin() }]) }
-        state.begin()
+        // The subscribers that arrive later share what it begins (law 38).
+        Deadline.without { state.begin() }
         ascend()
     }
 
@@ -51,8 +52,14 @@ package enum BoundedNesting {
     /// Calls handlers of the user, and frees them.
     static func call(_ handlers: consuming [Work]) {
         guard descend() else { return DeferredCalls.append(toCall: handlers) }
-        for handler in consume handlers { handler() }
+        call(each: consume handlers)
         ascend()
+    }
+
+    /// Calls handlers of the user, which do not see the deadline of the caller (law 38).
+    static func call(each handlers: consuming [Work]) {
+        let handlers = handlers
+        Deadline.without { for handler in handlers { handler() } }
     }
 
     /// Frees a value that may own objects of the user; consumes it.

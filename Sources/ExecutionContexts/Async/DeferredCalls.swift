@@ -58,7 +58,7 @@ internal import CPlatform
     private static func perform(_ other: consuming Other) {
         switch consume other {
         case .release(let state): state.didComplete()
-        case .call(let handlers): for handler in handlers { handler() }
+        case .call(let handlers): BoundedNesting.call(each: handlers)
         case .free: break
         }
     }

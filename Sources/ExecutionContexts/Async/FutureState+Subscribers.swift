@@ -102,7 +102,13 @@ extension FutureState {
     }
 
     /// Notifies the subscribers in order; called by the thread that entered the phase `notifying`.
+    ///
+    /// None of them sees the deadline of that thread, which is the completing caller's (law 38).
     final func notifyAll(_ first: consuming Callback.Body?) {
+        if Deadline.isSet {
+            if let first { putBack(first) }
+            return Deadline.without { notifyAll(nil) }
+        }
         let outer = unsafe ec_tail_callee()
         callFirst(consume first)
         var tail = notifyQueue()

@@ -82,9 +82,34 @@ public final class Deadline: Sendable {
         return (left + (limit.map { [$0] } ?? [])).min()
     }
 
+    /// Whether the calling task or job has a deadline.
+    @usableFromInline
+    static var isSet: Bool { ofCaller != nil }
+
     /// Whether any deadline has been made in this process.
     @usableFromInline
     static var mayExist: Bool { isUsed.load(ordering: .relaxed) }
+
+    /// Runs `body` with this deadline, or without one: that of the thread is another caller's.
+    package static func with<Result>(_ deadline: Deadline?, _ body: () throws -> Result) rethrows
+        -> Result
+    {
+        deadline === ofCaller ? try body() : try taskLocal.withValue(deadline, operation: body)
+    }
+
+    /// Runs `body` without a deadline.
+    ///
+    /// For what a thread runs that is not its caller's: a callback of a future that it completes, a
+    /// drain with the jobs of several submitters, work that several callers share.
+    package static func without(_ body: () -> Void) { with(nil, body) }
+
+    /// What calls `body` with the caller's deadline, whichever thread calls it.
+    static func keeping<Input, Output>(_ body: @escaping @Sendable (Input) throws -> Output)
+        -> @Sendable (Input) throws -> Output
+    {
+        let deadline = ofCaller
+        return { input in try with(deadline) { try body(input) } }
+    }
 
     /// What runs `body` with the caller's deadline, and throws a refusal if it has passed by then.
     ///
@@ -96,12 +121,12 @@ public final class Deadline: Sendable {
     ) -> @Sendable () throws -> Value {
         guard isUsed.load(ordering: .relaxed) else { return body }
         guard let deadline = current else {
-            return { try taskLocal.withValue(nil, operation: body) }
+            return { try with(nil, body) }
         }
         let (context, location) = (context(), location())
         return {
             try deadline.admit(by: context, from: location)
-            return try taskLocal.withValue(deadline, operation: body)
+            return try with(deadline, body)
         }
     }
 
@@ -119,12 +144,6 @@ public final class Deadline: Sendable {
             try deadline.admit(by: context, from: location)
             return try await taskLocal.withValue(deadline) { try await body() }
         }
-    }
-
-    /// Runs `body` without a deadline: for work that several callers share.
-    package static func without(_ body: () -> Void) {
-        guard isUsed.load(ordering: .relaxed), current != nil else { return body() }
-        taskLocal.withValue(nil, operation: body)
     }
 
     /// Throws a refusal if the deadline has passed.

@@ -52,8 +52,11 @@ class Drainer: @unchecked Sendable {
     final func runDrains(on base: some ExecutionContext, _ step: () -> Bool) {
         // A reliable base runs no drain inside a request for it.
         if !isBaseReliable, unsafe DrainContinuation.accept(identity) { return }
-        unsafe Frame.enterJobs(of: identity) {
-            while !step(), requestContinuation(on: base) {}
+        // The jobs are of several submitters: none sees the deadline of the thread (law 38).
+        Deadline.without {
+            unsafe Frame.enterJobs(of: identity) {
+                while !step(), requestContinuation(on: base) {}
+            }
         }
     }
 

@@ -58,8 +58,10 @@ public final class Confined<State>: @unchecked Sendable {
         _ body: @escaping @Sendable (_ state: inout State) throws -> Value
     ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
+        let run = Deadline.admitting(
+            { try body(&self.state) }, by: jobs.context.name, from: "\(fileID):\(line)")
         jobs.perform(.call(fileID, line)) {
-            promise.complete { try body(&self.state) }
+            promise.complete(with: run)
         } refused: { refusal in
             promise.fail(refusal)
         }

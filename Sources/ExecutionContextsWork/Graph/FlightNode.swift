@@ -50,7 +50,7 @@ class FlightNode: WorkNode, @unchecked Sendable {
     private func begin() {
         // If the subscriber has left before this job, there is nothing to begin.
         guard isInFlight, let target = unsafe target.take() else { return }
-        Deadline.without { target.begin(self) }
+        target.begin(self)
     }
 
     /// Ends the work, on any thread; false if its end has been decided before.

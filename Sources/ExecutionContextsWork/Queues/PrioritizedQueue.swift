@@ -150,7 +150,7 @@ extension PrioritizedQueue {
                 work.fail(error)
                 return
             }
-            Deadline.taskLocal.withValue(deadline) { body(work) }
+            Deadline.with(deadline) { body(work) }
         }
         return QueuedWork(
             queued(
@@ -178,7 +178,7 @@ extension PrioritizedQueue {
         let (name, location) = (core.name, location())
         return {
             do { try deadline.admit(by: name, from: location) } catch { return .failure(error) }
-            return Deadline.taskLocal.withValue(deadline, operation: body)
+            return Deadline.with(deadline, body)
         }
     }
 

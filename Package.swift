@@ -70,7 +70,7 @@ let package = Package(
         // What the tests of several libraries use.
         .target(
             name: "TestSupport",
-            dependencies: ["ExecutionContextsTesting", "TestWidth"],
+            dependencies: ["ExecutionContextsTesting", "TestWidth", "CPlatform"],
             path: "Tests/TestSupport"),
         // Limits how many test cases run at a time.
         .target(name: "TestWidth", path: "Tests/TestWidth"),

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -246,7 +247,10 @@ int ec_signal_receive(int number) {
 
 void ec_signal_restore(int number) { sigaction(number, &signals[number].before, 0); }
 
-bool ec_signal_take(int read_end) {
+void ec_signal_wait(int read_end) {
     char bytes[64];
-    return read(read_end, bytes, sizeof bytes) > 0;
+    struct pollfd polled = {.fd = read_end, .events = POLLIN};
+    while (read(read_end, bytes, sizeof bytes) <= 0) poll(&polled, 1, -1);
 }
+
+void ec_signal_wake(int number) { arrived(number); }

@@ -376,8 +376,10 @@ void ec_tsan_ignore_resume(uint32_t depth);
 int ec_signal_receive(int number);
 /// Gives the signal back to what it did before.
 void ec_signal_restore(int number);
-/// Empties the descriptor of a signal; false if it was empty.
-bool ec_signal_take(int read_end);
+/// Waits until the descriptor of a signal can be read, and empties it.
+void ec_signal_wait(int read_end);
+/// Ends a wait, as the signal does.
+void ec_signal_wake(int number);
 /// Pins the calling thread to one of the processors that it may run on, the same for the same
 /// number.
 ///

@@ -1,19 +1,21 @@
 internal import CPlatform
-internal import Dispatch
 
 /// Calls closures for each signal of one kind that the process gets, while there are any.
 ///
-/// A signal that comes while an earlier one is being handled may be told together with it.
+/// They are called on a thread of the library's own, since a signal that asks what is wrong must be
+/// answered when all threads of Dispatch are blocked. A signal that comes while an earlier one is
+/// being handled may be reported together with it.
 package final class SignalReceiver: Sendable {
     package typealias Handler = @Sendable () -> Void
 
+    /// The receivers of one signal.
     private struct State {
         /// With the receivers, so that no other one gets the address of one that is in use.
         var handlers: [ObjectIdentifier: (receiver: SignalReceiver, handler: Handler)] = [:]
-        var source: (any DispatchSourceRead)?
+        /// Whether a thread waits for the signal. It ends when it finds no handler.
+        var hasThread = false
     }
 
-    /// The receivers of each signal. Unchecked: see `Guarded`.
     private static let states = Guarded<[Int32: State]>([:])
 
     private let number: Int32
@@ -26,7 +28,14 @@ package final class SignalReceiver: Sendable {
             if state.handlers.isEmpty {
                 let descriptor = ec_signal_receive(number)
                 guard descriptor >= 0 else { return false }
-                state.source = Self.source(descriptor, of: number)
+                if !state.hasThread {
+                    state.hasThread = LibraryThreads.run(
+                        .init(name: "signal \(number)") { Self.serve(number, descriptor) })
+                }
+                guard state.hasThread else {
+                    ec_signal_restore(number)
+                    return false
+                }
             }
             state.handlers[ObjectIdentifier(self)] = (self, handler)
             states[number] = state
@@ -42,24 +51,23 @@ package final class SignalReceiver: Sendable {
             let handler = states[number]?.handlers.removeValue(forKey: ObjectIdentifier(self))
             if handler != nil, states[number]?.handlers.isEmpty == true {
                 ec_signal_restore(number)
-                states[number]?.source?.cancel()
-                states[number]?.source = nil
+                ec_signal_wake(number)
             }
             return handler
         }
     }
 
-    private static func source(_ descriptor: Int32, of number: Int32) -> any DispatchSourceRead {
-        let source = DispatchSource.makeReadSource(
-            fileDescriptor: descriptor, queue: DispatchQueue.global(qos: .userInitiated))
-        source.setEventHandler {
-            guard ec_signal_take(descriptor) else { return }
+    /// Calls the handlers after each signal, until there are none.
+    private static func serve(_ number: Int32, _ descriptor: Int32) {
+        while true {
+            ec_signal_wait(descriptor)
             let handlers = states.withUnscheduledLock { states in
-                states[number].map { $0.handlers.values.map(\.handler) } ?? []
+                let handlers = states[number]?.handlers.values.map(\.handler) ?? []
+                states[number]?.hasThread = !handlers.isEmpty
+                return handlers
             }
+            if handlers.isEmpty { return }
             for handler in handlers { handler() }
         }
-        source.activate()
-        return source
     }
 }

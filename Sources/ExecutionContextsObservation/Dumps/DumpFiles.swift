@@ -2,6 +2,10 @@ internal import ExecutionContexts
 internal import Foundation
 
 /// The files of a recorder's dumps: their names, and how many are kept.
+///
+/// Other recorders may write to the same folder, also those of a process in another container that
+/// has the same number. So a dump creates the file of its name before it writes, and takes the next
+/// name if there is such a file.
 final class DumpFiles: Sendable {
     private let recorder: Recorder
     private let folder: String
@@ -23,12 +27,7 @@ final class DumpFiles: Sendable {
     /// Writes the latest events to a file, and returns its path.
     func write(_ reason: String) throws -> String {
         let page = TimelinePage(recording: recorder.recording(last: window), title: reason).html
-        let number = written.mutate { written in
-            written.count += 1
-            return written.count
-        }
-        let process = ProcessInfo.processInfo.processIdentifier
-        let path = "\(folder)/timeline-\(process)-\(number).html"
+        let path = try createFile()
         try page.write(toFile: path, atomically: true, encoding: .utf8)
         let oldest = written.mutate { [limit] written in
             written.paths.append(path)
@@ -36,6 +35,22 @@ final class DumpFiles: Sendable {
         }
         if let oldest { try? FileManager.default.removeItem(atPath: oldest) }
         return path
+    }
+
+    /// Creates an empty file, and returns its path.
+    private func createFile() throws -> String {
+        let process = ProcessInfo.processInfo.processIdentifier
+        while true {
+            let number = written.mutate { written in
+                written.count += 1
+                return written.count
+            }
+            let path = "\(folder)/timeline-\(process)-\(number).html"
+            do {
+                try Data().write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+                return path
+            } catch CocoaError.fileWriteFileExists {}
+        }
     }
 }
 

@@ -1,12 +1,17 @@
 /// What a server has to offer, and under which secret address.
 struct LiveRoutes: Sendable {
     private let port: UInt16
+    /// What clients call this server.
+    private let hosts: [String]
     private let token: String
     /// The page with its head, as it is sent.
     let page: [UInt8]
 
     init(port: UInt16, page: [UInt8]) {
         self.port = port
+        let names = ["127.0.0.1", "localhost"]
+        // Clients leave the default port of the protocol out.
+        hosts = names.map { "\($0):\(port)" } + (port == 80 ? names : [])
         // 128 random bits, from the system's secure source.
         var random = SystemRandomNumberGenerator()
         token = (0..<2).map { _ in
@@ -26,9 +31,7 @@ struct LiveRoutes: Sendable {
 
     func answer(path: String, host: String) -> Answer {
         // A stranger's site may point a name of its own at this machine, to read the answer.
-        guard ["127.0.0.1:\(port)", "localhost:\(port)"].contains(host.lowercased()) else {
-            return .refusal(.misdirected)
-        }
+        guard hosts.contains(host.lowercased()) else { return .refusal(.misdirected) }
         if Self.isEqual(path, "/\(token)/") { return .page }
         if Self.isEqual(path, "/\(token)/events") { return .events }
         return .refusal(.notFound)

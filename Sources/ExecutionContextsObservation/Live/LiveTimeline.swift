@@ -12,6 +12,8 @@ public final class LiveTimeline: Sendable {
     /// The end of a pipe whose other end the server polls. The server closes both.
     private let bell: LiveSocket
     private let isStopped = Atomic<Bool>(false)
+    /// The process that serves it. A forked child has its sockets, and not its thread.
+    private let process = getpid()
 
     init(_ server: LiveServer, bell: LiveSocket) throws(Failure) {
         address = server.address
@@ -28,8 +30,9 @@ public final class LiveTimeline: Sendable {
     /// Ends all connections, and returns once the thread and the sockets of the timeline are gone.
     ///
     /// A counter that is being read is waited for. A call from such a counter does not wait, and
-    /// neither does a second call.
+    /// neither does a second call. In a forked child it does nothing: the parent serves it.
     public func stop() {
+        guard process == getpid() else { return }
         // Relaxed: the pipe orders what comes before with what the server does then.
         guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         bell.writeByte()

@@ -209,7 +209,8 @@ public final class Recorder: ContextObserver {
     /// those of several threads, in real time, in the order of their instants.
     public var events: [RecordedEvent] {
         let (entries, lanes, _, _) = snapshot
-        return entries.map { RecordedEvent($0, in: lanes[Int($0.lane)].name) }
+        return RecorderEntry.byInstant(entries) { lanes[Int($0.lane)].timeSource == systemTime }
+            .map { RecordedEvent($0, in: lanes[Int($0.lane)].name) }
     }
 
     /// The jobs of which events are kept, in the order in which they were first reported.

@@ -24,3 +24,26 @@ struct RecorderEntry: Hashable, Sendable {
         }
     }
 }
+
+extension RecorderEntry {
+    /// The entries with those of real time in the order of their instants.
+    ///
+    /// A thread that waits for the recorder's lock is overtaken by threads that read the clock after
+    /// it. No entry passes one of another clock, which may have led to it.
+    static func byInstant(
+        _ entries: [RecorderEntry], isRealTime: (RecorderEntry) -> Bool
+    ) -> [RecorderEntry] {
+        var sorted: [RecorderEntry] = []
+        sorted.reserveCapacity(entries.count)
+        for run in entries.split(
+            omittingEmptySubsequences: false, whereSeparator: { !isRealTime($0) })
+        {
+            let order = run.indices.sorted {
+                (entries[$0].moment, $0) < (entries[$1].moment, $1)
+            }
+            sorted += order.map { entries[$0] }
+            if run.endIndex < entries.endIndex { sorted.append(entries[run.endIndex]) }
+        }
+        return sorted
+    }
+}

@@ -120,6 +120,52 @@ struct RecorderDumpsTests {
         #expect(String(decoding: output, as: UTF8.self).contains("dumped 1"))
     }
 
+    @Test func `A dump for a signal comes while all threads of Dispatch are blocked`() async throws
+    {
+        await #expect(processExitsWith: .success) {
+            let folder =
+                FileManager.default.temporaryDirectory.path + "/dumps-\(UUID().uuidString)"
+            let dumps = try Recorder().dumps(to: folder, on: [.signal(SIGUSR2)])
+            for quality in [DispatchQoS.QoSClass.userInteractive, .userInitiated, .default] {
+                for _ in 0..<64 {
+                    DispatchQueue.global(qos: quality).async { DispatchSemaphore(value: 0).wait() }
+                }
+            }
+            for number in 0..<300 {
+                DispatchQueue(label: "blocked \(number)").async {
+                    DispatchSemaphore(value: 0).wait()
+                }
+            }
+            kill(getpid(), SIGUSR2)
+            var count = 0
+            while count == 0 {
+                sched_yield()
+                count = try FileManager.default.contentsOfDirectory(atPath: folder)
+                    .filter { $0.hasSuffix("-1.html") }.count
+            }
+            dumps.stop()
+            try FileManager.default.removeItem(atPath: folder)
+        }
+    }
+
+    @Test func `Two recorders that dump to one folder write each a file of its own`() throws {
+        let folder = folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let all = try (0..<4).map { _ in try Recorder().dumps(to: folder, on: []) }
+        let paths = Box<[String]>([])
+        onThreads(
+            all.map { dumps in
+                {
+                    for _ in 0..<8 {
+                        let path = dumps.write("a reason")
+                        paths.withValue { $0.append(path ?? "none") }
+                    }
+                }
+            })
+        #expect(Set(paths.value).count == 32)
+        #expect(try files(in: folder).count == 32)
+    }
+
     @Test func `A signal of a fault is refused, since its instruction would run again`()
         async throws
     {

@@ -39,6 +39,26 @@ struct LiveTimelineTests {
         withExtendedLifetime(all) {}
     }
 
+    @Test(arguments: ["127.0.0.1", "localhost", "127.0.0.1:80", "LOCALHOST:80"])
+    func `Clients leave the default port out`(host: String) {
+        let routes = LiveRoutes(port: 80, page: [])
+        let path = String(routes.address.drop { $0 != "/" }.dropFirst(2).drop { $0 != "/" })
+        #expect(routes.answer(path: path, host: host) == .page)
+        let other = LiveRoutes(port: 8080, page: [])
+        #expect(other.answer(path: path, host: host) == .refusal(.misdirected))
+    }
+
+    @Test func `Law 34: a forked child does not end the timeline of its parent`() async {
+        await #expect(processExitsWith: .success) {
+            let live = try Recorder().serve()
+            let address = try LiveAddress(live.address)
+            inForkedChild(isWarm: false) { live.stop() }
+            let answer = try address.answer(to: address.request())
+            precondition(answer.hasPrefix("HTTP/1.1 200 OK"))
+            live.stop()
+        }
+    }
+
     @Test func `A request without the address is refused`() async throws {
         let live = try Recorder().serve()
         let address = try LiveAddress(live.address)

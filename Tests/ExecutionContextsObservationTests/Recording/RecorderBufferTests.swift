@@ -218,10 +218,13 @@ struct RecorderBufferTests {
             let reporters = (0..<4).map { thread in { @Sendable in report(thread) } }
             onThreads(reporters + [reader])
             #expect(read.value == recorder.snapshot.entries)
-            for thread in Set(read.value.map(\.thread)) {
+            // While a test simulates, no thread has a number, and all of them take the lock.
+            for thread in Set(read.value.map(\.thread)) where thread > 0 {
                 let moments = read.value.filter { $0.thread == thread }.map(\.moment)
                 #expect(moments == moments.sorted())
             }
+            let instants = recorder.events.map(\.instant)
+            #expect(instants == instants.sorted())
         }
     }
 
@@ -263,5 +266,29 @@ struct RecorderBufferTests {
             #expect(recorder.events.count == 2000)
             #expect(recorder.overwritten == 40 * 40 * 3 - 2000)
         }
+    }
+
+    /// While a thread is simulated, every event takes the lock, and may be overtaken there.
+    @Test func `Events of several threads are in the order of their instants beside a simulation`()
+        async
+    {
+        let recorder = Recorder(capacity: 100_000)
+        await offThePool {
+            let left = Box(4)
+            let report = { @Sendable in
+                let view = ImmediateContext().named("view").observed(by: recorder)
+                for _ in 0..<2_000 { view.execute {} }
+                left.withValue { $0 -= 1 }
+            }
+            let simulate = { @Sendable in
+                while left.value > 0 {
+                    _ = search("beside", schedules: 10) { sim in sim.spawn("one") { sim.step() } }
+                }
+            }
+            onThreads([simulate] + Array(repeating: report, count: 4))
+        }
+        let instants = recorder.events.map(\.instant)
+        #expect(instants.count == 24_000)
+        #expect(instants == instants.sorted())
     }
 }

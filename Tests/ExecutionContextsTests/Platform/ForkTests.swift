@@ -1,4 +1,3 @@
-import CPlatform
 import Dispatch
 import ExecutionContexts
 import Foundation
@@ -8,46 +7,6 @@ import Testing
 /// Law 34: what a forked child that does not call exec may do.
 @Suite(.patient)
 struct ForkTests {
-    /// Runs `body` in a forked child, and exits with success if the child did. With `isWarm` it has
-    /// run here, too, where it is harmless: the runtime then has its metadata, and the child does
-    /// not wait for a lock of the runtime that another thread held at the fork.
-    private static func inChild(isWarm: Bool = true, _ body: () -> Void) {
-        if isWarm { for _ in 1...10 { body() } }
-        awaitOtherThreads()
-        typealias Fork = @convention(c) () -> pid_t
-        // By name, since Swift does not import it.
-        guard let symbol = unsafe dlsym(nil, "fork") else { fatalError("There is no fork.") }
-        // The type is the one that unistd.h declares.
-        let child = unsafe unsafeBitCast(symbol, to: Fork.self)()
-        if child == 0 {
-            // The alarm ends a child that hangs, which is a failure. Dispatch's threads block it.
-            var none = sigset_t()
-            unsafe sigemptyset(&none)
-            unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
-            alarm(120)
-            body()
-            _exit(0)
-        }
-        var status: CInt = 0
-        while unsafe waitpid(child, &status, 0) != child {}
-        guard status == 0 else { exit(1) }
-        exit(0)
-    }
-
-    /// Waits until all other threads sleep, at several looks. None of them has a runtime lock
-    /// then. Does nothing on a system that does not tell.
-    private static func awaitOtherThreads() {
-        let own = "\(ec_thread_handle())"
-        var quietLooks = 0
-        while quietLooks < 20 {
-            let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
-            let others = (threads ?? []).filter { $0 != own }.compactMap { Int64($0) }
-            let isQuiet = others.allSatisfy { ec_thread_activity($0) == ec_activity_asleep }
-            quietLooks = isQuiet ? quietLooks + 1 : 0
-            sched_yield()
-        }
-    }
-
     /// Starts the library and its threads.
     private static func begin() {
         let done = DispatchSemaphore(value: 0)
@@ -63,7 +22,7 @@ struct ForkTests {
             let section = CriticalSection()
             let coordinator = ReadWriteCoordinator(writesOn: .immediate)
             coordinator.bringBias()
-            Self.inChild {
+            inForkedChild {
                 var count = 0
                 section.execute { section.execute { count += 1 } }
                 coordinator.blockingWrite { coordinator.read { count += 1 } }
@@ -80,23 +39,23 @@ struct ForkTests {
         var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             Self.begin()
-            Self.inChild { GlobalContext().execute {} }
+            inForkedChild { GlobalContext().execute {} }
         }
         try expectTrap(result, "law 34", "exec")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.begin()
             let queue = SerialQueueContext(name: "books")
-            Self.inChild { queue.execute {} }
+            inForkedChild { queue.execute {} }
         }
         try expectTrap(result, "'books'", "law 34")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.begin()
-            Self.inChild { PoolContext().execute {} }
+            inForkedChild { PoolContext().execute {} }
         }
         try expectTrap(result, "law 34")
         result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.begin()
-            Self.inChild { _ = ImmediateContext().schedule(after: .seconds(1)) {} }
+            inForkedChild { _ = ImmediateContext().schedule(after: .seconds(1)) {} }
         }
         try expectTrap(result, "law 34")
     }
@@ -118,7 +77,7 @@ struct ForkTests {
                 }
             }
             isInside.wait()
-            Self.inChild(isWarm: false) { section.execute {} }
+            inForkedChild(isWarm: false) { section.execute {} }
         }
         try expectTrap(result, "law 34", "forked child")
     }

@@ -209,6 +209,42 @@ void ec_tsan_ignore_resume(uint32_t depth) { ignore_depth = depth; }
 
 bool ec_tsan_ignores(void) { return ignore_depth > 0; }
 
+// Dispatch's checks trap, and some systems print nothing of it. The handler is there only while a thread checks, so
+// the process keeps its own at all other times.
+static const int traps[2] = {SIGILL, SIGTRAP};
+static struct sigaction traps_before[2];
+static pthread_mutex_t trap_lock = PTHREAD_MUTEX_INITIALIZER;
+static int trap_users;
+static _Thread_local void (*trap_stop)(void *);
+static _Thread_local void *trap_context;
+
+static void trapped(int number) {
+    // From here on the process ends, by what it does by itself.
+    for (int i = 0; i < 2; i++) sigaction(traps[i], &traps_before[i], 0);
+    if (trap_stop) trap_stop(trap_context);
+    // The trap of another thread: the instruction runs again.
+    (void)number;
+}
+
+void ec_replace_trap(void (*check)(void *), void (*stop)(void *), void *context) {
+    pthread_mutex_lock(&trap_lock);
+    if (trap_users++ == 0) {
+        // Not blocked in its own handler: the trap that follows the message is the process's.
+        struct sigaction action = {.sa_handler = trapped, .sa_flags = SA_NODEFER | SA_ONSTACK};
+        for (int i = 0; i < 2; i++) sigaction(traps[i], &action, &traps_before[i]);
+    }
+    pthread_mutex_unlock(&trap_lock);
+    trap_context = context;
+    trap_stop = stop;
+    check(context);
+    trap_stop = 0;
+    pthread_mutex_lock(&trap_lock);
+    if (--trap_users == 0) {
+        for (int i = 0; i < 2; i++) sigaction(traps[i], &traps_before[i], 0);
+    }
+    pthread_mutex_unlock(&trap_lock);
+}
+
 // The pipe of each signal: a handler may do little more than write. A pipe is kept for the
 // process, because a handler may be on its way when its signal is given back.
 enum { most_signals = 65 };

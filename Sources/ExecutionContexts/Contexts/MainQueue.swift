@@ -79,8 +79,10 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
 
     package func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true || isAwaitingCaller { return forecast.obstacle = name }
-        // If another queue's `sync` hides that the caller is on the main queue, the system traps.
-        dispatchPrecondition(condition: .notOnQueue(.main))
+        // Another queue's `sync` may hide that the caller is on the main queue: the system knows.
+        SystemCheck.run(
+            { dispatchPrecondition(condition: .notOnQueue(.main)) },
+            orElse: { WaitForecast.trapEndless(name, "a job of '\(name)', on which it runs") })
     }
 
     /// Whether work of the main queue waits for the caller, which runs on another thread.

@@ -61,8 +61,10 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
 
     package func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true { return forecast.obstacle = name }
-        // If another queue's `sync` hides that the caller is on this queue, the system traps.
-        dispatchPrecondition(condition: .notOnQueue(queue))
+        // Another queue's `sync` may hide that the caller is on this queue: the system knows.
+        SystemCheck.run(
+            { dispatchPrecondition(condition: .notOnQueue(queue)) },
+            orElse: { WaitForecast.trapEndless(name, "a job of '\(name)', on which it runs") })
         forecast.follow(targetsOf: entry.mark)
     }
 }

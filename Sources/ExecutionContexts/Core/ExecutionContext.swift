@@ -136,13 +136,15 @@ extension ExecutionContext {
         _ message: @autoclosure () -> String = "", fileID: StaticString = #fileID,
         file: StaticString = #file, line: UInt = #line
     ) {
-        switch isCurrent {
-        case true?: return
-        case nil: _ = checkIsCurrent()
-        case false?:
+        func stop() -> Never {
             stopMisuse(
                 "\(fileID):\(line) must run on the context '\(name)' but runs elsewhere (law 4). "
                     + "Submit it there with execute or run. \(message())", file: file, line: line)
+        }
+        switch isCurrent {
+        case true?: return
+        case nil: SystemCheck.run({ _ = checkIsCurrent() }, orElse: stop)
+        case false?: stop()
         }
     }
 

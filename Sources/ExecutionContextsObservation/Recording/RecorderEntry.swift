@@ -28,8 +28,8 @@ struct RecorderEntry: Hashable, Sendable {
 extension RecorderEntry {
     /// The entries with those of real time in the order of their instants.
     ///
-    /// A thread that waits for the recorder's lock is overtaken by threads that read the clock after
-    /// it. No entry passes one of another clock, which may have led to it.
+    /// A thread that waits for the recorder's lock is overtaken by others, which have read the
+    /// clock after it. No entry passes one of another clock, which may have led to it.
     static func byInstant(
         _ entries: [RecorderEntry], isRealTime: (RecorderEntry) -> Bool
     ) -> [RecorderEntry] {

@@ -77,10 +77,50 @@ struct MisuseTests {
         try expectTrap(result, "'ledger'", "law 4")
     }
 
-    @Test func `Law 4: preconditionIsCurrent traps on a queue whose isCurrent is not known`() async
+    /// A queue does not say that the caller is elsewhere: the system checks it, and traps without a
+    /// word on some systems.
+    @Test
+    func `Law 4: preconditionIsCurrent traps with the caller's words where the system checks`()
+        async throws
     {
-        await #expect(processExitsWith: .failure) {
-            DispatchQueue(label: "some queue").context.preconditionIsCurrent()
+        var result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
+            DispatchQueue(label: "some queue").context.preconditionIsCurrent("one word")
+        }
+        try expectTrap(result, "'some queue'", "law 4", "one word")
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            SerialQueueContext(name: "books").preconditionIsCurrent("two words")
+        }
+        try expectTrap(result, "'books'", "law 4", "two words")
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            BarrierQueueContext(name: "shelves").preconditionIsCurrent("three words")
+        }
+        try expectTrap(result, "'shelves'", "law 4", "three words")
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            await offThePool { MainContext().preconditionIsCurrent("four words") }
+        }
+        try expectTrap(result, "'main'", "law 4", "four words")
+    }
+
+    @Test func `Law 4: a check that passes leaves the process's signals as they were`() async {
+        await #expect(processExitsWith: .success) {
+            /// The handler, which the structure begins with.
+            func handler() -> [UInt8] {
+                var action = sigaction()
+                unsafe sigaction(SIGILL, nil, &action)
+                return unsafe withUnsafeBytes(of: &action) { unsafe Array($0.prefix(8)) }
+            }
+            let before = handler()
+            onThreads(8) {
+                let queue = DispatchQueue(label: "some queue")
+                // The other queue's sync hides the mark of the first.
+                queue.sync {
+                    DispatchQueue(label: "another").sync {
+                        for _ in 0..<100 { queue.context.preconditionIsCurrent() }
+                    }
+                }
+            }
+            precondition(handler() == before)
         }
     }
 

@@ -209,8 +209,8 @@ void ec_tsan_ignore_resume(uint32_t depth) { ignore_depth = depth; }
 
 bool ec_tsan_ignores(void) { return ignore_depth > 0; }
 
-// Dispatch's checks trap, and some systems print nothing of it. The handler is there only while a thread checks, so
-// the process keeps its own at all other times.
+// Dispatch's checks trap, and some systems print nothing of it. The handler is there only while a
+// thread checks, so the process keeps its own at all other times.
 static const int traps[2] = {SIGILL, SIGTRAP};
 static struct sigaction traps_before[2];
 static pthread_mutex_t trap_lock = PTHREAD_MUTEX_INITIALIZER;

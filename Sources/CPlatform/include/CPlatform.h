@@ -371,8 +371,8 @@ bool ec_tsan_ignores(void);
 /// Lets the sanitizer look again until `ec_tsan_ignore_resume` is called with the result.
 uint32_t ec_tsan_ignore_suspend(void);
 void ec_tsan_ignore_resume(uint32_t depth);
-/// Calls `check`. Where an instruction traps in it, because a check of the system has failed, `stop`
-/// is called, which must not return.
+/// Calls `check`. Where an instruction traps in it, because a check of the system has failed,
+/// `stop` is called, which must not return.
 void ec_replace_trap(void (*_Nonnull check)(void *_Nonnull), void (*_Nonnull stop)(void *_Nonnull),
                      void *_Nonnull context);
 /// Takes over what the process does at a signal: from now on the returned descriptor can be read

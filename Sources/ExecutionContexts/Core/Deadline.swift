@@ -23,11 +23,20 @@ public final class Deadline: Sendable {
     /// The earlier one of another time that is around; the two cannot be compared once and for all.
     private let outer: Deadline?
 
-    fileprivate init(in limit: Duration, on context: some ExecutionContext, inside outer: Deadline?)
-    {
-        ownTime = { context.time }
-        instant = context.time.now.advanced(by: limit)
+    private init(
+        at instant: ContextInstant, in time: @escaping @Sendable () -> any TimeSource,
+        inside outer: Deadline?
+    ) {
+        self.instant = instant
+        ownTime = time
         self.outer = outer
+    }
+
+    private convenience init(
+        in limit: Duration, on context: some ExecutionContext, inside outer: Deadline?
+    ) {
+        self.init(
+            at: context.time.now.advanced(by: limit), in: { context.time }, inside: outer)
         // Relaxed: the thread that has set it sees it, and passes it on with the deadline.
         Self.isUsed.store(true, ordering: .relaxed)
     }
@@ -65,13 +74,22 @@ public final class Deadline: Sendable {
         guard let outer = ofCaller else {
             return (Deadline(in: limit, on: context, inside: nil), limit)
         }
-        guard outer.time === context.time else {
-            return (Deadline(in: limit, on: context, inside: outer), limit)
+        let time = context.time
+        if let remaining = outer.limits.first(where: { $0.time === time })?.remaining,
+            remaining <= limit
+        {
+            return (outer, remaining)
         }
-        let remaining = outer.ownRemaining
-        if remaining <= limit { return (outer, remaining) }
-        // The new one is earlier than the outer one, for as long as both exist.
-        return (Deadline(in: limit, on: context, inside: outer.outer), limit)
+        // The new one is earlier than the one of its time, for as long as both exist. So there is
+        // at most one of each time.
+        return (Deadline(in: limit, on: context, inside: outer.without(time)), limit)
+    }
+
+    /// This deadline and those around it, but for the one of this time.
+    private func without(_ time: any TimeSource) -> Deadline? {
+        if self.time === time { return outer }
+        let rest = outer?.without(time)
+        return rest === outer ? self : Deadline(at: instant, in: ownTime, inside: rest)
     }
 
     /// The shorter of a limit and what the caller's deadlines of that time leave; nil if there is

@@ -56,6 +56,28 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     }
 
     override func addOperation(_ operation: Operation) {
+        // Should Foundation add a batch one by one, it gets here with what `prepare` has made.
+        if operation is ContextOperation { return super.addOperation(operation) }
+        let prepared = prepare(operation)
+        super.addOperation(prepared)
+        didAdd(prepared)
+    }
+
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        addOperation(BlockOnce(block, qualityOfService))
+    }
+
+    /// Adds all before the first begins, so that they compete by priority.
+    override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
+        let prepared = operations.map { prepare($0) }
+        super.addOperations(prepared, waitUntilFinished: false)
+        for operation in prepared { didAdd(operation) }
+        if wait { for operation in operations { operation.waitUntilFinished() } }
+    }
+
+    /// Returns what Foundation is to start in place of an operation, with the barrier that it must
+    /// wait for.
+    private func prepare(_ operation: Operation) -> Operation {
         require(
             !operation.isExecuting && !operation.isFinished,
             "An operation that is executing or has finished was added to the queue of '\(target.name)' (law 1). "
@@ -67,19 +89,20 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
                 barrier.keep(operation)
                 operation.addDependency(barrier)
             }
-            super.addOperation(operation)
-        } else {
-            add(ContextOperation(operation, for: self))
+            return operation
         }
+        let standIn = ContextOperation(operation, for: self)
+        let barrier = members.withLock { $0.add(standIn) }
+        if let barrier { standIn.addDependency(barrier) }
+        standIn.followDependencies()
+        return standIn
     }
 
-    override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        addOperation(BlockOnce(block, qualityOfService))
-    }
-
-    override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
-        for operation in operations { addOperation(operation) }
-        if wait { for operation in operations { operation.waitUntilFinished() } }
+    /// Looks after a stand-in that waits for others.
+    private func didAdd(_ prepared: Operation) {
+        guard let standIn = prepared as? ContextOperation else { return }
+        let mustLook = !standIn.isReady && members.withLock { $0.addDependent(standIn) }
+        if mustLook { lookForCancelled() }
     }
 
     override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
@@ -88,15 +111,6 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         let earlier = members.withLock { $0.addBarrier(operation) }
         for other in earlier { operation.addDependency(other) }
         super.addOperation(operation)
-    }
-
-    private func add(_ operation: ContextOperation) {
-        let barrier = members.withLock { $0.add(operation) }
-        if let barrier { operation.addDependency(barrier) }
-        operation.followDependencies()
-        super.addOperation(operation)
-        let mustLook = !operation.isReady && members.withLock { $0.addDependent(operation) }
-        if mustLook { lookForCancelled() }
     }
 
     // MARK: - OperationTarget

@@ -27,6 +27,14 @@ final class Search: Sendable {
             && (deadline == .max || MonotonicClock.nanoseconds < deadline)
     }
 
+    /// Whether the caller has its report already, because a thread was blocked.
+    ///
+    /// The blocked thread may go on later, and its schedule to an end. No other schedule begins: it
+    /// could block again, with the turn that other searches wait for. Relaxed: a schedule that
+    /// begins at this moment has made a step, so no thread was blocked.
+    var isGivenUp: Bool { givenUp.load(ordering: .relaxed) }
+    private let givenUp = Atomic(false)
+
     /// The result of one schedule.
     struct Outcome {
         var finding: Finding?
@@ -48,6 +56,13 @@ final class Search: Sendable {
         var waitsForCondition = false
         /// Whether one waits for a semaphore or a group.
         var waitsForCounter = false
+
+        /// Of a search that was given up.
+        static var none: Outcome {
+            Outcome(
+                schedule: Schedule(), decisions: DecisionLog(), names: [], stepsToFailure: 0,
+                operations: [])
+        }
 
         /// The events of each step, and a number for each.
         var events: [(step: Int, text: String)] { trace?.texts ?? [] }
@@ -83,8 +98,8 @@ final class Search: Sendable {
     /// Reports that no thread has made a step for long: one blocks where the simulation does not
     /// see it.
     private func blocked() -> SimulationReport {
-        // Should the thread go on, its schedule is the last one.
         settings.cancelling.request()
+        givenUp.store(true, ordering: .relaxed)
         hosts.turn.giveUp()
         let thread = hosts.name(of: hosts.lastThread)
         let failure = SimulationFailure(
@@ -106,7 +121,7 @@ final class Search: Sendable {
             result = outcome
             return false
         }
-        return result!
+        return result ?? .none
     }
 
     /// Runs the program under one schedule after another, as long as `goesOn` returns true.

@@ -23,7 +23,9 @@ final class Series {
     /// Runs all schedules; on the thread of the search.
     func run() {
         repeat {
-            if let first = begin() { scheduler?.run(first) }
+            let first = begin()
+            if isOver { break }
+            if let first { scheduler?.run(first) }
             search.hosts.searchToken.wait()
             // The end of the series is known, or that of a schedule.
             if !isOver { end() }
@@ -46,6 +48,10 @@ final class Series {
     }
 
     private func begin() -> SimulatedThread? {
+        if search.isGivenUp {
+            isOver = true
+            return nil
+        }
         let trace = isTraced ? SimulationTrace() : nil
         chooser.begin()
         let scheduler = SimulationScheduler(search.settings, chooser, search.hosts, trace: trace)

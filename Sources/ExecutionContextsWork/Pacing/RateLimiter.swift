@@ -18,6 +18,9 @@ public import ExecutionContexts
 /// submissions then wait behind earlier ones. Waiting jobs keep alive what they need, so the
 /// limiter itself may be released (law 10).
 ///
+/// With a burst of 1 each job waits for a delay of its own, which begins late by what the system
+/// needs for it. For more than some thousand jobs a second let the burst span a few of those.
+///
 /// It does not limit how many jobs run at a time: that is what `PrioritizedQueue` limits.
 public final class RateLimiter: Sendable {
     private let core: RateLimiterCore
@@ -93,15 +96,23 @@ public final class RateLimiter: Sendable {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
+        submit(TakenToken(), fileID, line, body)
+    }
+
+    private func submit<Value: Sendable>(
+        _ token: TakenToken, _ fileID: StaticString, _ line: UInt,
+        _ body: @escaping @Sendable () throws -> Value
+    ) -> Async<Value> {
         let promise = Promise<Value>(fileID: fileID, line: line)
         let body = Deadline.admitting(body, by: core.name, from: "\(fileID):\(line)")
         let work = core.bound { [core, deadline = Deadline.ofCaller] in
             // A body that does not begin takes no token.
-            if let deadline, deadline.hasPassed { core.giveBack(core.refill) }
+            if let deadline, deadline.hasPassed { core.giveBack(token.number) }
             let outcome = Result { try body() }
             promise.complete(outcome)
         }
-        let number = core.submit(RateLimitedJob(work, dropped: { promise.fail($0) }))
+        let number = core.submit(
+            RateLimitedJob(work, token: token, dropped: { promise.fail($0) }))
         promise.onCancel { [core] in core.cancel(number) }
         return promise.async
     }
@@ -124,25 +135,25 @@ public final class RateLimiter: Sendable {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (_ token: RateLimiterToken) throws -> Value
     ) -> Async<Value> {
-        let core = core
-        return submit(fileID: fileID, line: line) { try body(RateLimiterToken(of: core)) }
+        let (core, token) = (core, TakenToken())
+        return submit(token, fileID, line) { try body(RateLimiterToken(token.number, of: core)) }
     }
 }
 
 /// The token of a job that a rate limiter has begun.
 public final class RateLimiterToken: Sendable {
     private let core: RateLimiterCore
-    private let refill: ContextInstant?
+    private let number: UInt64
     private let isGivenBack = Once()
 
-    fileprivate init(of core: RateLimiterCore) {
+    fileprivate init(_ number: UInt64, of core: RateLimiterCore) {
         self.core = core
-        refill = core.refill
+        self.number = number
     }
 
     /// Gives the token to the next job, which begins sooner for it.
     ///
     /// The second call does nothing, and so does one that comes when the limiter has gained the
-    /// token anew.
-    public func giveBack() { if isGivenBack.claim() { core.giveBack(refill) } }
+    /// token anew, or has given out 256 others without a pause.
+    public func giveBack() { if isGivenBack.claim() { core.giveBack(number) } }
 }

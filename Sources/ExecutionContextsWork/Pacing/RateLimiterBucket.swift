@@ -5,44 +5,67 @@ internal import ExecutionContexts
 /// It stores no token count. It stores the instant at which the bucket will be full again. Each
 /// taken token postpones that instant by one interval, and a token is available while the instant
 /// is near enough. So nothing is rounded twice, however long the limiter runs.
+///
+/// A token that is given back was never taken: the instant is computed anew, without it, from the
+/// takes since the bucket was last full. So the jobs that kept their tokens are within the rate,
+/// whichever tokens come back, and in whichever order.
+///
+/// In 128 bits, since a burst of a million tokens of an hour each is longer than 64 bits of
+/// nanoseconds.
 struct RateLimiterBucket {
-    /// Nanoseconds per token, capped at a value far beyond the life of any program.
-    private let interval: Int64
+    /// Nanoseconds per token.
+    private let interval: Int128
     /// How far ahead, in nanoseconds, the full instant may be while one token is left.
-    private let allowance: Int64
-    private var full: ContextInstant?
+    private let allowance: Int128
+    private var full = Int128(Int64.min)
+    /// The latest takes since the bucket was full, and when it would be full without them.
+    private var takes: [(number: UInt64, at: Int128)] = []
+    private var fullWithoutTakes = Int128(Int64.min)
+    /// The number of the token that was taken last, from one.
+    private(set) var lastTake: UInt64 = 0
 
-    private static var longest: Int64 { .max / 4 }
+    /// A token cannot be given back once so many later ones were taken without a pause.
+    private static let mostTakes = 256
+    /// Far beyond the life of any program, and far below what overflows.
+    private static let longest = Int128(1) << 100
 
     init(rate: Double, per period: Duration, burst: Int) {
         // Rounded up, so that no token is early.
         let exact = (period / .nanoseconds(1) / rate).rounded(.up)
-        interval = exact < Double(Self.longest) ? max(Int64(exact), 1) : Self.longest
-        let (product, isTooLong) = interval.multipliedReportingOverflow(by: Int64(burst - 1))
+        interval = exact < 0x1p90 ? max(Int128(exact), 1) : Int128(1) << 90
+        let (product, isTooLong) = interval.multipliedReportingOverflow(by: Int128(burst - 1))
         allowance = isTooLong ? Self.longest : min(product, Self.longest)
     }
 
     /// When the next token is available.
     func next(at now: ContextInstant) -> ContextInstant {
-        guard let full else { return now }
-        return max(
-            now, ContextInstant(nanoseconds: full.nanoseconds.addingSaturating(-allowance)))
+        max(now, ContextInstant(nanoseconds: Int64(clamping: full - allowance)))
     }
 
     /// Takes a token, which must be available.
     mutating func take(at now: ContextInstant) {
-        let start = max(full ?? now, now).nanoseconds
-        full = ContextInstant(nanoseconds: start.addingSaturating(interval))
+        let now = Int128(now.nanoseconds)
+        if full <= now {
+            takes.removeAll(keepingCapacity: true)
+            fullWithoutTakes = now
+        } else if takes.count == Self.mostTakes {
+            let half = Self.mostTakes / 2
+            fullWithoutTakes = fullAgain(after: takes[..<half])
+            takes.removeFirst(half)
+        }
+        lastTake += 1
+        takes.append((lastTake, now))
+        full = max(full, now) + interval
     }
 
-    /// When every token that was taken so far is in the bucket again.
-    var refill: ContextInstant? { full }
+    /// Puts back the token with this number, unless the bucket has gained it anew by then.
+    mutating func giveBack(_ number: UInt64) {
+        guard let index = takes.firstIndex(where: { $0.number == number }) else { return }
+        takes.remove(at: index)
+        full = fullAgain(after: takes[...])
+    }
 
-    /// Puts a token back that was taken, unless the bucket has gained it anew by then.
-    ///
-    /// - Parameter refill: the `refill` of the moment after the take.
-    mutating func giveBack(_ refill: ContextInstant?, at now: ContextInstant) {
-        guard let full, let refill, refill > now else { return }
-        self.full = ContextInstant(nanoseconds: full.nanoseconds.addingSaturating(-interval))
+    private func fullAgain(after takes: ArraySlice<(number: UInt64, at: Int128)>) -> Int128 {
+        takes.reduce(fullWithoutTakes) { max($0, $1.at) + interval }
     }
 }

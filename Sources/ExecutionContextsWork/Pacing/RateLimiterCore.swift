@@ -91,19 +91,15 @@ final class RateLimiterCore: @unchecked Sendable {
         var job = job
         guard let target else { return job.run() }
         let (work, refused) = CompletionGuard.closures(
-            for: TargetJob(job: job, core: self, target: target, refill: refill))
+            for: TargetJob(job: job, core: self, target: target))
         target.execute(consume work, refused: consume refused)
     }
 
-    var refill: ContextInstant? { withQueue { $0.refill } }
-
-    /// Puts a token back, so that the next job begins sooner.
-    ///
-    /// - Parameter refill: what `refill` was after the token had been taken.
-    func giveBack(_ refill: ContextInstant?) {
+    /// Puts the token with this number back, so that the next job begins sooner.
+    func giveBack(_ take: UInt64) {
         let now = now
         let (alarm, effect) = withQueue { queue -> (Alarm?, RateLimiterQueue.Effect) in
-            (queue.giveBack(refill, at: now), queue.arrange(at: now, in: section))
+            (queue.giveBack(take), queue.arrange(at: now, in: section))
         }
         alarm?.cancel()
         perform(effect)
@@ -183,7 +179,6 @@ final class RateLimiterCore: @unchecked Sendable {
         var job: RateLimitedJob
         let core: RateLimiterCore
         let target: any ExecutionContext
-        let refill: ContextInstant?
 
         var source: JobSource { job.source }
 
@@ -199,7 +194,7 @@ final class RateLimiterCore: @unchecked Sendable {
 
         private mutating func end(_ refusal: Refusal) {
             job.drop(refusal)
-            core.giveBack(refill)
+            core.giveBack(job.tokenNumber)
         }
     }
 }

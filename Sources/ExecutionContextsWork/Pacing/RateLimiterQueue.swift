@@ -6,10 +6,18 @@ struct RateLimitedJob: Sendable {
     private var work: Work?
     /// Notifies the submitter if the job never begins; nil if that is not wanted.
     private var dropped: (@Sendable (any Error) -> Void)?
+    /// Where the job finds the number of its token; nil if it does not look.
+    private var token: TakenToken?
     fileprivate var number = 0
+    /// The number of its token, once it has begun.
+    fileprivate(set) var tokenNumber: UInt64 = 0
 
-    init(_ work: consuming @escaping Work, dropped: (@Sendable (any Error) -> Void)?) {
+    init(
+        _ work: consuming @escaping Work, token: TakenToken? = nil,
+        dropped: (@Sendable (any Error) -> Void)?
+    ) {
         self.work = consume work
+        self.token = token
         self.dropped = dropped
     }
 
@@ -32,6 +40,7 @@ struct RateLimitedJob: Sendable {
 
     mutating func run() {
         dropped = nil
+        token?.number = tokenNumber
         work.take()?()
     }
 
@@ -40,6 +49,12 @@ struct RateLimitedJob: Sendable {
         work = nil
         dropped.take()?(error)
     }
+}
+
+/// The number of the token of a job that may give it back.
+final class TakenToken: @unchecked Sendable {
+    // Unchecked: the thread that runs the job writes the number, and the job reads it.
+    fileprivate(set) var number: UInt64 = 0
 }
 
 /// The waiting jobs in order, the pending serving jobs and the alarm. It is used under the
@@ -122,15 +137,14 @@ struct RateLimiterQueue {
     mutating func begin(at now: ContextInstant) -> RateLimitedJob? {
         guard count > 0, bucket.next(at: now) <= now else { return nil }
         bucket.take(at: now)
-        return take(start)
+        var job = take(start)
+        job.tokenNumber = bucket.lastTake
+        return job
     }
 
-    /// When every token that was taken so far is in the bucket again.
-    var refill: ContextInstant? { bucket.refill }
-
-    /// Puts a token back; returns the alarm that is too late now.
-    mutating func giveBack(_ refill: ContextInstant?, at now: ContextInstant) -> Alarm? {
-        bucket.giveBack(refill, at: now)
+    /// Puts the token with a number back; returns the alarm that is too late now.
+    mutating func giveBack(_ take: UInt64) -> Alarm? {
+        bucket.giveBack(take)
         return alarm.take()
     }
 

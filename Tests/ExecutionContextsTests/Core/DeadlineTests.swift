@@ -243,4 +243,29 @@ struct DeadlineTests {
         #expect(seen.value == [true])
         #expect((try? inner.value?.outcome?.get()) != nil)
     }
+
+    @Test(arguments: seeds(debug: 20, release: 200))
+    func
+        `Law 38: of nested deadlines in several times the earliest of each time counts, and is kept`(
+            seed: UInt64
+        )
+    {
+        var random = SeededRNG(seed: seed)
+        let contexts = (0..<3).map { ManualContext(name: "context \($0)") }
+        var earliest: [Int: Int] = [:]
+        func nest(_ depth: Int) {
+            guard depth > 0 else { return }
+            let (index, seconds) = (random.next(below: 3), 1 + random.next(below: 1_000))
+            let outer = earliest
+            earliest[index] = min(earliest[index] ?? .max, seconds)
+            withDeadline(in: .seconds(seconds), on: contexts[index]) {
+                #expect(Deadline.current?.remaining == .seconds(earliest.values.min()!))
+                #expect(Deadline.current?.limits.count == earliest.count)
+                nest(depth - 1)
+            }
+            earliest = outer
+        }
+        nest(60)
+        #expect(Deadline.current == nil)
+    }
 }

@@ -35,7 +35,7 @@ extension OperationScript {
         otherQueue,
         suspension,
         barriers, cancelOne, cancelDependent, priorities, completions, hesitant, executing,
-        addsFromInside,
+        addsFromInside, batch,
     ]
 
     static let cancelAll = OperationScript("Cancelling all operations: none runs, and all end") {
@@ -224,6 +224,21 @@ extension OperationScript {
             queue.addOperation(operation)
         }
         queue.isSuspended = false
+    }
+
+    /// With one at a time no operation of a batch begins before the others compete.
+    static let batch = OperationScript("Operations that are added together, by priority") {
+        queue, log in
+        queue.maxConcurrentOperationCount = 1
+        let priorities: [Operation.QueuePriority] = [.veryLow, .normal, .low, .veryHigh, .high]
+        for _ in 0..<5 {
+            let operations = priorities.map { priority in
+                let operation = BlockOperation { log.note("priority \(priority.rawValue)") }
+                operation.queuePriority = priority
+                return operation
+            }
+            queue.addOperations(operations, waitUntilFinished: true)
+        }
     }
 
     static let completions = OperationScript("Completion blocks, also of cancelled ones") {

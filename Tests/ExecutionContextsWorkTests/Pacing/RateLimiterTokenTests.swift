@@ -85,4 +85,78 @@ struct RateLimiterTokenTests {
         context.runReady()
         #expect(began.value)
     }
+
+    /// However tokens come back, the jobs that keep theirs are within the rate.
+    @Test(arguments: seeds(debug: 60, release: 600))
+    func `Law 7: whichever tokens come back, the jobs that keep theirs are within the rate`(
+        seed: UInt64
+    ) {
+        var random = SeededRNG(seed: seed)
+        let burst = 1 + random.next(below: 5)
+        let context = ManualContext()
+        let target: any ExecutionContext = context
+        let limiter =
+            seed % 2 == 0
+            ? RateLimiter(on: context, rate: 1, per: .seconds(10), burst: burst)
+            : RateLimiter(on: target, rate: 1, per: .seconds(10), burst: burst)
+        let tokens = Box<[RateLimiterToken]>([])
+        let begun = Box<[ObjectIdentifier: ContextInstant]>([:])
+        for _ in 0..<200 {
+            switch random.next(below: 4) {
+            case 0, 1:
+                limiter.submit { token in
+                    begun.withValue { $0[ObjectIdentifier(token)] = context.time.now }
+                    tokens.withValue { $0.append(token) }
+                }
+            case 2:
+                let returned = tokens.withValue { tokens -> RateLimiterToken? in
+                    tokens.isEmpty ? nil : tokens.remove(at: random.next(below: tokens.count))
+                }
+                if let returned {
+                    begun.withValue { $0[ObjectIdentifier(returned)] = nil }
+                    returned.giveBack()
+                }
+            default: context.advance(by: .seconds(random.next(below: 15)))
+            }
+            context.runReady()
+        }
+        let kept = begun.value.values.sorted()
+        for first in kept.indices {
+            for last in kept.indices.dropFirst(first + burst) {
+                let least = Duration.seconds(10 * (last - first + 1 - burst))
+                #expect(kept[first].duration(to: kept[last]) >= least)
+            }
+        }
+    }
+
+    @Test func `Law 7: a token that comes back twice in different ways counts once`() {
+        let context = ManualContext()
+        let limiter = RateLimiter(on: context, rate: 1, burst: 2)
+        let (tokens, began) = (Box<[RateLimiterToken]>([]), Box(0))
+        for _ in 0..<2 { limiter.submit { token in tokens.withValue { $0.append(token) } } }
+        context.runReady()
+        tokens.value[0].giveBack()
+        context.advance(by: .milliseconds(1_200))
+        limiter.submit { began.withValue { $0 += 1 } }
+        context.runReady()
+        // The limiter has regained the second one, after one second.
+        tokens.value[1].giveBack()
+        for _ in 0..<2 { limiter.submit { began.withValue { $0 += 1 } } }
+        context.runReady()
+        #expect(began.value == 2)
+    }
+
+    @Test(arguments: [
+        (1.0, 365 * 86_400, 100), (1.0, 100 * 365 * 86_400, 150), (0.001, 3_600, 500),
+    ])
+    func `Law 32: a burst is as large as it was made, however long its tokens take`(
+        rate: Double, seconds: Int, burst: Int
+    ) {
+        let context = ManualContext()
+        let limiter = RateLimiter(on: context, rate: rate, per: .seconds(seconds), burst: burst)
+        let began = Box(0)
+        for _ in 0..<(burst + 20) { limiter.execute { began.withValue { $0 += 1 } } }
+        context.runReady()
+        #expect(began.value == burst)
+    }
 }

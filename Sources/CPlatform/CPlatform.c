@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +46,11 @@ static void (*thread_ended)(ec_thread *);
 
 static void ended(void *thread) { __atomic_load_n(&thread_ended, __ATOMIC_ACQUIRE)((ec_thread *)thread); }
 
-static void forked(void) { ec_mode_set(EC_MODE_FORKED, true); }
+static void forget_trap_users(void);
+static void forked(void) {
+    forget_trap_users();
+    ec_mode_set(EC_MODE_FORKED, true);
+}
 
 void ec_refuse_wait_in_fork(void) {
     if ((ec_mode() & EC_MODE_FORKED) == 0) return;
@@ -213,36 +219,69 @@ bool ec_tsan_ignores(void) { return ignore_depth > 0; }
 // thread checks, so the process keeps its own at all other times.
 static const int traps[2] = {SIGILL, SIGTRAP};
 static struct sigaction traps_before[2];
-static pthread_mutex_t trap_lock = PTHREAD_MUTEX_INITIALIZER;
+// Not a lock of the system, which a simulation would see. It is held for two system calls.
+static atomic_flag trap_lock = ATOMIC_FLAG_INIT;
 static int trap_users;
 static _Thread_local void (*trap_stop)(void *);
 static _Thread_local void *trap_context;
 
-static void trapped(int number) {
-    // From here on the process ends, by what it does by itself.
+static void trapped(int number, siginfo_t *info, void *machine) {
+    (void)machine;
+    void (*stop)(void *) = trap_stop;
+    trap_stop = 0;
+    // From here on the process does what it does by itself.
     for (int i = 0; i < 2; i++) sigaction(traps[i], &traps_before[i], 0);
-    if (trap_stop) trap_stop(trap_context);
-    // The trap of another thread: the instruction runs again.
-    (void)number;
+    // Sent by a call, not by an instruction that would run again.
+    if (info->si_code <= 0) raise(number);
+    else if (stop) stop(trap_context);
+}
+
+static bool is_trapped(const struct sigaction *action) {
+    return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == trapped;
+}
+
+static void begin_trap(int number, struct sigaction *before) {
+    // Not blocked in its own handler: the trap that follows the message is the process's.
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = trapped;
+    action.sa_flags = SA_NODEFER | SA_SIGINFO;
+    sigaction(number, &action, before);
+    // Other code has put back what it found during an earlier check.
+    if (is_trapped(before)) {
+        memset(before, 0, sizeof *before);
+        before->sa_handler = SIG_DFL;
+    }
+}
+
+static void end_trap(int number, const struct sigaction *before) {
+    struct sigaction now;
+    sigaction(number, 0, &now);
+    // Another one was set meanwhile, and stays.
+    if (is_trapped(&now)) sigaction(number, before, 0);
 }
 
 void ec_replace_trap(void (*check)(void *), void (*stop)(void *), void *context) {
-    pthread_mutex_lock(&trap_lock);
+    while (atomic_flag_test_and_set_explicit(&trap_lock, memory_order_acquire)) sched_yield();
     if (trap_users++ == 0) {
-        // Not blocked in its own handler: the trap that follows the message is the process's.
-        struct sigaction action = {.sa_handler = trapped, .sa_flags = SA_NODEFER | SA_ONSTACK};
-        for (int i = 0; i < 2; i++) sigaction(traps[i], &action, &traps_before[i]);
+        for (int i = 0; i < 2; i++) begin_trap(traps[i], &traps_before[i]);
     }
-    pthread_mutex_unlock(&trap_lock);
+    atomic_flag_clear_explicit(&trap_lock, memory_order_release);
     trap_context = context;
     trap_stop = stop;
     check(context);
     trap_stop = 0;
-    pthread_mutex_lock(&trap_lock);
+    while (atomic_flag_test_and_set_explicit(&trap_lock, memory_order_acquire)) sched_yield();
     if (--trap_users == 0) {
-        for (int i = 0; i < 2; i++) sigaction(traps[i], &traps_before[i], 0);
+        for (int i = 0; i < 2; i++) end_trap(traps[i], &traps_before[i]);
     }
-    pthread_mutex_unlock(&trap_lock);
+    atomic_flag_clear_explicit(&trap_lock, memory_order_release);
+}
+
+// The thread that had the lock is the parent's.
+static void forget_trap_users(void) {
+    trap_users = 0;
+    atomic_flag_clear_explicit(&trap_lock, memory_order_relaxed);
 }
 
 // The pipe of each signal: a handler may do little more than write. A pipe is kept for the
@@ -250,16 +289,19 @@ void ec_replace_trap(void (*check)(void *), void (*stop)(void *), void *context)
 enum { most_signals = 65 };
 static struct {
     int read_end, write_end;
+    // A forked child has the same pipe, and must not write to its parent.
+    pid_t process;
     struct sigaction before;
 } signals[most_signals];
 
-static void arrived(int number) {
+static void tell(int number, char what) {
     int saved = errno;
-    char byte = 0;
-    // A pipe that is full has told of the signal already.
-    if (write(signals[number].write_end, &byte, 1) < 0) errno = saved;
+    // A pipe that is full has told of a signal already.
+    if (getpid() == signals[number].process && write(signals[number].write_end, &what, 1) < 0) errno = saved;
     errno = saved;
 }
+
+static void arrived(int number) { tell(number, 1); }
 
 int ec_signal_receive(int number) {
     if (number <= 0 || number >= most_signals) return -1;
@@ -272,6 +314,7 @@ int ec_signal_receive(int number) {
         }
         signals[number].read_end = ends[0];
         signals[number].write_end = ends[1];
+        signals[number].process = getpid();
     }
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -283,10 +326,12 @@ int ec_signal_receive(int number) {
 
 void ec_signal_restore(int number) { sigaction(number, &signals[number].before, 0); }
 
-void ec_signal_wait(int read_end) {
+bool ec_signal_wait(int read_end) {
     char bytes[64];
     struct pollfd polled = {.fd = read_end, .events = POLLIN};
-    while (read(read_end, bytes, sizeof bytes) <= 0) poll(&polled, 1, -1);
+    ssize_t count;
+    while ((count = read(read_end, bytes, sizeof bytes)) <= 0) poll(&polled, 1, -1);
+    return memchr(bytes, 1, (size_t)count) != 0;
 }
 
-void ec_signal_wake(int number) { arrived(number); }
+void ec_signal_wake(int number) { tell(number, 0); }

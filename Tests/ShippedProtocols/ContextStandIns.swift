@@ -16,6 +16,11 @@ extension ExecutionContext {
     func bound(_ work: consuming @escaping Work) -> Work { work }
 }
 
+/// No caller has a deadline here.
+enum Deadline {
+    static func without(_ body: () -> Void) { body() }
+}
+
 /// A context that gives each job a thread of its own.
 public struct GlobalContext: ExecutionContext {
     public init() {}

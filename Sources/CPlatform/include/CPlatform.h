@@ -380,9 +380,9 @@ void ec_replace_trap(void (*_Nonnull check)(void *_Nonnull), void (*_Nonnull sto
 int ec_signal_receive(int number);
 /// Gives the signal back to what it did before.
 void ec_signal_restore(int number);
-/// Waits until the descriptor of a signal can be read, and empties it.
-void ec_signal_wait(int read_end);
-/// Ends a wait, as the signal does.
+/// Waits until the descriptor of a signal can be read, and empties it; false if no signal came.
+bool ec_signal_wait(int read_end);
+/// Ends a wait without a signal.
 void ec_signal_wake(int number);
 /// Pins the calling thread to one of the processors that it may run on, the same for the same
 /// number.

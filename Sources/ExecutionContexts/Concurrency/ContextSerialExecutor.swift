@@ -45,13 +45,22 @@ final class ContextSerialExecutor<Context: ActorBackingContext>: SerialExecutor 
     func isIsolatingCurrentContext() -> Bool? { context.isCurrent == true ? true : nil }
 
     func checkIsolated() {
-        if context.isCurrent == nil, !context.checkIsCurrent() {
+        guard context.isCurrent == nil else { return context.preconditionIsCurrent() }
+        var isKnown = false
+        SystemCheck.run {
+            isKnown = context.checkIsCurrent()
+        } orElse: {
+            stopMisuse(
+                "Code of an actor must run on the context '\(context.name)', which backs it, but runs elsewhere "
+                    + "(law 13). Await the actor's method, or assume isolation in a job of the context only."
+            )
+        }
+        if !isKnown {
             // To return here would let code of two threads into the actor.
             stopMisuse(
                 "Whether this is the context '\(context.name)', which backs an actor, cannot be known (law 4). "
                     + "Give the context `var isCurrent: Bool?` (a property of type Bool does not meet the "
                     + "requirement), or do not assume isolation.")
         }
-        context.preconditionIsCurrent()
     }
 }

@@ -94,6 +94,17 @@ public final class CriticalSection: Sendable {
         return try execute(before: TimeLimit.after(limit), fileID, line, body) != nil
     }
 
+    /// Runs `body` as on a thread that is not simulated, if no thread is inside or waits; else
+    /// returns nil.
+    ///
+    /// For what must not show in a schedule (law 33). Leaving would wake a simulated waiter outside
+    /// of its schedule, so there must be none.
+    package func look<Value>(_ body: () -> Value) -> Value? {
+        SimulationHooks.outside {
+            lock.hasWaiters ? nil : execute(timeout: .zero, body)
+        }
+    }
+
     /// The thread that is inside, for messages; nil if none is, and in release builds, which keep
     /// no record.
     public var owner: String? { entry.description(of: lock.holder) }

@@ -28,7 +28,11 @@ extension LockExclusion {
 
     /// Runs the writes before a waiter that is inside exclusively; true if it entered that way.
     func help(_ waiter: WaiterPointer) -> Bool {
-        let ran = unsafe runWrites(to: waiter.pointee.details.position) { false }
+        // Of other callers than the one that waits (law 38).
+        var ran: UInt64 = 0
+        Deadline.without {
+            ran = unsafe runWrites(to: waiter.pointee.details.position) { false }
+        }
         var effects = Effects()
         let isInside = machine.withLock { unsafe $0.endHelping(waiter, ran: ran, &effects) }
         unsafe perform(effects, waiter.pointee.thread)

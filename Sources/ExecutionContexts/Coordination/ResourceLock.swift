@@ -155,7 +155,8 @@ final class PendingWrites: Sendable {
         if section.isCurrent == true {
             GlobalContext().execute { self.runNext(in: section) }
         } else {
-            section.execute { () throws(Never) -> Void in next()?() }
+            // Of another caller than the one whose thread runs it (law 38).
+            Deadline.without { section.execute { () throws(Never) -> Void in next()?() } }
         }
     }
 

@@ -81,6 +81,9 @@ struct OwnedLock: ~Copyable {
         unsafe owner.deallocate()
     }
 
+    /// Whether some thread waits for the lock, as far as the caller can see.
+    var hasWaiters: Bool { unsafe waiters.pointee.load(ordering: .relaxed) != 0 }
+
     /// The number of the present lock owner, or zero.
     var holder: UInt32 { unsafe owner.pointee.load(ordering: .relaxed) }
 

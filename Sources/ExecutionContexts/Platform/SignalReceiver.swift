@@ -29,8 +29,11 @@ package final class SignalReceiver: Sendable {
                 let descriptor = ec_signal_receive(number)
                 guard descriptor >= 0 else { return false }
                 if !state.hasThread {
-                    state.hasThread = LibraryThreads.run(
-                        .init(name: "signal \(number)") { Self.serve(number, descriptor) })
+                    // Outside: its lock is a scheduling point, and no other thread could be here.
+                    state.hasThread = SimulationHooks.outside {
+                        LibraryThreads.run(
+                            .init(name: "signal \(number)") { Self.serve(number, descriptor) })
+                    }
                 }
                 guard state.hasThread else {
                     ec_signal_restore(number)
@@ -60,14 +63,14 @@ package final class SignalReceiver: Sendable {
     /// Calls the handlers after each signal, until there are none.
     private static func serve(_ number: Int32, _ descriptor: Int32) {
         while true {
-            ec_signal_wait(descriptor)
+            let isSignal = ec_signal_wait(descriptor)
             let handlers = states.withUnscheduledLock { states in
                 let handlers = states[number]?.handlers.values.map(\.handler) ?? []
                 states[number]?.hasThread = !handlers.isEmpty
                 return handlers
             }
             if handlers.isEmpty { return }
-            for handler in handlers { handler() }
+            if isSignal { for handler in handlers { AutoreleasePool.run(handler) } }
         }
     }
 }

@@ -30,7 +30,7 @@ package protocol Simulation: AnyObject {
     /// The calling thread has handed the lock with this owner word over to another thread.
     func didHandOver(_ owner: UnsafeRawPointer)
 
-    /// The number of its search among those of the process; not zero.
+    /// The number of its search among those of the process; zero between two schedules.
     var search: UInt32 { get }
 
     /// The calling thread has found a lock taken and tries again and again: the other threads

@@ -127,10 +127,10 @@ extension ManualTime {
                 Deadline.without { Caller.runJob(of: self) { step.job.take()?.work() } }
                 return true
             }
-            step.due[0].fire()
+            Deadline.without { step.due[0].fire() }
             for delay in step.due.dropFirst() {
                 state.withLock { $0.willFire(delay) }
-                delay.fire()
+                Deadline.without { delay.fire() }
             }
         }
     }

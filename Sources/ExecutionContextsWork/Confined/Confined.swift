@@ -45,7 +45,9 @@ public final class Confined<State>: @unchecked Sendable {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (_ state: inout State) -> Void
     ) {
-        jobs.perform(.call(fileID, line)) { body(&self.state) }
+        let work: Work = { body(&self.state) }
+        // Bound here: jobs of several callers run behind each other.
+        jobs.perform(.call(fileID, line), context.submissionTransform?(work) ?? work)
     }
 
     /// Runs `body` with the value on the context, and returns its result as an `Async`.

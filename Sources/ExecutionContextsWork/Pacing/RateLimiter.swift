@@ -154,6 +154,7 @@ public final class RateLimiterToken: Sendable {
     /// Gives the token to the next job, which begins sooner for it.
     ///
     /// The second call does nothing, and so does one that comes when the limiter has gained the
-    /// token anew, or has given out 256 others without a pause.
+    /// token anew. It may do nothing if the limiter has given out more than 256 others since,
+    /// without ever having all of its tokens.
     public func giveBack() { if isGivenBack.claim() { core.giveBack(number) } }
 }

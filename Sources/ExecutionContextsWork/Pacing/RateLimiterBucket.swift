@@ -24,7 +24,7 @@ struct RateLimiterBucket {
     /// The number of the token that was taken last, from one.
     private(set) var lastTake: UInt64 = 0
 
-    /// A token cannot be given back once so many later ones were taken without a pause.
+    /// A token can be given back until so many later ones were taken without a pause.
     private static let mostTakes = 256
     /// Far beyond the life of any program, and far below what overflows.
     private static let longest = Int128(1) << 100
@@ -48,10 +48,9 @@ struct RateLimiterBucket {
         if full <= now {
             takes.removeAll(keepingCapacity: true)
             fullWithoutTakes = now
-        } else if takes.count == Self.mostTakes {
-            let half = Self.mostTakes / 2
-            fullWithoutTakes = fullAgain(after: takes[..<half])
-            takes.removeFirst(half)
+        } else if takes.count == 2 * Self.mostTakes {
+            fullWithoutTakes = fullAgain(after: takes[..<Self.mostTakes])
+            takes.removeFirst(Self.mostTakes)
         }
         lastTake += 1
         takes.append((lastTake, now))

@@ -224,15 +224,12 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
     /// Where the job comes from that a request for a slot will run; unknown if that is open.
     ///
-    /// Whether anything asks must not show in a schedule (law 33). So a simulated thread asks as if
-    /// it were not simulated, and does not wait: the lock owner may need the scheduler token.
+    /// Whether anything asks must not show in a schedule (law 33). So a simulated thread does not
+    /// wait: the lock owner may need the scheduler token.
     func source(of slot: Int32) -> JobSource {
         if slot == PrioritizedQueueState.anySlot { return .unknown }
         guard SimulationHooks.current != nil else { return withState { $0.source(of: slot) } }
-        let source = SimulationHooks.outside {
-            section.execute(timeout: .zero) { unsafe state.source(of: slot) }
-        }
-        return source ?? .unknown
+        return section.look { unsafe state.source(of: slot) } ?? .unknown
     }
 
     func priority(of job: QueuedJob) -> WorkPriority { locked { job.priority } }

@@ -103,15 +103,9 @@ struct RecorderDumpsTests {
                 FileManager.default.temporaryDirectory.path + "/dumps-\(UUID().uuidString)"
             let dumps = try Recorder().dumps(to: folder, on: [.signal(SIGUSR2)])
             kill(getpid(), SIGUSR2)
-            // The signal comes on a queue: wait for its file.
-            var names: [String] = []
-            while names.isEmpty {
-                await Task.yield()
-                names =
-                    try FileManager.default.contentsOfDirectory(atPath: folder)
-                    .filter { $0.hasSuffix(".html") }
-            }
-            FileHandle.standardOutput.write(Data("dumped \(names.count)".utf8))
+            // A thread of the library writes the file.
+            while written(in: folder) == 0 { await Task.yield() }
+            FileHandle.standardOutput.write(Data("dumped \(written(in: folder))".utf8))
             try FileManager.default.removeItem(atPath: folder)
             dumps.stop()
             kill(getpid(), SIGUSR2)
@@ -137,14 +131,25 @@ struct RecorderDumpsTests {
                 }
             }
             kill(getpid(), SIGUSR2)
-            var count = 0
-            while count == 0 {
-                sched_yield()
-                count = try FileManager.default.contentsOfDirectory(atPath: folder)
-                    .filter { $0.hasSuffix("-1.html") }.count
-            }
+            while written(in: folder) == 0 { sched_yield() }
             dumps.stop()
             try FileManager.default.removeItem(atPath: folder)
+        }
+    }
+
+    @Test func `A signal before the stop of an earlier receiver is none of a later one's`() async {
+        await #expect(processExitsWith: .success) {
+            let folder =
+                FileManager.default.temporaryDirectory.path + "/dumps-\(UUID().uuidString)"
+            for _ in 0..<50 {
+                try Recorder().dumps(to: folder, on: [.signal(SIGUSR2)]).stop()
+                let dumps = try Recorder().dumps(to: folder, on: [.signal(SIGUSR2)])
+                kill(getpid(), SIGUSR2)
+                while written(in: folder) == 0 { sched_yield() }
+                precondition(written(in: folder) == 1, "a stop is no signal")
+                dumps.stop()
+                try FileManager.default.removeItem(atPath: folder)
+            }
         }
     }
 
@@ -189,5 +194,15 @@ struct RecorderDumpsTests {
         }
         let output = try #require(result).standardErrorContent
         #expect(!String(decoding: output, as: UTF8.self).contains("last seconds"))
+    }
+}
+
+/// How many dumps are written in a folder, to the end.
+private func written(in folder: String) -> Int {
+    let files = FileManager.default
+    let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+    return names.count { name in
+        let facts = try? files.attributesOfItem(atPath: folder + "/" + name)
+        return name.hasSuffix(".html") && (facts?[.size] as? Int ?? 0) > 0
     }
 }

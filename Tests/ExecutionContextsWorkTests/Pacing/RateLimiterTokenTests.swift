@@ -159,4 +159,20 @@ struct RateLimiterTokenTests {
         context.runReady()
         #expect(began.value == burst)
     }
+
+    @Test func `Law 7: of a long burst all tokens come back that may, and no other`() {
+        let context = ManualContext()
+        let limiter = RateLimiter(on: context, rate: 1, per: .seconds(1_000), burst: 700)
+        let (tokens, began) = (Box<[RateLimiterToken]>([]), Box(0))
+        for _ in 0..<700 { limiter.submit { token in tokens.withValue { $0.append(token) } } }
+        context.runReady()
+        for token in tokens.value { token.giveBack() }
+        for _ in 0..<800 { limiter.execute { began.withValue { $0 += 1 } } }
+        context.runReady()
+        #expect((256...700).contains(began.value))
+        // The oldest are gone; those that have come back count once.
+        for token in tokens.value { token.giveBack() }
+        context.runReady()
+        #expect((256...700).contains(began.value))
+    }
 }

@@ -131,6 +131,8 @@ struct RecorderRing {
     /// Copies up to `limit` slots, from the one with the number `start` among those in use.
     func copy(from start: Int, limit: Int) -> [PackedEvent] {
         let total = min(limit, used - start)
+        // The one empty array of the process would be written to.
+        guard total > 0 else { return [] }
         let size = slots.count
         let begin = first + start < size ? first + start : first + start - size
         return unsafe [PackedEvent](unsafeUninitializedCapacity: total) { target, count in

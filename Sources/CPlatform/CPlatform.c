@@ -120,21 +120,6 @@ bool ec_thread_start(void *(*body)(void *), void *argument) {
     return error == 0;
 }
 
-// From Dispatch, whose header is not available on every system. Null asks for the calling thread's
-// queue.
-extern const char *dispatch_queue_get_label(void *queue);
-
-bool ec_is_cooperative(void) {
-    const char *label = dispatch_queue_get_label((void *)0);
-    if (label == (void *)0) return false;
-    // The first is the name of the runtime's own queue, the second the suffix of the system's
-    // cooperative queues.
-    if (strcmp(label, "Swift global concurrent queue") == 0) return true;
-    static const char ending[] = ".cooperative";
-    size_t length = strlen(label), rest = sizeof ending - 1;
-    return length >= rest && strcmp(label + length - rest, ending) == 0;
-}
-
 #if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
 #define EC_NO_TSAN __attribute__((disable_sanitizer_instrumentation))
 #else

@@ -275,10 +275,6 @@ void ec_write_error(const void *_Nullable text, size_t length);
 /// Whether the calling thread is the program's first.
 bool ec_is_main_thread(void);
 
-/// Whether the calling thread belongs to the cooperative pool that runs Swift tasks, and so must
-/// not be blocked.
-bool ec_is_cooperative(void);
-
 /// Hints to the processor that the caller spins, for a few dozen cycles.
 static inline void ec_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)

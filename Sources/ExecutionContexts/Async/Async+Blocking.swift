@@ -5,12 +5,15 @@ extension Async {
     /// Blocks the calling thread until completion, and returns the value or throws the error (law
     /// 27).
     ///
-    /// For threads that may block: a command-line tool's main thread, a thread of your own, an
-    /// XCTest. It cannot be called in asynchronous code; a synchronous function that a task calls
-    /// can call it. It traps with a message where it could never return: on the serial context that
-    /// would have to complete it, and inside a callback of what it waits for. It also traps on the
-    /// few threads that run Swift tasks, those of Swift Testing among them. Use `get()` or a
-    /// callback there. If it has completed, it returns on every thread.
+    /// For threads that may block: a command-line tool's main thread, a thread of your own, a
+    /// synchronous test. It cannot be called in asynchronous code. A synchronous function that a
+    /// task calls can call it, and blocks one of the few threads that run Swift tasks: use `get()`
+    /// or a callback in production code there.
+    ///
+    /// A wait without a limit that its own thread keeps from ending is reported after a second, on
+    /// the standard error: on the serial context that would have to complete it, for example, or
+    /// inside a callback of what it waits for. It goes on, since another thread may cancel what it
+    /// waits for.
     ///
     /// When the time limit passes, it throws ``AsyncError/timedOut(after:)`` and cancels nothing.
     /// The time is real also under a context with virtual time. With a zero or negative limit it
@@ -33,82 +36,55 @@ extension FutureState {
     @usableFromInline
     final func block(_ timeout: Duration?, file: StaticString, line: UInt) throws {
         let deadline = TimeLimit.after(timeout)
-        // Before the search for obstacles: what it follows may have some.
         if deadline != .min { beginIfLazy() }
         // What this thread has deferred may be what would complete this.
         DeferredCalls.run()
         guard isPending else { return }
-        if deadline != .min {
-            var isOver = false
-            while !isOver, let obstacle = firstObstacle() {
-                switch obstacle {
-                case .certain(let obstacle):
-                    stopMisuse(
-                        "wait() would never return: \(obstacle) (law 27). "
-                            + "Wait on another thread, or use a callback or get(). "
-                            + "Waited for: \(chain)", file: file, line: line)
-                // Waits for the decider first: its outcome decides whether there is an obstacle.
-                case .ifEnded(let decider):
-                    checkMayBlock(file, line)
-                    isOver = !decider.park(until: deadline)
-                }
-            }
-            checkMayBlock(file, line)
-            if !isOver, park(until: deadline) { return }
-        }
+        if deadline != .min, park(until: deadline, { report(file, line) }) { return }
         throw AsyncError.timedOut(after: timeout ?? .zero)
     }
 
-    private func checkMayBlock(_ file: StaticString, _ line: UInt) {
-        require(
-            !ec_is_cooperative(),
-            "wait() was called on a thread that runs Swift tasks, of which there are few (law 27). "
-                + "Use 'try await get()' there; if a test drives a context by hand, run the context first. "
-                + "Waited for: \(chain)", file: file, line: line)
-    }
-
     /// Blocks the calling thread until this has completed; false if the deadline passes.
-    private func park(until deadline: Int64) -> Bool {
+    ///
+    /// Without a deadline it calls `report`, now and then, until that returns true.
+    private func park(until deadline: Int64, _ report: () -> Bool) -> Bool {
         let waiting = WaitingThread()
         addSubscriber(waiting)
         // If this completed meanwhile, this thread may have deferred its own notification.
         DeferredCalls.run()
+        // A simulation reports by itself that no thread can make progress.
+        if deadline == Parker.never, SimulationHooks.current == nil {
+            var delay: Int64 = 1_000_000_000
+            repeat {
+                if waiting.park(until: MonotonicClock.nanoseconds + delay) { return true }
+                delay = min(delay * 2, 60_000_000_000)
+            } while !report()
+        }
         if waiting.park(until: deadline) { return true }
         // Not cancelled: the caller still has the `Async`, and may wait again.
         if unsubscribe(waiting, cancelsIfLast: false) { return false }
         return waiting.park(until: Parker.never)
     }
 
-    /// Why a thread that waits for this may wait forever.
-    private enum Obstacle {
-        case certain(String)
-        /// Not known before this state has completed.
-        case ifEnded(FutureState)
-    }
-
-    /// Why the calling thread would prevent this from completing, as far as that is known.
-    private func firstObstacle() -> Obstacle? {
-        var known: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
-        var next = [self]
-        var decider: FutureState?
-        while let state = next.popLast() {
-            if let obstacle = state.obstacle { return .certain(obstacle) }
-            if let open = state.decider { decider = decider ?? open }
-            for dependency in state.dependencies {
-                let source = dependency.source
-                if source === self { return .certain("it waits for itself") }
-                if source.isPending {
-                    if known.insert(ObjectIdentifier(source)).inserted { next.append(source) }
-                } else if unsafe Frame.isCurrent(source.identity),
-                    source.isAwaited(by: dependency.subscriber)
-                {
-                    return .certain(
-                        "the caller is inside a callback of what it waits for, and callbacks do not overlap"
-                    )
-                }
-            }
+    /// Reports that the calling thread, which waits for this, keeps it from completing, or blocks a
+    /// thread that tasks need; false if neither is known.
+    private func report(_ file: StaticString, _ line: UInt) -> Bool {
+        let problem: String
+        if let obstacle = EndlessWait.obstacle(of: self) {
+            problem =
+                "for what its own thread keeps from completing: \(obstacle) (law 27). Unless it is "
+                + "cancelled or dropped, the wait never ends. Wait on another thread, or use a callback or get()."
+        } else if unsafe Caller.task != nil {
+            problem =
+                "inside a Swift task, and blocks a thread that tasks need, of which there are few (law 27). "
+                + "Use 'try await get()' there; if a test drives a context by hand, run the context first."
+        } else {
+            return false
         }
-        return decider.map { .ifEnded($0) }
+        unsafe ec_print_error(
+            "\(file):\(line): wait() has waited for more than a second \(problem) Waited for: \(chain)"
+        )
+        return true
     }
 }
 

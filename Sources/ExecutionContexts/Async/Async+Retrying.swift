@@ -38,7 +38,7 @@ extension Async {
             deadline: budget.map { context.time.now.advanced(by: $0) }, context: context,
             location: (fileID, line), isWorthwhile: isWorthwhile,
             body: Deadline.keeping(body))
-        let state = Retry("retry", on: ContextHop.to(context, fileID, line))
+        let state = Timed("retry", on: context)
         let retry = Async(state: state)
         // Before the first attempt, which an inline context makes during this call.
         let limited = budget.map {
@@ -47,14 +47,6 @@ extension Async {
         attempts.start(1, for: state)
         return limited ?? retry
     }
-}
-
-/// The future state of a retry.
-private final class Retry: Timed, @unchecked Sendable {
-    // Unchecked: it has no state of its own.
-
-    /// None while an attempt is pending: it may be the last.
-    override var obstacle: String? { awaited?.isPending == true ? nil : super.obstacle }
 }
 
 /// What a retry attempts, and how often. Passed from one attempt to the next, so the last one frees

@@ -9,7 +9,7 @@ extension Async {
         _ delay: Duration, on context: some ExecutionContext, fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> Async {
-        let delayed = Timed("delay", on: ContextHop.to(context, fileID, line))
+        let delayed = DelayedOutcome("delay", on: context)
         delayed.subscribe(to: state) { source, delayed in
             Timed.of(delayed).wake(after: delay, on: context, from: (fileID, line)) {
                 delayed.complete(like: source, Value.self)
@@ -37,7 +37,7 @@ extension Async {
             state.cancelIfUnwanted()
             return Async(error: AsyncError.timedOut(after: limit))
         }
-        let timed = Timed("timeout")
+        let timed = Timed("timeout", on: context)
         timed.subscribe(to: state, FutureState.copy(Value.self))
         // An infinite limit needs no alarm: the source completes this.
         if context.time.now.advanced(by: limit) < .never {
@@ -47,4 +47,14 @@ extension Async {
         }
         return Async(state: timed)
     }
+}
+
+/// The future state of a delay.
+private final class DelayedOutcome: Timed, @unchecked Sendable {
+    // Unchecked: it has no state of its own.
+
+    // The source, and then a job on the context.
+    override var needsAll: Bool { true }
+
+    override var obstacle: String? { obstacle(if: { true }) }
 }

@@ -19,7 +19,7 @@ extension Async {
         require(
             limit > 0,
             "A traversal allows \(limit) at a time, so it can never start. Allow at least 1.")
-        let traversal = Traversal(atMost: limit, on: ContextHop.to(context, fileID, line))
+        let traversal = Traversal(atMost: limit, on: context)
         unsafe traversal.propagation = { _, traversal in
             traversal.complete(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }

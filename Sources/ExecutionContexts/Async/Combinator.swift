@@ -16,8 +16,8 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         /// Completes when all sources have completed.
         case settled
 
-        /// Whether the outcome needs each source.
-        var needsAll: Bool { self == .all || self == .settled }
+        /// Whether the outcome is made of those of the sources.
+        var collects: Bool { self == .all || self == .settled }
     }
 
     private let goal: Goal
@@ -44,7 +44,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         size = sources.count
         missing = Atomic(sources.count)
         self.sources = Guarded(
-            Sources(ended: goal.needsAll ? Array(repeating: nil, count: sources.count) : []))
+            Sources(ended: goal.collects ? Array(repeating: nil, count: sources.count) : []))
         super.init(propagation, tag: Self.holdsUntilCompletion)
         let all = sources.enumerated().map { SourceSubscriber(of: self, in: $1, at: $0) }
         self.sources.withLock { $0.subscribers = all }
@@ -131,11 +131,12 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         sources.withLock { if !$0.subscribers.isEmpty { $0.subscribers[index] = nil } }
     }
 
-    /// The sources, if all are needed. The other goals do not depend on any single source.
     override var dependencies: [Dependency] {
-        guard goal.needsAll else { return [] }
-        return sources.withLock { $0.subscribers }.compactMap { $0?.dependency }
+        sources.withLock { $0.subscribers }.compactMap { $0?.dependency }
     }
+
+    // One source may be the first, the first success, or the first that fails.
+    override var needsAll: Bool { goal == .settled }
 
     override var label: String {
         switch goal {

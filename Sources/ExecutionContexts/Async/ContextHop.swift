@@ -25,8 +25,8 @@ class ContextHop: @unchecked Sendable {
 
     var name: String { fatalError("A subclass overrides this.") }
 
-    /// Whether the caller occupies the context, which runs one job at a time.
-    var isOccupiedByCaller: Bool { fatalError("A subclass overrides this.") }
+    /// Whether the context can run no other job before the caller's has ended.
+    var isKeptBusyByCaller: Bool { fatalError("A subclass overrides this.") }
 }
 
 @usableFromInline
@@ -50,9 +50,7 @@ final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Send
 
     override var name: String { context.name }
 
-    override var isOccupiedByCaller: Bool {
-        context is any SerialContext && context.isCurrent == true
-    }
+    override var isKeptBusyByCaller: Bool { context.isKeptBusyByCaller }
 }
 
 /// The job of a hop. If the context refuses or drops it, it calls `refuse` of the target.
@@ -77,4 +75,9 @@ private struct Arrival: GuardedJob {
     func refuse(_ refusal: Refusal) { target.refuse(refusal) }
 
     func drop() { refuse(Refusal(.abandoned, by: context)) }
+}
+
+extension ExecutionContext {
+    /// Whether it can run no other job before the caller's has ended.
+    var isKeptBusyByCaller: Bool { self is any SerialContext && isCurrent == true }
 }

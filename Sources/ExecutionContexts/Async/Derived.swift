@@ -126,26 +126,20 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
 
     override var obstacle: String? {
         guard let hop = hopToCaller else { return nil }
-        // A function for errors is an obstacle for an error only; one for values, for a value only.
-        if let source = awaited,
-            source.isPending ? kind.isForErrors : !kind.isFor(failure: unsafe source.isFailure)
+        // A function for values is no obstacle for an error, nor one for errors for a value: a
+        // source that is pending may yet skip it.
+        if kind != .andThen, let source = awaited,
+            source.isPending || !kind.isFor(failure: unsafe source.isFailure)
         {
             return nil
         }
         return "its \(kind) must run on '\(hop.name)', which the caller keeps busy"
     }
 
-    override var decider: FutureState? {
-        guard kind.isForErrors, hopToCaller != nil, let source = awaited, source.isPending else {
-            return nil
-        }
-        return source
-    }
-
     /// The hop, if its job has not run yet and the caller occupies its context.
     private var hopToCaller: ContextHop? {
         guard hopState.load(ordering: .relaxed) != .passed, let hop = whilePending({ hop }),
-            hop.isOccupiedByCaller
+            hop.isKeptBusyByCaller
         else { return nil }
         return hop
     }

@@ -138,11 +138,15 @@ internal import Synchronization
         awaited.map { [Dependency(subscriber: self, source: $0)] } ?? []
     }
 
-    /// Why a thread that waits for this would wait for itself; nil if no reason is known.
-    var obstacle: String? { nil }
+    /// Whether it completes only if all of its dependencies do; otherwise one may suffice.
+    var needsAll: Bool { true }
 
-    /// The state whose outcome decides whether there is an obstacle.
-    var decider: FutureState? { nil }
+    /// Whether it may complete although its dependencies do not.
+    var mayEndAlone: Bool { false }
+
+    /// What the calling thread keeps from running, and this needs beside its dependencies; nil if
+    /// there is no such thing.
+    var obstacle: String? { nil }
 
     override var label: String { "a value made by hand" }
 

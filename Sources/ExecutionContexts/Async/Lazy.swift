@@ -16,7 +16,7 @@ extension Async {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Async
     ) -> Async {
-        let lazy = Lazy(on: ContextHop.to(context, fileID, line)) { lazy in
+        let lazy = Lazy(on: context) { lazy in
             lazy.hop(to: context, from: (fileID, line)) {
                 do { lazy.follow(try body()) } catch { lazy.complete(throwing: error) }
             }
@@ -34,9 +34,9 @@ private final class Lazy: Timed, @unchecked Sendable {
     /// Does not capture the state, which would keep itself if it never began.
     typealias Start = @Sendable (Lazy) -> Void
 
-    init(on hop: ContextHop?, _ start: @escaping Start) {
+    init(on context: some ExecutionContext, _ start: @escaping Start) {
         self.start = start
-        super.init("lazy", on: hop)
+        super.init("lazy", on: context)
         unsafe tag |= Self.beginsWithInterest
     }
 
@@ -58,7 +58,4 @@ private final class Lazy: Timed, @unchecked Sendable {
     private func freeStart() {
         if start != nil { BoundedNesting.free(start.take()) }
     }
-
-    /// None while it follows a future: that one's obstacles are known by then.
-    override var obstacle: String? { awaited?.isPending == true ? nil : super.obstacle }
 }

@@ -3,15 +3,17 @@ class Timed: FutureState, @unchecked Sendable {
     // Unchecked because it can be inherited from. Mutable properties change while the state is
     // locked and pending; afterwards the thread that completed it owns them.
     private let name: StaticString
-    /// The hop to the context on which it must continue before it can complete.
-    private var requiredHop: ContextHop?
+    /// Where its jobs run.
+    private var context: (any ExecutionContext)?
     private var alarm: DelayedWork?
     /// What the next job on the context does.
     private var pendingWork: Work?
+    /// Whether a job on the context runs.
+    private var isRunning = false
 
-    init(_ name: StaticString, on hop: ContextHop? = nil) {
+    init(_ name: StaticString, on context: some ExecutionContext) {
         self.name = name
-        requiredHop = hop
+        self.context = context
         super.init(tag: Self.holdsUntilCompletion)
     }
 
@@ -19,10 +21,25 @@ class Timed: FutureState, @unchecked Sendable {
     /// alive.
     static func of(_ state: FutureState) -> Self { unsafe unsafeDowncast(state, to: Self.self) }
 
-    override var obstacle: String? {
-        guard let hop = whilePending({ requiredHop }), hop.isOccupiedByCaller else { return nil }
-        return "its \(name) must continue on '\(hop.name)', which the caller keeps busy"
+    // A source, or a job on the context: whichever comes first may complete it.
+    override var needsAll: Bool { false }
+
+    override var mayEndAlone: Bool {
+        whilePending { hasJob ? context : nil }.map { !$0.isKeptBusyByCaller } ?? false
     }
+
+    override var obstacle: String? { obstacle(if: { hasJob }) }
+
+    /// That the caller keeps the context busy, if this needs a job there.
+    final func obstacle(if needsJob: () -> Bool) -> String? {
+        guard let context = whilePending({ needsJob() ? context : nil }),
+            context.isKeptBusyByCaller
+        else { return nil }
+        return "its \(name) must continue on '\(context.name)', which the caller keeps busy"
+    }
+
+    /// Whether a job on the context is planned or runs; read while the state is locked.
+    private var hasJob: Bool { isRunning || pendingWork != nil }
 
     /// Calls `body` on `context` after `delay`, unless this has completed by then.
     ///
@@ -77,12 +94,16 @@ class Timed: FutureState, @unchecked Sendable {
     private func runPendingWork() {
         guard lockIfPending() else { return }
         let body = pendingWork.take()
+        isRunning = true
         unlock()
         body?()
+        guard lockIfPending() else { return }
+        isRunning = false
+        unlock()
     }
 
     override func didComplete() {
-        requiredHop = nil
+        context = nil
         pendingWork = nil
         alarm.take()?.cancel()
     }

@@ -19,13 +19,18 @@ final class Traversal: Timed, @unchecked Sendable {
         var isCollected = false
     }
 
-    init(atMost limit: Int, on hop: ContextHop?) {
+    init(atMost limit: Int, on context: some ExecutionContext) {
         self.limit = limit
-        super.init("traverse", on: hop)
+        super.init("traverse", on: context)
     }
 
     override var dependencies: [Dependency] {
         progress.withLock { Array($0.subscribers.values) }.compactMap(\.dependency)
+    }
+
+    // A source that is being started may be the first that fails.
+    override var mayEndAlone: Bool {
+        super.mayEndAlone || obstacle == nil && progress.withLock { $0.isStarting }
     }
 
     /// Starts sources up to the limit; completes this when the elements are exhausted and all

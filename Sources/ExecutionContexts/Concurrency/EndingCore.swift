@@ -132,7 +132,7 @@ final class EndingCore: Sendable {
     }
 
     func shutDown(within budget: Duration?) -> Async<ShutdownReport> {
-        let end = EndingState(of: view)
+        let end = EndingState(of: self)
         let (ended, report) = state.withLock { state -> (End?, ShutdownReport?) in
             state.isShutDown = true
             if state.report == nil { state.ends.append(end) }
@@ -154,6 +154,9 @@ final class EndingCore: Sendable {
         }
         return Async(state: end)
     }
+
+    /// Whether the shutdown ends by a budget, if by nothing else.
+    fileprivate var hasBudget: Bool { state.withLock { !$0.alarms.isEmpty } }
 
     /// Drops what waits, in the order of submission, and ends the shutdown.
     private func budgetPassed() {
@@ -199,17 +202,18 @@ final class EndingCore: Sendable {
 /// The future state of a shutdown.
 private final class EndingState: FutureState, @unchecked Sendable {
     // Unchecked because its superclass is; it adds constants only.
-    private let view: any ActorBackingContext
+    // The core and this refer to each other until the shutdown has ended.
+    private let core: EndingCore
 
-    init(of view: some ActorBackingContext) {
-        self.view = view
+    init(of core: EndingCore) {
+        self.core = core
         super.init()
     }
 
     override var obstacle: String? {
-        guard view.isCurrent == true else { return nil }
-        return "it completes when no job of '\(view.name)' is left, and the caller is one"
+        guard core.view.isCurrent == true, !core.hasBudget else { return nil }
+        return "it completes when no job of '\(core.view.name)' is left, and the caller is one"
     }
 
-    override var label: String { "the shutdown of '\(view.name)'" }
+    override var label: String { "the shutdown of '\(core.view.name)'" }
 }

@@ -120,9 +120,9 @@ final class SubmittedState: FutureState, @unchecked Sendable {
     override func didComplete() { context = nil }
 
     override var obstacle: String? {
-        guard let context = whilePending({ context }), context is any SerialContext,
-            context.isCurrent == true
-        else { return nil }
+        guard let context = whilePending({ context }), context.isKeptBusyByCaller else {
+            return nil
+        }
         return "it is submitted to '\(context.name)', which the caller keeps busy"
     }
 

@@ -18,6 +18,8 @@ struct ManualState {
     }
 
     var driver: Driver?
+    /// Whether `UndrivenTimes` watches this time.
+    var isWatched = false
     /// Notifies the caller that waits for a submission.
     var arrival: (@Sendable (Bool) -> Void)?
     /// Threads that wait for a job which this time, or another thread that drives it, runs.
@@ -146,6 +148,12 @@ struct ManualState {
 
     /// How many delays of one queue are pending.
     func delayedCount(of queue: ManualReadyQueue) -> Int { delays.count { $0.queue === queue } }
+
+    /// The position of the oldest ready job that is no background work, if no thread runs jobs.
+    var oldestUndriven: UInt64? {
+        guard driver == nil else { return nil }
+        return queues.lazy.filter { !$0.isBackground }.compactMap(\.firstOrder).min()
+    }
 
     var isEmpty: Bool { delays.isEmpty && queues.allSatisfy { $0.count == 0 } }
 

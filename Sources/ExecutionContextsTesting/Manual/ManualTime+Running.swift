@@ -2,7 +2,14 @@ internal import ExecutionContexts
 
 // The interface for manual contexts.
 extension ManualTime {
-    func open(_ queue: ManualReadyQueue) { state.withLock { $0.queues.append(queue) } }
+    func open(_ queue: ManualReadyQueue) {
+        let isFirst = state.withLock { state in
+            state.queues.append(queue)
+            defer { state.isWatched = true }
+            return !state.isWatched
+        }
+        if isFirst { UndrivenTimes.all.add(self) }
+    }
 
     /// Removes a queue whose context was released, as soon as the queue is empty.
     func close(_ queue: ManualReadyQueue) {

@@ -39,6 +39,13 @@ public final class ManualTime: TimeSource {
         self.lateness = lateness
     }
 
+    deinit {
+        // A schedule of a simulation may end with pending work: it reports that itself.
+        if SimulationHooks.current == nil {
+            report("was released with work that never ran (law 10). Run it, or call finish()")
+        }
+    }
+
     // MARK: TimeSource
 
     /// The present, which starts at zero.

@@ -1,0 +1,91 @@
+internal import ExecutionContexts
+internal import Foundation
+
+/// Reports, once for each manual time, that work has been ready for a while and no thread runs it.
+///
+/// A task that awaits such work hangs, and no thread is left that could notice. So a real timer of
+/// the process looks at all manual times, as long as there are any.
+final class UndrivenTimes: Sendable {
+    private struct Watched {
+        weak var time: ManualTime?
+        /// The oldest ready job at the last look, if no thread ran jobs then.
+        var oldest: UInt64?
+    }
+
+    private struct State {
+        var watched: [Watched] = []
+        var isLooking = false
+    }
+
+    static let all = UndrivenTimes()
+
+    private static var interval: Duration { .seconds(5) }
+
+    private let state = Locked(State())
+
+    /// Watches a time from now on, unless a simulation runs it: that one finds what hangs.
+    func add(_ time: ManualTime) {
+        guard SimulationHooks.current == nil else { return }
+        let mustLook = state.withLock { state in
+            state.watched.append(Watched(time: time))
+            defer { state.isLooking = true }
+            return !state.isLooking
+        }
+        if mustLook { lookLater() }
+    }
+
+    private func lookLater() { GlobalContext().schedule(after: Self.interval) { self.look() } }
+
+    private func look() {
+        let (times, before) = state.withLock { state in
+            state.watched.removeAll { $0.time == nil }
+            return (state.watched.map(\.time), state.watched.map(\.oldest))
+        }
+        var after: [ObjectIdentifier: UInt64] = [:]
+        var reported: Set<ObjectIdentifier> = []
+        for case (let time?, let before) in zip(times, before) {
+            guard let oldest = time.oldestUndriven else { continue }
+            after[ObjectIdentifier(time)] = oldest
+            if oldest == before {
+                reported.insert(ObjectIdentifier(time))
+                time.reportUndriven()
+            }
+        }
+        let mustLook = state.withLock { state in
+            state.watched.removeAll {
+                $0.time.map { reported.contains(ObjectIdentifier($0)) } ?? true
+            }
+            for index in state.watched.indices {
+                state.watched[index].oldest = state.watched[index].time.flatMap {
+                    after[ObjectIdentifier($0)]
+                }
+            }
+            state.isLooking = !state.watched.isEmpty
+            return state.isLooking
+        }
+        // Until here, so that no last reference is released under the lock (law 9), and no other
+        // time has the address of one.
+        withExtendedLifetime(times) { if mustLook { lookLater() } }
+    }
+}
+
+extension ManualTime {
+    /// The oldest job that is ready and counts, if no thread runs jobs now.
+    fileprivate var oldestUndriven: UInt64? { state.withLock { $0.oldestUndriven } }
+
+    fileprivate func reportUndriven() {
+        report(
+            "has had work ready for 5 s, and no thread runs it (law 7). Tell the context to run: runReady(), advance(by:), "
+                + "runUntilIdle(), or drive(_:) for async code. What awaits that work hangs until then"
+        )
+    }
+
+    /// Reports the work that is pending, if there is any that counts, on the standard error.
+    func report(_ problem: String) {
+        let pending = pending(of: nil).filter { !$0.isBackground }
+        guard let first = pending.first else { return }
+        let others = pending.count == 1 ? "" : ", and \(pending.count - 1) more"
+        try? FileHandle.standardError.write(
+            contentsOf: Data("'\(first.context)' \(problem): \(first)\(others).\n".utf8))
+    }
+}

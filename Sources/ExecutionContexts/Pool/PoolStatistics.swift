@@ -8,7 +8,7 @@ public struct PoolStatistics: Hashable, Sendable {
     public let active: Int
     /// How many of the active workers wait, as far as is known.
     public let waiting: Int
-    /// How many workers there are, active or idle.
+    /// How many workers have a thread: the active ones, and those that keep theirs for a moment.
     public let workers: Int
     /// How many jobs have been submitted and not begun.
     public let pending: Int
@@ -27,7 +27,7 @@ public struct PoolStatistics: Hashable, Sendable {
         (active, waiting, substitutes) = core.accounting.withLock {
             ($0.active, $0.active - $0.running, $0.substitutions)
         }
-        workers = core.count
+        workers = core.accounting.withLock { $0.threads }
         pending = core.pendingCount
         begun = (0..<core.count).reduce(0) { $0 + core.worker($1).begunCount }
     }

@@ -173,6 +173,9 @@ internal import Synchronization
     /// Ends the park before it began: the worker continues, and no other thread has started it.
     func endTimedPark() { parkState.store(.away, ordering: .relaxed) }
 
+    /// Whether the worker, which is idle, keeps a thread. Relaxed: a figure only.
+    var isParked: Bool { parkState.load(ordering: .relaxed) == .parked }
+
     /// Parks until another thread starts the worker (true) or the park has lasted its time (false).
     func isStartedWhileParked() -> Bool {
         let end = MonotonicClock.nanoseconds + Self.parkDuration

@@ -8,6 +8,8 @@
     var idle: [PoolWorker] = []
     /// How many workers have a thread.
     private(set) var active = 0
+    /// How many workers have a thread, with the idle ones that park.
+    var threads: Int { active + idle.count { $0.isParked } }
     /// How many of the active workers run, as far as is known.
     private(set) var running = 0
     /// How many more may start because all active workers are stalled.

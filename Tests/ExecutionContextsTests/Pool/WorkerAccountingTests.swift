@@ -51,6 +51,23 @@ struct WorkerAccountingTests {
         #expect(pool.isGivenUp())
     }
 
+    @Test func `The workers of the statistics are the active ones and those that park`() {
+        let core = PoolCore(name: "counted", width: 4, limit: 4, qos: 0)
+        let workers = (1...4).map { PoolWorker(of: core, number: $0) }
+        core.accounting.withLock { accounting in
+            for worker in workers { accounting.begin(worker) }
+        }
+        #expect(PoolStatistics(of: core).workers == 4)
+        workers[3].beginTimedPark()
+        core.accounting.withLock { accounting in
+            for worker in workers[1...] { accounting.moveToIdleSet(worker) }
+        }
+        // The last one still has its thread.
+        #expect(PoolStatistics(of: core).workers == 2)
+        workers[3].endTimedPark()
+        #expect(PoolStatistics(of: core).workers == 1)
+    }
+
     /// A pool of width 1 whose only running worker has stalled, so that others are started.
     private final class Stalled {
         private let core = PoolCore(name: "stalled", width: 1, limit: 4, qos: 0)

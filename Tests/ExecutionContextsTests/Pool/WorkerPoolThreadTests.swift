@@ -51,6 +51,21 @@ struct WorkerPoolThreadTests {
         }
     }
 
+    @Test func `The workers of the statistics are those that have a thread`() async {
+        await watched {
+            let (mayEnd, lastMayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let pool = WorkerPool(width: 2, limit: 20)
+            #expect(pool.statistics.workers == 0)
+            block(pool, 1, until: lastMayEnd)
+            block(pool, 19, until: mayEnd)
+            #expect(pool.statistics.workers == 20)
+            for _ in 0..<19 { mayEnd.signal() }
+            waitUntil { pool.statistics.workers == 1 }
+            lastMayEnd.signal()
+            waitUntil { pool.statistics.workers == 0 }
+        }
+    }
+
     @Test func `Law 11: if all threads of the process are taken, each new pool still has one`()
         async throws
     {

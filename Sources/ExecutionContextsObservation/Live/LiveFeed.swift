@@ -6,10 +6,14 @@ internal import ExecutionContexts
 /// time source that the client got.
 struct LiveFeed {
     private var cursor = RecorderCursor()
-    private var lanes: [RecorderLane] = []
+    /// The lanes that the client has, by the recorder's numbers, and the places where it has them.
+    private var lanes: [UInt32: (lane: RecorderLane, place: Int)] = [:]
     private var clocks: [ObjectIdentifier] = []
     private var origins: [Int64?] = []
     private var titles = JobTitles()
+
+    // A client is told to forget what there are more of: a feed must not grow with the program.
+    private static let (mostClocks, mostTitles) = (1_000, 1_000)
 
     /// The next message, and whether the recorder has no more events at present.
     mutating func next(
@@ -17,21 +21,17 @@ struct LiveFeed {
     ) -> (message: [UInt8], isLast: Bool) {
         let batch = recorder.next(&cursor)
         var parts: [String] = []
-        if batch.isFirst {
+        if batch.isFirst || clocks.count > Self.mostClocks {
             self = LiveFeed(cursor: cursor)
             parts.append("\"first\":true")
         }
+        if titles.texts.count > Self.mostTitles {
+            titles = JobTitles()
+            parts.append("\"retitled\":true")
+        }
         if batch.missed > 0 { parts.append("\"missed\":\(batch.missed)") }
         if recorder.isPaused { parts.append("\"paused\":true") }
-        let names = batch.lanes[lanes.count...].map { lane in
-            let clock = clocks.firstIndex(of: lane.timeSource) ?? clocks.count
-            if clock == clocks.count {
-                clocks.append(lane.timeSource)
-                origins.append(nil)
-            }
-            lanes.append(lane)
-            return "[\(JSONText.quoted(lane.name)),\(clock),\(lane.isAsync ? 1 : 0)]"
-        }
+        let names = batch.entries.compactMap { name($0.lane, batch.lanes[Int($0.lane)]) }
         if !names.isEmpty { parts.append("\"lanes\":[\(names.joined(separator: ","))]") }
         let known = titles.texts.count
         let events = batch.entries.map { numbers($0, batch.labels) }
@@ -50,6 +50,21 @@ struct LiveFeed {
 
     init() {}
 
+    /// What the client is to know of a lane, if it does not yet: the recorder has given the number
+    /// of one that is gone to another one.
+    private mutating func name(_ number: UInt32, _ lane: RecorderLane) -> String? {
+        let known = lanes[number]
+        if known?.lane == lane { return nil }
+        let clock = clocks.firstIndex(of: lane.timeSource) ?? clocks.count
+        if clock == clocks.count {
+            clocks.append(lane.timeSource)
+            origins.append(nil)
+        }
+        let place = known?.place ?? lanes.count
+        lanes[number] = (lane, place)
+        return "[\(JSONText.quoted(lane.name)),\(clock),\(lane.isAsync ? 1 : 0),\(place)]"
+    }
+
     /// The present of each time source. It is known of the system's time only.
     private func moments(_ now: ContextInstant) -> [String] {
         zip(clocks, origins).map { clock, origin in
@@ -59,13 +74,13 @@ struct LiveFeed {
     }
 
     private mutating func numbers(_ entry: RecorderEntry, _ labels: [String]) -> String {
-        let lane = Int(entry.lane)
-        let clock = clocks.firstIndex(of: lanes[lane].timeSource) ?? 0
+        let (lane, place) = lanes[entry.lane]!
+        let clock = clocks.firstIndex(of: lane.timeSource) ?? 0
         let origin = origins[clock] ?? entry.enqueued
         origins[clock] = origin
         let (submitter, completer) = (entry.submitter, entry.completer)
         let title = titles.number(of: entry.source.source(in: labels))
-        return "[\(entry.kind.rawValue),\(lane),\(entry.job.view),\(entry.job.job),"
+        return "[\(entry.kind.rawValue),\(place),\(entry.job.view),\(entry.job.job),"
             + "\(entry.enqueued &- origin),\(entry.started &- origin),\(entry.ended &- origin),"
             + "\(entry.thread),\(submitter?.view ?? 0),\(submitter?.job ?? 0),"
             + "\(completer?.view ?? 0),\(completer?.job ?? 0),\(title)]"

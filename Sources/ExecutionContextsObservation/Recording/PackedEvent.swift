@@ -33,6 +33,15 @@ struct PackedEvent: BitwiseCopyable {
     /// Whether the event is a submission, whose source a label may replace.
     var isSubmission: Bool { header >> 2 & 3 == UInt64(RecordedEvent.Kind.enqueued.rawValue) }
 
+    /// The number of the lane.
+    var lane: UInt32 { UInt32(header >> Self.lanes & 0xFFF) }
+
+    /// The number of the label, if it has one. It is not long.
+    var label: UInt32? { isSubmission ? RecordedSource(word: spans).label : nil }
+
+    /// The number of the label of an event in any form.
+    static func label(of parts: [PackedEvent]) -> UInt32? { parts[parts.count - 1].label }
+
     /// When the event happened. It is not long.
     var moment: Int64 { instant }
 
@@ -121,7 +130,7 @@ struct PackedEvent: BitwiseCopyable {
     static func unpacked(_ parts: [PackedEvent], at index: Int) -> RecorderEntry {
         let first = parts[index]
         let kind = RecordedEvent.Kind(rawValue: UInt8(first.header >> 2 & 3))!
-        let lane = UInt32(first.header >> lanes & 0xFFF)
+        let lane = first.lane
         if first.length == 3 {
             let (second, third) = (parts[index + 1], parts[index + 2])
             return RecorderEntry(

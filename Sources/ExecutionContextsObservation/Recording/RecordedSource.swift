@@ -21,11 +21,14 @@ struct RecordedSource: BitwiseCopyable, Hashable, Sendable {
         word = Self.label | (isDrain ? Self.drain : 0) | UInt64(index)
     }
 
+    /// The number of the label, if it is one.
+    var label: UInt32? { word >> 62 == 1 ? UInt32(truncatingIfNeeded: word) : nil }
+
     /// The source, where `labels` has the labels of the recorder.
     func source(in labels: [String]) -> JobSource {
-        guard word >> 62 == 1 else { return JobSource(CodePlace(word: word)) }
+        guard let label else { return JobSource(CodePlace(word: word)) }
         let isDrain = word & Self.drain != 0
-        let index = Int(word & 0xFFFF_FFFF)
+        let index = Int(label)
         return JobSource(
             isDrain ? .drain : .unknown, label: labels.indices.contains(index) ? labels[index] : nil
         )

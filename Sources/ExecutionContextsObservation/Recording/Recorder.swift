@@ -12,9 +12,10 @@ internal import Synchronization
 /// ```
 ///
 /// The recorder keeps the newest events, up to its capacity, in memory that does not grow. It keeps
-/// each name once, and the first 1,000 names; contexts with further names share one more lane. It
-/// also keeps the first 1,000 labels; a job with a further one shows where it was written.
-/// Contexts with the same name and the same time source share a lane.
+/// each name once, for as long as it keeps an event of it, and 4,000 names at a time; contexts with
+/// further names share one more lane, "(others)". The same holds for labels: a job with a further
+/// one shows where it was written. Contexts with the same name and the same time source share a
+/// lane.
 ///
 /// Moments are in the time of each context. Contexts whose times have different origins, for
 /// example virtual time and system time, can report to one recorder. Each time is then counted from
@@ -38,13 +39,18 @@ public final class Recorder: ContextObserver {
     /// Makes a recorder that keeps `capacity` events; a capacity below 1 traps with a message.
     ///
     /// A job that runs makes three events.
-    public init(capacity: Int = 65_536) {
+    public convenience init(capacity: Int = 65_536) {
+        self.init(capacity: capacity, mostNames: RecorderRing.nameLimit)
+    }
+
+    /// Makes a recorder that keeps as many names at a time.
+    init(capacity: Int, mostNames: Int) {
         require(
             capacity >= 1,
             "A recorder of \(capacity) events could record nothing (law 11). Give it room for 1 or more."
         )
         buffers = RecorderBuffers(capacity: capacity)
-        unsafe ring = RecorderRing(capacity: capacity)
+        unsafe ring = RecorderRing(capacity: capacity, mostNames: mostNames)
     }
 
     // MARK: Observing
@@ -87,11 +93,11 @@ public final class Recorder: ContextObserver {
         guard var packed = PackedEvent(event) else {
             let parts = PackedEvent.long(event)
             let job = copy job
-            return withRing { $0.add(parts, of: job, isAsync: false) }
+            return withRing { $0.add(parts, of: job, isAsync: false, buffers) }
         }
         let job = copy job
         lock.withLock {
-            let lane = unsafe ring.complete(&packed, of: job)
+            let lane = unsafe ring.complete(&packed, of: job, buffers)
             let view = job.view
             if unsafe buffers.append(packed, lane, view, ring.generation, thread) { return }
             unsafe buffers.collect(into: &ring)
@@ -156,7 +162,7 @@ public final class Recorder: ContextObserver {
             enqueued: start, started: start, ended: ended.nanoseconds,
             submitter: future.submitter, completer: completer, source: .unknown)
         let parts = PackedEvent(entry).map { [$0] } ?? PackedEvent.long(entry)
-        withRing { $0.add(parts, of: future, isAsync: true) }
+        withRing { $0.add(parts, of: future, isAsync: true, buffers) }
     }
 
     /// Runs `body` under the lock, with all events in the ring; no user code may run in it (law 9).
@@ -185,7 +191,8 @@ public final class Recorder: ContextObserver {
 
     /// Discards the recorded events and names.
     public func clear() {
-        let fresh = RecorderRing(capacity: capacity)
+        let (capacity, mostNames) = withRing { ($0.capacity, $0.mostNames) }
+        let fresh = RecorderRing(capacity: capacity, mostNames: mostNames)
         // The old ring is freed outside of the lock.
         _ = withRing { ring in
             let generation = ring.generation + 1
@@ -216,7 +223,7 @@ public final class Recorder: ContextObserver {
     /// The jobs of which events are kept, in the order in which they were first reported.
     public var jobs: [RecordedJob] { recording.publicJobs }
 
-    /// The statistics of each context, sorted by name.
+    /// The statistics of each context of which events are kept, sorted by name.
     public var totals: [RecordedTotals] { recording.totals }
 
     /// The recording at this moment; copied under the lock, and computed outside of it.
@@ -229,7 +236,7 @@ public final class Recorder: ContextObserver {
         (entries: [RecorderEntry], lanes: [RecorderLane], labels: [String], overwritten: Int)
     {
         let (parts, lanes, labels, overwritten) = withRing {
-            ($0.copy(), $0.lanes, $0.labels.texts, $0.overwritten)
+            ($0.copy(), $0.lanes.all, $0.labels.all, $0.overwritten)
         }
         var entries: [RecorderEntry] = []
         entries.reserveCapacity(parts.count)

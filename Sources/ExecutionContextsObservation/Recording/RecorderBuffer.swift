@@ -65,15 +65,24 @@ internal import Synchronization
         return true
     }
 
-    /// Keeps the lane of a view; called under the lock, and for another generation only when the
-    /// buffer is empty.
-    func note(_ lane: UInt32, ofView view: UInt64, in generation: Int) {
+    /// Keeps the lane of a view, if it has one to keep; called under the lock, and for another
+    /// generation only when the buffer is empty.
+    func note(_ lane: UInt32?, ofView view: UInt64, in generation: Int) {
         if unsafe self.generation != generation {
             unsafe lanes.update(repeating: CachedLane(), count: Self.laneCount)
             unsafe self.generation = generation
         }
+        guard let lane else { return }
         unsafe lanes[Int(truncatingIfNeeded: view) & (Self.laneCount - 1)] = CachedLane(
             view: view, lane: lane)
+    }
+
+    /// The lanes that it keeps; called under the lock, under which all changes are.
+    var cachedLanes: [UInt32] {
+        (0..<Self.laneCount).compactMap { index in
+            let cached = unsafe lanes[index]
+            return cached.view == 0 ? nil : cached.lane
+        }
     }
 
     // MARK: - A collector

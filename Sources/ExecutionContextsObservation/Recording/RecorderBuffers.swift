@@ -53,12 +53,13 @@ internal import ExecutionContexts
         thread < count ? unsafe table[Int(thread)] : nil
     }
 
-    /// Adds an event to the buffer of the calling thread, and keeps the lane of its view there;
-    /// called under the lock. False if there is no buffer of this generation, or no room in it.
+    /// Adds an event to the buffer of the calling thread, and keeps the lane of its view there, if
+    /// any; called under the lock. False if there is no buffer of this generation, or no room in
+    /// it.
     ///
     /// For an event whose lane or label is not known without the lock.
     func append(
-        _ event: PackedEvent, _ lane: UInt32, _ view: UInt64, _ generation: Int, _ thread: UInt32
+        _ event: PackedEvent, _ lane: UInt32?, _ view: UInt64, _ generation: Int, _ thread: UInt32
     ) -> Bool {
         guard let buffer = unsafe buffer(of: thread) else { return false }
         return unsafe buffer._withUnsafeGuaranteedRef { buffer in
@@ -68,9 +69,9 @@ internal import ExecutionContexts
         }
     }
 
-    /// Makes the buffer of the calling thread if need be, and keeps a lane in it; called under the
-    /// lock, after collecting. Zero stands for no thread.
-    func note(_ lane: UInt32, ofView view: UInt64, in generation: Int, thread: UInt32) {
+    /// Makes the buffer of the calling thread if need be, and keeps a lane in it, if any; called
+    /// under the lock, after collecting. Zero stands for no thread.
+    func note(_ lane: UInt32?, ofView view: UInt64, in generation: Int, thread: UInt32) {
         guard thread > 0, thread < count else { return }
         if let known = unsafe table[Int(thread)] {
             return unsafe known._withUnsafeGuaranteedRef {
@@ -82,6 +83,30 @@ internal import ExecutionContexts
         unsafe made.append(fresh)
         // `made` keeps it as long as this object exists.
         unsafe table[Int(thread)] = .passUnretained(fresh)
+    }
+
+    // MARK: - Names
+
+    /// The lanes that events here have, or that a thread may yet report for without the lock;
+    /// called under the lock.
+    func lanesInUse(in generation: Int) -> Set<UInt32> {
+        var lanes: Set<UInt32> = []
+        for buffer in unsafe made where unsafe buffer.generation == generation {
+            for number in buffer.written { lanes.insert(buffer[number].lane) }
+            lanes.formUnion(buffer.cachedLanes)
+        }
+        return lanes
+    }
+
+    /// The labels that events here have; called under the lock, under which all of these are added.
+    func labelsInUse(in generation: Int) -> Set<UInt32> {
+        var labels: Set<UInt32> = []
+        for buffer in unsafe made where unsafe buffer.generation == generation {
+            for number in buffer.written {
+                if let label = buffer[number].label { labels.insert(label) }
+            }
+        }
+        return labels
     }
 
     // MARK: - A collector

@@ -12,6 +12,7 @@ struct RecorderCursor {
 /// What a reader that follows a recorder gets at a time.
 struct RecorderBatch {
     fileprivate(set) var entries: [RecorderEntry] = []
+    /// By the numbers in these entries. In a later batch a number may be that of another lane.
     fileprivate(set) var lanes: [RecorderLane] = []
     fileprivate(set) var labels: [String] = []
     /// Whether the reader must forget what it has read before.
@@ -45,8 +46,8 @@ extension RecorderRing {
         _ cursor: inout RecorderCursor, limit: Int, _ parts: inout [PackedEvent]
     ) -> RecorderBatch {
         var batch = RecorderBatch()
-        batch.lanes = lanes
-        batch.labels = labels.texts
+        batch.lanes = lanes.all
+        batch.labels = labels.all
         if cursor.generation != generation {
             batch.isFirst = true
             cursor = RecorderCursor(generation: generation, slot: freed, event: overwritten)

@@ -5,7 +5,10 @@ internal import ExecutionContexts
 /// When the ring is full, the newest event overwrites the oldest.
 struct RecorderRing {
     let capacity: Int
-    private(set) var lanes: [RecorderLane] = []
+    /// How many names and how many labels there may be at a time.
+    let mostNames: Int
+    var lanes = RecorderNames<RecorderLane>()
+    private(set) var labels = RecorderNames<String>()
     private(set) var overwritten = 0
     /// How many rings the recorder had before this one.
     var generation = 0
@@ -17,8 +20,6 @@ struct RecorderRing {
     private var first = 0
     private(set) var used = 0
     private var count = 0
-    private var numbers: [RecorderLane: UInt32] = [:]
-    private(set) var labels = RecorderLabels()
     /// A cache of the lanes of views that reported recently, to avoid a look-up of their names.
     private var recent = [Recent](repeating: Recent(), count: 64)
 
@@ -41,45 +42,63 @@ struct RecorderRing {
         deinit { unsafe memory.deallocate() }
     }
 
-    static let laneLimit = 1000
+    /// An event has 12 bits for its lane. What is left beyond the names is for excess names.
+    static let nameLimit = 4_000
+    private static let laneLimit = 4_096
+    private static let excess = "(others)"
 
-    init(capacity: Int) {
-        self.capacity = capacity
+    init(capacity: Int, mostNames: Int = Self.nameLimit) {
+        (self.capacity, self.mostNames) = (capacity, mostNames)
         // A long event takes three.
         slots = Slots(max(capacity, 3))
     }
 
-    /// Adds the label to an event of `job` that is not long, and its lane, which it returns.
-    mutating func complete(_ event: inout PackedEvent, of job: borrowing ObservedWork) -> UInt32 {
-        let lane = lane(of: job, isAsync: false)
+    /// Where in the ring the next event will be, counted from its first one ever.
+    private var end: Int { freed + used }
+
+    /// Adds the label to an event of `job` that is not long, and its lane, which it returns if the
+    /// view has it for as long as `buffers` keep it.
+    mutating func complete(
+        _ event: inout PackedEvent, of job: borrowing ObservedWork, _ buffers: RecorderBuffers
+    ) -> UInt32? {
+        let (lane, isOwn) = lane(of: job, isAsync: false, buffers)
         event.setLane(lane)
-        if job.isLabeled, event.isSubmission, let source = labels.source(of: job.source) {
+        if job.isLabeled, event.isSubmission, let source = source(of: job, buffers) {
             event.setSource(source)
         }
-        return lane
+        return isOwn ? lane : nil
     }
 
     /// Adds an event in any form.
-    mutating func add(_ parts: [PackedEvent], of job: borrowing ObservedWork, isAsync: Bool) {
-        let lane = lane(of: job, isAsync: isAsync)
+    mutating func add(
+        _ parts: [PackedEvent], of job: borrowing ObservedWork, isAsync: Bool,
+        _ buffers: RecorderBuffers
+    ) {
+        let (lane, _) = lane(of: job, isAsync: isAsync, buffers)
         // Makes room for all of them first, so that a part never overwrites another one's event.
         while slots.count < used + parts.count { overwriteOldest() }
         var parts = parts
-        if parts[0].isSubmission, let source = labels.source(of: job.source) {
+        if parts[0].isSubmission, let source = source(of: job, buffers) {
             PackedEvent.setSource(source, in: &parts)
         }
+        let label = PackedEvent.label(of: parts)
         for (index, part) in parts.enumerated() {
             var part = part
             part.setLane(lane)
-            if index == 0 { add(part) } else { append(part) }
+            if index == 0 { add(part, label) } else { append(part) }
         }
     }
 
     /// Adds an event that is complete, and not long.
-    mutating func add(_ event: PackedEvent) {
+    mutating func add(_ event: PackedEvent) { add(event, event.label) }
+
+    /// Adds an event, or the first part of one, that has this label.
+    private mutating func add(_ event: PackedEvent, _ label: UInt32?) {
         if count == capacity { overwriteOldest() }
         if used == slots.count { overwriteOldest() }
         count += 1
+        lanes.note(event.lane, at: end)
+        if let label { labels.note(label, at: end) }
         append(event)
     }
 
@@ -100,29 +119,62 @@ struct RecorderRing {
         overwritten += 1
     }
 
+    // MARK: - Names
+
+    /// The lane of a job, and whether it is that of its name.
     @inline(__always)
-    private mutating func lane(of job: borrowing ObservedWork, isAsync: Bool) -> UInt32 {
+    private mutating func lane(
+        of job: borrowing ObservedWork, isAsync: Bool, _ buffers: RecorderBuffers
+    ) -> (UInt32, isOwn: Bool) {
         let (view, time) = (job.view, job.timeSource)
         let slot = Int(truncatingIfNeeded: view) & 63
-        if recent[slot].view == view, recent[slot].timeSource == time { return recent[slot].lane }
-        let lane = number(RecorderLane(name: job.context, timeSource: time, isAsync: isAsync))
+        if recent[slot].view == view, recent[slot].timeSource == time {
+            return (recent[slot].lane, true)
+        }
+        let name = RecorderLane(name: job.context, timeSource: time, isAsync: isAsync)
+        guard let lane = number(of: name, buffers) else { return (excessLane(for: name), false) }
         recent[slot] = Recent(view: view, timeSource: time, lane: lane)
-        return lane
+        return (lane, true)
     }
 
-    private mutating func number(_ lane: RecorderLane) -> UInt32 {
-        if let number = numbers[lane] { return number }
-        var lane = lane
-        if lanes.count >= Self.laneLimit {
-            // Excess names share one lane for each time source; there are few time sources.
-            lane.name = "(others)"
-            if let number = numbers[lane] { return number }
-            if lanes.count >= 2 * Self.laneLimit { return UInt32(lanes.count - 1) }
+    private mutating func number(of lane: RecorderLane, _ buffers: RecorderBuffers) -> UInt32? {
+        if let number = lanes.number(of: lane) { return number }
+        if lanes.count >= mostNames {
+            let gaveUp = lanes.giveUpUnused(before: freed, pause: capacity / 64) { [generation] in
+                buffers.lanesInUse(in: generation)
+            }
+            if gaveUp { recent = [Recent](repeating: Recent(), count: recent.count) }
         }
-        let number = UInt32(lanes.count)
-        lanes.append(lane)
-        numbers[lane] = number
-        return number
+        return lanes.add(lane, limit: mostNames)
+    }
+
+    /// The lane that excess names of one time source share. There are few time sources.
+    ///
+    /// It is looked up for each event: a name gets a lane of its own as soon as there is one.
+    private mutating func excessLane(for lane: RecorderLane) -> UInt32 {
+        var shared = lane
+        shared.name = Self.excess
+        return lanes.number(of: shared) ?? lanes.add(shared, limit: Self.laneLimit)
+            ?? lanes.number { $0.name == Self.excess }!
+    }
+
+    /// The source of a job with a label; nil for one without, and for an excess label.
+    private mutating func source(
+        of job: borrowing ObservedWork, _ buffers: RecorderBuffers
+    ) -> RecordedSource? {
+        let source = job.source
+        guard let label = source.label else { return nil }
+        let isDrain = source.place == .drain
+        if let number = labels.number(of: label) {
+            return RecordedSource(labelAt: number, isDrain: isDrain)
+        }
+        if labels.count >= mostNames {
+            _ = labels.giveUpUnused(before: freed, pause: capacity / 64) { [generation] in
+                buffers.labelsInUse(in: generation)
+            }
+        }
+        let number = labels.add(label, limit: mostNames)
+        return number.map { RecordedSource(labelAt: $0, isDrain: isDrain) }
     }
 
     /// Copies the events in order, into memory of their own, still packed.
@@ -143,24 +195,6 @@ struct RecorderRing {
                 from: slots.memory.baseAddress.unsafelyUnwrapped, count: total - tail)
             count = total
         }
-    }
-}
-
-/// The labels of recorded jobs, each once.
-struct RecorderLabels {
-    private(set) var texts: [String] = []
-    private var indexes: [String: UInt32] = [:]
-
-    /// The source of a job with a label; nil for one without, and for a label beyond the limit.
-    mutating func source(of source: borrowing JobSource) -> RecordedSource? {
-        guard let label = source.label else { return nil }
-        let isDrain = source.place == .drain
-        if let index = indexes[label] { return RecordedSource(labelAt: index, isDrain: isDrain) }
-        guard texts.count < RecorderRing.laneLimit else { return nil }
-        let index = UInt32(texts.count)
-        texts.append(label)
-        indexes[label] = index
-        return RecordedSource(labelAt: index, isDrain: isDrain)
     }
 }
 

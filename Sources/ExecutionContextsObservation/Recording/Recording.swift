@@ -34,15 +34,20 @@ struct Recording {
         self.overwritten = overwritten
         self.labels = labels
         var clocks: [ObjectIdentifier: Int] = [:]
-        self.lanes = lanes.map { lane in
+        // The recorder's lanes in the order of their numbers, without those of no entry.
+        let numbers = Set(entries.map(\.lane)).sorted()
+        var places = [Int](repeating: 0, count: lanes.count)
+        self.lanes = numbers.enumerated().map { place, number in
+            let lane = lanes[Int(number)]
+            places[Int(number)] = place
             let clock = clocks[lane.timeSource] ?? clocks.count
             clocks[lane.timeSource] = clock
             return Lane(name: lane.name, clock: clock, isAsync: lane.isAsync)
         }
         spans = Array(repeating: 0...0, count: clocks.count)
-        read(entries)
-        measure(entries)
-        var begun = [[Int]](repeating: [], count: lanes.count)
+        read(entries, places)
+        measure(entries, places)
+        var begun = [[Int]](repeating: [], count: self.lanes.count)
         for index in jobs.indices where jobs[index].facts.started != nil {
             begun[jobs[index].lane].append(index)
         }
@@ -53,18 +58,20 @@ struct Recording {
 
     // MARK: - From events to jobs
 
-    private mutating func read(_ entries: [RecorderEntry]) {
+    private mutating func read(_ entries: [RecorderEntry], _ places: [Int]) {
         var indexes: [ObservedWork.Identity: Int] = [:]
         var inside = [[Int]](repeating: [], count: lanes.count)
         var waiting = [Set<Int>](repeating: [], count: lanes.count)
         var latest = [Int?](repeating: nil, count: lanes.count)
         for entry in entries {
-            let lane = Int(entry.lane)
             let index = indexes[entry.job] ?? jobs.count
             if index == jobs.count {
                 indexes[entry.job] = index
-                jobs.append(job(entry, lane, submitter: entry.submitter.flatMap { indexes[$0] }))
+                let submitter = entry.submitter.flatMap { indexes[$0] }
+                jobs.append(job(entry, places[Int(entry.lane)], submitter: submitter))
             }
+            // That of its first entry: an excess name may have got a lane since.
+            let lane = jobs[index].lane
             switch entry.kind {
             case .enqueued:
                 let last = latest[lane].flatMap { waiting[lane].contains($0) ? $0 : nil }
@@ -123,10 +130,10 @@ struct Recording {
         facts.thread = Int(entry.thread)
     }
 
-    private mutating func measure(_ entries: [RecorderEntry]) {
+    private mutating func measure(_ entries: [RecorderEntry], _ places: [Int]) {
         var isMeasured = [Bool](repeating: false, count: spans.count)
         for entry in entries {
-            let clock = lanes[Int(entry.lane)].clock
+            let clock = lanes[places[Int(entry.lane)]].clock
             let latest = entry.moment
             let earliest = min(entry.enqueued, latest)
             let span = isMeasured[clock] ? spans[clock] : earliest...latest

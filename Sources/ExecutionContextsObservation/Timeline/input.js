@@ -39,7 +39,7 @@ function step(along, across) {
   }
   const order = now.lane.order.filter(isShown);
   if (along) return choose(order[Math.min(order.length - 1, Math.max(0, order.indexOf(now) + along))]);
-  for (let n = now.lane.index + across; n >= 0 && n < lanes.length; n += across) {
+  for (let n = lanes.indexOf(now.lane) + across; n >= 0 && n < lanes.length; n += across) {
     const other = lanes[n].isShown ? lanes[n].order.filter(isShown) : [];
     if (other.length === 0) continue;
     const index = firstIndex(other, function (p) { return beginOf(p) >= beginOf(now); });

@@ -1,5 +1,5 @@
 // The page of a running program: events come in, and the picture follows the last seconds.
-const live = { known: new Map(), all: [], clocks: [], isPaused: false, isPressed: false, missed: 0, timer: null, source: null };
+const live = { known: new Map(), all: [], lanes: [], clocks: [], isPaused: false, isPressed: false, missed: 0, timer: null, source: null };
 const jobLimit = 10000;
 
 function setPaused(isPaused) {
@@ -12,10 +12,15 @@ function setPaused(isPaused) {
 
 function receive(message) {
   if (message.first) forget();
+  if (message.retitled) titles = [];
+  titles = titles.concat(message.titles || []);
   for (const l of message.lanes || []) {
-    lanes.push(Object.assign(newLane(lanes.length, l[0], l[1], l[2] === 1, 1), {
+    const lane = Object.assign(newLane(lanes.length, l[0], l[1], l[2] === 1, 1), {
       places: [], inside: [], latest: null, rows: [[]], never: [], order: [], ended: [], depth: { times: [], counts: [], most: 0 }
-    }));
+    });
+    // The lane that was in this place stays in the picture for as long as it has a job.
+    live.lanes[l[3]] = lane;
+    lanes.push(lane);
     if (live.clocks[l[1]] === undefined) live.clocks[l[1]] = 0;
   }
   live.missed += message.missed || 0;
@@ -33,6 +38,7 @@ function forget() {
   live.missed = 0;
   titles = [];
   lanes = [];
+  live.lanes = [];
   jobs = [];
   hops = [];
   choose(null);
@@ -41,8 +47,9 @@ function forget() {
 
 // Follows Recording.swift, but assigns a job's row when it starts, so that no row moves.
 function happen(e) {
-  const key = e[2] + " " + e[3], lane = lanes[e[1]], kind = e[0];
+  const key = e[2] + " " + e[3], kind = e[0];
   let job = live.known.get(key);
+  const lane = job ? job.lane : live.lanes[e[1]];
   if (!job) {
     job = {
       key: key, lane: lane, row: 0, enqueued: e[4], started: null, ended: null, state: "waiting", number: e[3], thread: e[7],
@@ -89,7 +96,7 @@ function end(job, ended, completer) {
 }
 
 /// Drops the jobs that ended before the window, and what they refer to. Beyond the limit the oldest
-/// go, ended or not.
+/// go, ended or not. A lane whose place another one has goes with its last job.
 function prune(from) {
   const excess = Math.max(0, live.all.length - jobLimit);
   live.all = live.all.filter(function (job, n) {
@@ -100,7 +107,10 @@ function prune(from) {
     if (job.ended === null) end(job, null, null);
     return false;
   });
+  const kept = new Set(live.lanes.concat(live.all.map(laneOf), jobs.map(laneOf)));
+  lanes = lanes.filter(function (lane) { return kept.has(lane); });
 }
+function laneOf(job) { return job.lane; }
 
 function follow() {
   const seconds = Number(document.getElementById("window").value) * 1e9;

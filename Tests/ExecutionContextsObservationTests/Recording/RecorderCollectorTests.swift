@@ -14,6 +14,9 @@ struct RecorderCollectorTests {
         var random = SeededRNG(seed: UInt64(seed))
         let buffers = RecorderBuffers(capacity: 100_000)
         var ring = RecorderRing(capacity: 100_000)
+        let lane = RecorderLane(
+            name: "lane", timeSource: SystemTime.shared.identity, isAsync: false)
+        #expect(ring.lanes.add(lane, limit: 1) == 0)
         let threads = UInt32(2 + random.next(below: 4))
         for thread in 1...threads { buffers.note(0, ofView: 1, in: 0, thread: thread) }
         var reported: UInt64 = 0

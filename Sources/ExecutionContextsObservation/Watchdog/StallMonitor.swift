@@ -4,6 +4,7 @@ internal import Synchronization
 /// What the stall watches of one view have in common.
 final class StallMonitor: Sendable {
     let context: String
+    let isSerial: Bool
     let limit: Duration
     let report: @Sendable (StalledJob) -> Void
     /// Schedules `work` on the reporting context, for when `time` has reached `deadline`.
@@ -15,7 +16,7 @@ final class StallMonitor: Sendable {
     private let last = Atomic<UInt64>(0)
 
     init(
-        of name: String, limit: Duration, on reporting: some ExecutionContext,
+        of name: String, isSerial: Bool, limit: Duration, on reporting: some ExecutionContext,
         from location: (fileID: StaticString, line: UInt),
         report: @escaping @Sendable (StalledJob) -> Void
     ) {
@@ -24,6 +25,7 @@ final class StallMonitor: Sendable {
             "A watched view of '\(name)' with a limit of \(limit) would report every job at once. "
                 + "Pass a limit above zero.")
         context = name
+        self.isSerial = isSerial
         self.limit = limit
         self.report = report
         schedule = { time, deadline, work in

@@ -12,7 +12,8 @@ final class StallWatch: @unchecked Sendable {
         self.monitor = monitor
         self.time = time
         isSystemTimed = time === SystemTime.shared
-        unsafe jobs = WatchedJobs(limit: monitor.limit, isThrifty: !isSystemTimed)
+        unsafe jobs = WatchedJobs(
+            limit: monitor.limit, isSerial: monitor.isSerial, isThrifty: !isSystemTimed)
     }
 
     /// The number of the next job.
@@ -51,7 +52,7 @@ final class StallWatch: @unchecked Sendable {
         update { $0.didSet(alarm.number, delay) }?.cancel()
     }
 
-    /// Runs on the reporting context, when the limit of the first job has passed.
+    /// Runs on the reporting context, when the limit of the first unsettled job has passed.
     private func fire(_ number: Int) {
         let now = now
         let (due, next) = update { $0.fire(number, now) }
@@ -59,9 +60,10 @@ final class StallWatch: @unchecked Sendable {
         for stall in due {
             monitor.report(
                 StalledJob(
-                    phase: stall.phase, job: stall.job, source: stall.source,
-                    context: monitor.context, lasted: stall.since.duration(to: now),
-                    limit: monitor.limit))
+                    phase: stall.phase, job: stall.job.number, source: stall.job.source,
+                    context: monitor.context, lasted: stall.job.since.duration(to: now),
+                    limit: monitor.limit, front: stall.front.map { StalledJob.Front($0, now) },
+                    waiting: stall.waiting))
         }
     }
 

@@ -1,6 +1,7 @@
 internal import ExecutionContexts
 
-/// A job that waits for its context, or occupies it, for more than the limit: see `watched`.
+/// A job that waits for its context, or occupies it, for more than the limit, and stands for what
+/// its cause delays: see `watched`.
 public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
     /// What lasts for so long.
     public enum Phase: String, Sendable {
@@ -21,6 +22,36 @@ public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
     public let lasted: Duration
     /// The limit that it has exceeded.
     public let limit: Duration
+    /// The job in front of a waiting one: of the jobs of the view that run, the first to start.
+    ///
+    /// Nil if none runs. Then the context has no thread, or is occupied by a job that is not of the
+    /// view. Nil for a job that runs, too: it is in front of those that wait.
+    public let front: Front?
+    /// How many jobs of the view wait for the context, a waiting one included.
+    public let waiting: Int
+
+    /// A job that occupies the context of a waiting one.
+    public struct Front: Hashable, Sendable {
+        /// The number of the job in the watched view.
+        public let job: UInt64
+        let source: JobSource
+        /// How long it had run at the time of the report.
+        public let lasted: Duration
+
+        init(_ entry: WatchedJobList.Entry, _ now: ContextInstant) {
+            (job, source) = (entry.number, entry.source)
+            lasted = entry.since.duration(to: now)
+        }
+
+        /// What the job is called: see `StalledJob.name`.
+        public var name: String { source.name(ofJob: job) }
+
+        /// The label that its submission carries: see `ObservedWork.label`.
+        public var label: String? { source.shownLabel }
+
+        /// Where the job was written, as file and line: see `ObservedWork.sourceLocation`.
+        public var sourceLocation: String? { source.place.text }
+    }
 
     /// What the job is called: its label, or else where it was written, or else "#" and its number.
     public var name: String { source.name(ofJob: job) }
@@ -33,9 +64,22 @@ public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         let what = phase == .waiting ? "has waited for" : "has held"
-        let name = source.title
-        return
-            "Job \(job)\(name.map { " (\($0))" } ?? "") \(what) '\(context)' for \(JSONText.duration(lasted)), and the limit is "
-            + "\(JSONText.duration(limit))."
+        var text =
+            "Job \(Self.words(job, source)) \(what) '\(context)' for \(JSONText.duration(lasted)), "
+            + "and the limit is \(JSONText.duration(limit))."
+        if let front {
+            let job = Self.words(front.job, front.source)
+            text += " In front is job \(job), for \(JSONText.duration(front.lasted))."
+        } else if phase == .waiting {
+            text += " No job of the view is in front."
+        }
+        if waiting > (phase == .waiting ? 1 : 0) {
+            text += " \(waiting) job\(waiting == 1 ? "" : "s") wait\(waiting == 1 ? "s" : "")."
+        }
+        return text
+    }
+
+    private static func words(_ job: UInt64, _ source: JobSource) -> String {
+        "\(job)\(source.title.map { " (\($0))" } ?? "")"
     }
 }

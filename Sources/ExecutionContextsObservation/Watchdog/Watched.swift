@@ -16,7 +16,8 @@ struct Watched<Base: ExecutionContext>: PlainView, SourceTaking {
         view = WatchedView(
             of: base,
             by: StallMonitor(
-                of: base.name, limit: limit, on: reporting, from: location, report: report))
+                of: base.name, isSerial: base is any SerialContext, limit: limit, on: reporting,
+                from: location, report: report))
     }
 
     @usableFromInline
@@ -66,16 +67,17 @@ extension Watched: SynchronousBarrierContext where Base: SynchronousBarrierConte
 }
 
 extension ExecutionContext {
-    /// Returns a view of this context that reports each job that waits or runs for more than
-    /// `limit`.
+    /// Returns a view of this context that reports jobs that wait or run for more than `limit`.
     ///
     /// ```swift
     /// let queue = GlobalContext().serial(named: "database")
     /// let database = queue.watched(limit: .seconds(1)) { stall in print(stall) }
     /// ```
     ///
-    /// A job is reported once, while it waits or runs. A job that exceeds the limit and ends before
-    /// the report can be made is not reported.
+    /// Each cause is reported once, while it lasts. A job that runs for too long is one. The jobs
+    /// that wait for too long have one in common, until none of them waits any more: the first of
+    /// them is reported, with the job in front. A job that exceeds the limit and ends or starts
+    /// before the report can be made is not reported.
     ///
     /// The report is made on `reporting`, by default the global context, when the limit has passed
     /// in the time of this context. Pass a context that a stall of this one does not stall as well.
@@ -95,8 +97,7 @@ extension ExecutionContext {
 }
 
 extension BarrierContext {
-    /// Returns a view of this context that reports each job that waits or runs for more than
-    /// `limit`.
+    /// Returns a view of this context that reports jobs that wait or run for more than `limit`.
     ///
     /// A job that waits for a barrier to end is waiting, and so is a barrier that waits for other
     /// jobs.
@@ -111,11 +112,11 @@ extension BarrierContext {
 }
 
 extension SerialContext {
-    /// Returns a view of this context that reports each job that waits or runs for more than
-    /// `limit`.
+    /// Returns a view of this context that reports jobs that wait or run for more than `limit`.
     ///
-    /// If one job occupies the context for long, it is reported as running, and those behind as
-    /// waiting.
+    /// If one job occupies the context for long, it is reported as running, and those behind are
+    /// counted. Jobs that wait are reported if no job does: they are too many, or the context is
+    /// occupied by a job that is not of this view.
     @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
@@ -127,11 +128,11 @@ extension SerialContext {
 }
 
 extension ActorBackingContext {
-    /// Returns a view of this context that reports each job that waits or runs for more than
-    /// `limit`.
+    /// Returns a view of this context that reports jobs that wait or run for more than `limit`.
     ///
-    /// If one job occupies the context for long, it is reported as running, and those behind as
-    /// waiting.
+    /// If one job occupies the context for long, it is reported as running, and those behind are
+    /// counted. Jobs that wait are reported if no job does: they are too many, or the context is
+    /// occupied by a job that is not of this view.
     @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
@@ -143,11 +144,11 @@ extension ActorBackingContext {
 }
 
 extension MainActorContext {
-    /// Returns a view of this context that reports each job that waits or runs for more than
-    /// `limit`.
+    /// Returns a view of this context that reports jobs that wait or run for more than `limit`.
     ///
-    /// If one job occupies the context for long, it is reported as running, and those behind as
-    /// waiting.
+    /// If one job occupies the context for long, it is reported as running, and those behind are
+    /// counted. Jobs that wait are reported if no job does: they are too many, or the context is
+    /// occupied by a job that is not of this view.
     @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
@@ -159,11 +160,11 @@ extension MainActorContext {
 }
 
 extension MainActorContext where Self: ActorBackingContext {
-    /// Returns a view of this context that reports each job that waits or runs for more than
-    /// `limit`.
+    /// Returns a view of this context that reports jobs that wait or run for more than `limit`.
     ///
-    /// If one job occupies the context for long, it is reported as running, and those behind as
-    /// waiting.
+    /// If one job occupies the context for long, it is reported as running, and those behind are
+    /// counted. Jobs that wait are reported if no job does: they are too many, or the context is
+    /// occupied by a job that is not of this view.
     @inlinable
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),

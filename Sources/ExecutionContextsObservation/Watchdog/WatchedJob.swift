@@ -16,8 +16,10 @@ class WatchedJob: @unchecked Sendable {
         var phase = Phase.waiting
         /// Since when it is listed.
         var since = ContextInstant.never
-        /// Whether it is in a list: not once it was reported, and not once it is over.
+        /// Whether it is in a list: until it is over.
         var isListed = false
+        /// Whether no report of it is to come while it is in this list.
+        var isSettled = false
         var previous: Unmanaged<WatchedJob>?
         var next: Unmanaged<WatchedJob>?
     }
@@ -78,22 +80,33 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
     func run() { run(closure) }
 }
 
-/// Jobs in the order in which they came; any of them can be taken out at once.
+/// Jobs in the order in which they came; any of them can be taken out at once. Those that are
+/// settled, of which no report is to come, stand before the others.
 ///
 /// It never retains a job. A job whose last reference goes away waits in its `deinit` for the lock
 /// under which this list is used, so what is listed exists; but such a job must not be retained.
 @safe struct WatchedJobList {
+    /// A job: its number, where it comes from, and since when it has been here.
+    typealias Entry = (since: ContextInstant, number: UInt64, source: JobSource)
+
     private var head: Unmanaged<WatchedJob>?
     private var tail: Unmanaged<WatchedJob>?
+    /// The first one that is not settled.
+    private var headUnsettled: Unmanaged<WatchedJob>?
+    private(set) var count = 0
+    private(set) var settledCount = 0
 
-    var isEmpty: Bool { unsafe head == nil }
+    var isEmpty: Bool { count == 0 }
+    var isAllSettled: Bool { count == settledCount }
 
-    /// The first job: its number, where it comes from, and since when it has been here.
-    var first: (since: ContextInstant, number: UInt64, source: JobSource)? {
-        guard let head = unsafe head else { return nil }
-        return unsafe head._withUnsafeGuaranteedRef {
-            unsafe ($0.place.since, $0.number, $0.source)
-        }
+    /// The job that has been here for the longest time.
+    var first: Entry? { unsafe entry(head) }
+
+    /// The first job that is not settled.
+    var firstUnsettled: Entry? { unsafe entry(headUnsettled) }
+
+    private func entry(_ place: Unmanaged<WatchedJob>?) -> Entry? {
+        unsafe place?._withUnsafeGuaranteedRef { unsafe ($0.place.since, $0.number, $0.source) }
     }
 
     mutating func append(_ job: WatchedJob, _ now: ContextInstant) {
@@ -107,18 +120,32 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
             unsafe head = place
         }
         unsafe tail = place
+        if unsafe headUnsettled == nil { unsafe headUnsettled = place }
+        count += 1
     }
 
-    mutating func removeFirst() {
-        if let head = unsafe head { _ = unsafe head._withUnsafeGuaranteedRef { remove($0) } }
+    /// Settles the first job that is not.
+    mutating func settleFirst() {
+        guard let job = unsafe headUnsettled else { return }
+        settledCount += 1
+        unsafe job._withUnsafeGuaranteedRef {
+            unsafe $0.place.isSettled = true
+            unsafe headUnsettled = $0.place.next
+        }
     }
 
-    /// Takes `job` out; false if it is in no list.
-    @discardableResult
-    mutating func remove(_ job: WatchedJob) -> Bool {
-        guard unsafe job.place.isListed else { return false }
+    /// Takes `job` out, if it is in a list.
+    mutating func remove(_ job: WatchedJob) {
+        guard unsafe job.place.isListed else { return }
         let (previous, next) = unsafe (job.place.previous, job.place.next)
+        if unsafe job.place.isSettled {
+            settledCount -= 1
+        } else if unsafe headUnsettled?.toOpaque() == Unmanaged.passUnretained(job).toOpaque() {
+            unsafe headUnsettled = next
+        }
+        count -= 1
         unsafe job.place.isListed = false
+        unsafe job.place.isSettled = false
         unsafe job.place.previous = nil
         unsafe job.place.next = nil
         if let previous = unsafe previous {
@@ -131,6 +158,5 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
         } else {
             unsafe tail = previous
         }
-        return true
     }
 }

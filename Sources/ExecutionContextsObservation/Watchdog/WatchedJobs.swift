@@ -2,6 +2,11 @@ internal import ExecutionContexts
 
 /// The unfinished jobs of a watch, and their alarm; under the monitor's lock.
 ///
+/// A cause is reported once. Each job that runs for too long is one. The jobs that wait for too
+/// long have one in common, from the first of them until none is left. Where one job runs at a
+/// time, it is that job, if it has been reported. If it has not, but has run for half the limit,
+/// the report of the first that waits names it, and it is reported no more.
+///
 /// The limit is the same for all, so the jobs that wait are in the order of their deadlines, and
 /// so are those that run. The alarm is never later than the first deadline:
 ///
@@ -9,12 +14,12 @@ internal import ExecutionContexts
 /// |---|---|---|
 /// | none | being set | a job begins to wait or to run |
 /// | being set | set | the thread that sets it, which schedules outside of the lock |
-/// | being set, set | none, being set | it fires: due jobs are reported, and the next is awaited |
-/// | being set, set | none | no job is left, and the watch is thrifty |
+/// | being set, set | none, being set | it fires: due jobs are settled, and the next is awaited |
+/// | being set, set | none | all jobs that are left are settled, and the watch is thrifty |
 ///
-/// A thrifty watch has no alarm while it has no job. In system time a watch is thrifty only once
-/// its view is gone: to set and cancel an alarm costs more than the watched job. Any other time is
-/// virtual, and there its driver sees which delays are left.
+/// A thrifty watch has no alarm while each of its jobs is settled. In system time a watch is
+/// thrifty only once its view is gone: to set and cancel an alarm costs more than the watched job.
+/// Any other time is virtual, and there its driver sees which delays are left.
 struct WatchedJobs {
     /// An alarm that the caller is to set.
     struct Alarm {
@@ -22,12 +27,13 @@ struct WatchedJobs {
         let deadline: ContextInstant
     }
 
-    /// A job whose limit has passed.
+    /// What is to be reported.
     struct Stall {
         let phase: StalledJob.Phase
-        let job: UInt64
-        let source: JobSource
-        let since: ContextInstant
+        let job: WatchedJobList.Entry
+        /// Of a job that waits, the one that has run for the longest time.
+        let front: WatchedJobList.Entry?
+        let waiting: Int
     }
 
     private enum AlarmState {
@@ -37,6 +43,8 @@ struct WatchedJobs {
     }
 
     private let limit: Duration
+    /// Whether at most one job runs at a time, for which the others wait.
+    private let isSerial: Bool
     private var isThrifty: Bool
     private var waiting = WatchedJobList()
     private var running = WatchedJobList()
@@ -44,18 +52,20 @@ struct WatchedJobs {
     /// Counts the alarms: one that fires after its time is not mistaken for a later one.
     private var number = 0
 
-    init(limit: Duration, isThrifty: Bool) {
+    init(limit: Duration, isSerial: Bool, isThrifty: Bool) {
         self.limit = limit
+        self.isSerial = isSerial
         self.isThrifty = isThrifty
     }
 
     /// Whether there is no job and no alarm.
     var isIdle: Bool {
         guard case .none = alarm else { return false }
-        return isEmpty
+        return waiting.isEmpty && running.isEmpty
     }
 
-    private var isEmpty: Bool { waiting.isEmpty && running.isEmpty }
+    /// Whether there is no job for which an alarm is needed.
+    private var isAllSettled: Bool { waiting.isAllSettled && running.isAllSettled }
 
     // MARK: - A job's way
 
@@ -65,9 +75,9 @@ struct WatchedJobs {
     }
 
     mutating func start(_ job: WatchedJob, _ now: ContextInstant) -> Alarm? {
-        // A second run of one job is not watched. A job that was reported while it waited is in no
-        // list, and is not reported again.
-        guard job.begin(), waiting.remove(job) else { return nil }
+        // A second run of one job is not watched.
+        guard job.begin() else { return nil }
+        waiting.remove(job)
         running.append(job, now)
         return neededAlarm(now)
     }
@@ -97,7 +107,7 @@ struct WatchedJobs {
 
     /// Takes an alarm away that a thrifty watch does not need.
     private mutating func takeNeedless() -> DelayedWork? {
-        guard isThrifty, isEmpty, case .set(let delay) = alarm else { return nil }
+        guard isThrifty, isAllSettled, case .set(let delay) = alarm else { return nil }
         alarm = .none
         return delay
     }
@@ -110,22 +120,27 @@ struct WatchedJobs {
         return takeNeedless()
     }
 
-    /// Returns the jobs whose limit has passed, in the order of their deadlines, and the next
-    /// alarm.
+    /// Returns what is to be reported of the jobs whose limit has passed, and the next alarm.
     mutating func fire(_ number: Int, _ now: ContextInstant) -> (due: [Stall], next: Alarm?) {
         guard number == self.number else { return ([], nil) }
         var due: [Stall] = []
-        while let (since, job, source) = waiting.first, since.advanced(by: limit) <= now {
-            waiting.removeFirst()
-            due.append(Stall(phase: .waiting, job: job, source: source, since: since))
+        // Those that run come first: they may be why the others wait.
+        while let job = running.firstUnsettled, job.since.advanced(by: limit) <= now {
+            running.settleFirst()
+            due.append(Stall(phase: .running, job: job, front: nil, waiting: waiting.count))
         }
-        while let (since, job, source) = running.first, since.advanced(by: limit) <= now {
-            running.removeFirst()
-            due.append(Stall(phase: .running, job: job, source: source, since: since))
+        while let job = waiting.firstUnsettled, job.since.advanced(by: limit) <= now {
+            let isKnown = waiting.settledCount > 0 || isSerial && running.settledCount > 0
+            waiting.settleFirst()
+            if isKnown { continue }
+            let front = running.first
+            due.append(Stall(phase: .waiting, job: job, front: front, waiting: waiting.count))
+            if isSerial, let front, front.since.advanced(by: limit / 2) <= now {
+                running.settleFirst()
+            }
         }
-        due.sort { ($0.since, $0.job) < ($1.since, $1.job) }
         alarm = .none
-        let next = [waiting.first, running.first].compactMap { $0?.since }.min()
+        let next = [waiting.firstUnsettled, running.firstUnsettled].compactMap { $0?.since }.min()
         return (due, next.flatMap { neededAlarm($0) })
     }
 }

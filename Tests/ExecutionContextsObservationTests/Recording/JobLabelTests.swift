@@ -81,12 +81,14 @@ struct JobLabelTests {
         let reporter = ManualContext(name: "reporter", time: time)
         let stalls = Box<[StalledJob]>([])
         // The reporter runs, and the watched context does not.
-        let watched = ByHand(time: reporter.time).watched(limit: .seconds(1), on: reporter) {
-            stall in
+        let base = ByHand(time: reporter.time)
+        let watched = base.watched(limit: .seconds(1), on: reporter) { stall in
             stalls.withValue { $0.append(stall) }
         }
         watched.execute {}
         let place = at(#line - 1)[0]
+        time.advance(by: .seconds(1))
+        base.jobs.value = []
         watched.labeled("decode").submit {}
         time.advance(by: .seconds(1))
         #expect(stalls.value.map(\.name) == [place, "decode"])

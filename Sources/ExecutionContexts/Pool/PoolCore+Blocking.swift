@@ -6,8 +6,7 @@ extension PoolCore {
     /// may run.
     func beginWait(_ worker: PoolWorker) {
         accounting.withLock { accounting in
-            unsafe worker.record.waits += 1
-            accounting.markNotRunning(worker)
+            accounting.beginWait(worker)
             publish(&accounting)
         }
         // Store-load handshake: either a submitter sees the free permit, or this thread sees the
@@ -32,7 +31,7 @@ extension PoolCore {
                 publish(&accounting)
                 return true
             }
-            accounting.resume(worker)
+            accounting.markRunning(worker)
             publish(&accounting)
             return false
         }

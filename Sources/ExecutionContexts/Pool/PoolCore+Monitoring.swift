@@ -11,6 +11,8 @@ extension PoolCore {
         case keepsUp
         /// Jobs are queued, or workers wait for a permit.
         case pressed
+        /// Jobs are queued, and a moment ago no worker computed.
+        case starved
     }
 
     var isAwake: Bool { accounting.withLock { $0.active > 0 } }
@@ -19,13 +21,14 @@ extension PoolCore {
     /// long ones.
     func checkWorkers() -> Pressure {
         let hasWork = hasWork()
+        var findsOnlySleepers = false
         let pressure = accounting.withLock { accounting -> Pressure in
             // A pool that has a job now and then is looked at seldom, and not given up each time:
             // that would wake the monitor for each of these jobs.
             if accounting.hasSleptSinceLook() { return .asleep }
             guard accounting.active > 0 else { return .keepsUp }
             accounting.observationCount &+= 1
-            countStalled(&accounting, hasWork)
+            findsOnlySleepers = countStalled(&accounting, hasWork)
             publish(&accounting)
             return hasWork || accounting.hasReturning ? .pressed : .keepsUp
         }
@@ -35,40 +38,41 @@ extension PoolCore {
         freeStuckJobs()
         // One for each queued job at most. Relaxed: a hint, which is read again under the lock.
         let number = min(vacancies.load(ordering: .relaxed), pendingCount)
-        for _ in 0..<max(number, 0) where !startWorker() { break }
-        accounting.withLock { accounting in
-            // For this look only: a worker that slept may continue at any time.
-            accounting.extraPermits = 0
-            publish(&accounting)
+        var started = 0
+        while started < number, startWorker() { started += 1 }
+        let isStarved = accounting.withLock { accounting in
+            accounting.isStarved(findsOnlySleepers: findsOnlySleepers && started > 0)
         }
-        return pressure
+        return isStarved ? .starved : .pressed
     }
 
     /// Discounts the stalled workers, and counts those again that make progress. The caller holds
-    /// the lock of the accounting.
-    private func countStalled(_ accounting: inout WorkerAccounting, _ hasWork: Bool) {
-        var (stalled, hasProgress) = (0, false)
+    /// the lock of the accounting. Returns whether a worker has stalled and none was seen awake.
+    private func countStalled(_ accounting: inout WorkerAccounting, _ hasWork: Bool) -> Bool {
+        var (hasStalled, hasProgress) = (false, false)
         let isWaitedFor = hasWork && accounting.active < limit || accounting.hasReturning
         // Workers already found stalled are checked at every fourth look only: there may be
         // hundreds. They are checked even while no job waits, so that a later job does not start
         // beside them.
         let asksStalled = accounting.observationCount & 3 == 0
-        guard isWaitedFor || asksStalled else { return }
+        guard isWaitedFor || asksStalled else { return false }
         for index in 0..<count {
             let worker = worker(index)
             guard unsafe worker.record.isActive else { continue }
             if unsafe worker.record.isCounted {
-                if isWaitedFor, isStalled(worker, accounting.observationCount) {
+                guard isWaitedFor else { continue }
+                if isStalled(worker, accounting.observationCount) {
                     accounting.markStalled(worker)
+                    hasStalled = true
+                } else if unsafe worker.record.thread >= 0 {
+                    // Neither asleep nor on its way to its first job.
+                    if unsafe worker.record.lastObservation.sleepScore == 0 { hasProgress = true }
                 }
             } else if asksStalled, hasResumed(worker) {
                 accounting.markRunning(worker)
             }
-            if unsafe worker.record.isCounted { hasProgress = true } else { stalled += 1 }
         }
-        // Where all workers are stalled, the next ones most likely will be, too: as many again may
-        // start at a time.
-        accounting.extraPermits = hasWork && !hasProgress ? max(stalled - width, 0) : 0
+        return hasStalled && !hasProgress
     }
 
     /// Whether a worker has been asleep in one job for the time of three looks, as far as the looks
@@ -111,10 +115,7 @@ extension PoolCore {
     /// thread that has used no time has not been awake. This check is cheaper than asking the
     /// system for the state.
     private func hasResumed(_ worker: PoolWorker) -> Bool {
-        // Relaxed: the monitor writes it under this lock, and the worker clears it when it reports.
-        guard unsafe worker.record.waits == 0 && !worker.record.isReturning,
-            worker.isToReport.load(ordering: .relaxed)
-        else { return false }
+        guard unsafe worker.record.isStalled else { return false }
         let before = unsafe worker.record.lastObservation
         let observation = PoolWorker.Observation(of: worker, number: before.number)
         unsafe worker.record.lastObservation = observation
@@ -131,9 +132,7 @@ extension PoolCore {
     func report(_ worker: PoolWorker) {
         worker.isToReport.store(false, ordering: .relaxed)
         accounting.withLock { accounting in
-            if unsafe worker.record.waits == 0 && !worker.record.isReturning {
-                accounting.markRunning(worker)
-            }
+            if unsafe worker.record.isStalled { accounting.markRunning(worker) }
             publish(&accounting)
         }
     }

@@ -144,7 +144,9 @@ extension PoolCore {
         unsafe worker.loneJobHint = false
         unsafe worker.injectedCount = 0
         repeat {
-            if !isSuperfluous(worker), let work = find(worker) {
+            // Relaxed: see `runOwn`.
+            if worker.isToReport.load(ordering: .relaxed) { report(worker) }
+            if !isSuperfluous, let work = find(worker) {
                 found()
                 return work
             }
@@ -152,13 +154,12 @@ extension PoolCore {
         return nil
     }
 
-    /// Whether too many run for a worker that searches. Its thread may have come late: meanwhile
-    /// the workers in whose stead it was started may have continued.
+    /// Whether too many run for another job to begin. A thread may have come late: meanwhile the
+    /// workers in whose stead it was started may have continued.
     @inline(__always)
-    private func isSuperfluous(_ worker: PoolWorker) -> Bool {
+    private var isSuperfluous: Bool {
         // Relaxed: read again under the lock of the accounting.
-        vacancies.load(ordering: .relaxed) < 0
-            && accounting.withLock { $0.isSuperfluous(worker) }
+        vacancies.load(ordering: .relaxed) < 0 && accounting.withLock { $0.vacancies < 0 }
     }
 
     private func find(_ worker: PoolWorker) -> Work? {

@@ -7,7 +7,8 @@ internal import Synchronization
 /// A wait that the library knows of gives up its permit at once. The monitor finds the rest: jobs
 /// that block in the system or wait for each other by other means, and jobs that have been queued
 /// for too long behind a long one. It looks every five milliseconds while any pool has queued jobs,
-/// and up to eight times more rarely while none has.
+/// and up to eight times more rarely while none has. At a pool with queued jobs, of whose workers
+/// none was awake, it looks each millisecond for a while.
 enum PoolMonitor {
     private struct State: ~Copyable {
         var pools: [PoolCore] = []
@@ -19,6 +20,7 @@ enum PoolMonitor {
     private static let word = Atomic<UInt32>(0)
 
     /// The interval between two looks, in nanoseconds.
+    static var quickInterval: Int64 { 1_000_000 }
     static var shortInterval: Int64 { 5_000_000 }
     static var longInterval: Int64 { 40_000_000 }
 
@@ -49,16 +51,29 @@ enum PoolMonitor {
 
     private static func run() {
         var interval = shortInterval
+        var (starved, lastLook) = ([PoolCore](), MonotonicClock.nanoseconds)
         repeat {
             var isPressed = isWokenEarly(within: interval)
-            for core in state.withLock({ $0.pools }) {
+            // Quick looks are for the pools that starve: elsewhere a thread that computes may be
+            // asleep for a few milliseconds, too.
+            let now = MonotonicClock.nanoseconds
+            let looksAtAll = starved.isEmpty || isPressed || now - lastLook >= shortInterval
+            if looksAtAll { lastLook = now }
+            let pools = looksAtAll ? state.withLock { $0.pools } : starved
+            starved = []
+            for core in pools {
                 switch core.checkWorkers() {
+                case .starved: starved.append(core)
                 case .pressed: isPressed = true
                 case .keepsUp: break
                 case .asleep: forget(core)
                 }
             }
-            interval = isPressed ? shortInterval : min(2 * interval, longInterval)
+            if !starved.isEmpty {
+                interval = quickInterval
+            } else {
+                interval = isPressed ? shortInterval : min(2 * interval, longInterval)
+            }
         } while !mayEnd()
     }
 

@@ -14,18 +14,22 @@ public struct PoolStatistics: Hashable, Sendable {
     public let pending: Int
     /// How many jobs have been begun.
     public let begun: Int
-    /// How many jobs may have run beyond the width of the pool (law 11).
+    /// How many jobs may run beyond the width of the pool now (law 11).
     ///
-    /// It counts each time that a job was found asleep in a wait that the library does not know of,
-    /// each worker that was started in expectation of more such waits, and each job that continued
-    /// beyond the width after a wait for exclusive access. A pool whose jobs only compute has none.
-    /// Put ``WorkerPool/blocking(_:)`` around a wait that the library does not know of.
+    /// These are the jobs that were found asleep in a wait that the library does not know of, and
+    /// those that have continued without a permit. Of the jobs that are under way and do not wait
+    /// by the library's means there are never more than `width + substitutes`.
     public let substitutes: Int
+    /// How often a job was found asleep in a wait that the library does not know of.
+    ///
+    /// Put ``WorkerPool/blocking(_:)`` around such a wait. A pool whose jobs only compute has none,
+    /// but for jobs that slept for long in the system.
+    public let stalls: Int
 
     init(of core: PoolCore) {
         width = core.width
-        (active, waiting, substitutes) = core.accounting.withLock {
-            ($0.active, $0.active - $0.running, $0.substitutions)
+        (active, waiting, substitutes, stalls) = core.accounting.withLock {
+            ($0.active, $0.active - $0.running, $0.substitutes, $0.stalls)
         }
         workers = core.accounting.withLock { $0.threads }
         pending = core.pendingCount

@@ -46,8 +46,8 @@ internal import Synchronization
         var waits = 0
         /// Whether it has ended a wait and waits for a permit.
         var isReturning = false
-        /// How many workers had continued when it was started.
-        var resumptionsAtStart = 0
+        /// Whether it was found stalled, and is not known to have continued since.
+        var isStalled = false
         var lastObservation = Observation()
         /// The handle by which the monitor asks for the state of the thread; -1 while none is
         /// awake.

@@ -12,22 +12,20 @@
     var threads: Int { active + idle.count { $0.isParked } }
     /// How many of the active workers run, as far as is known.
     private(set) var running = 0
-    /// How many more may start because all active workers are stalled.
-    var extraPermits = 0
-    /// On how many occasions a worker could run beyond the width.
-    ///
-    /// One is that a worker was found stalled, so that another one may start. The others are that a
-    /// worker was started, or continued after a wait, while no permit was free. At no time did more
-    /// than `width + substitutions` workers run.
-    private(set) var substitutions = 0
-    /// How often a worker has continued after a stall or a wait.
-    private var resumptions = 0
+    /// How many of those have continued while no permit was free.
+    private var beyond = 0
+    /// How many workers are stalled: each may continue at any time, and asks nobody.
+    private var stalled = 0
+    /// How often a worker was found stalled.
+    private(set) var stalls = 0
     /// How often the monitor has looked.
     var observationCount: UInt32 = 0
     /// How often a first worker has got a thread; and how often at the monitor's latest look.
     private var awakenings: UInt32 = 0
     private var awakeningsAtLook: UInt32 = 0
     private var wasActiveAtLook = false
+    /// How many more looks come quickly.
+    private var quickLooks = 0
     /// The callbacks of `drained()`.
     var waiters: [@Sendable () -> Void] = []
     /// Workers that have ended a wait and wait for a permit, in order.
@@ -37,9 +35,13 @@
     init(width: Int) { self.width = width }
 
     /// How many workers may start; negative where some are to leave.
-    var vacancies: Int { width + extraPermits - running - returning.count }
+    var vacancies: Int { width - running - returning.count }
     var hasVacancy: Bool { vacancies > 0 }
     var hasReturning: Bool { !returning.isEmpty }
+    /// How many workers may run without a permit.
+    ///
+    /// A worker that begins a job has a permit, so that no more than `width + substitutes` run.
+    var substitutes: Int { stalled + beyond }
     /// Whether a worker that has ended a wait may continue at once.
     var hasFreePermit: Bool { running < width && returning.isEmpty }
 
@@ -62,18 +64,7 @@
         unsafe worker.record.isActive = true
         if active == 0 { awakenings &+= 1 }
         active += 1
-        if running >= width { substitutions += 1 }
         count(worker)
-        unsafe worker.record.resumptionsAtStart = resumptions
-    }
-
-    /// Whether a worker that has started must leave before it begins a job: another one has
-    /// continued since, so that too many run.
-    ///
-    /// One that was started because all others were stalled may run beyond the width while they
-    /// still are.
-    func isSuperfluous(_ worker: PoolWorker) -> Bool {
-        unsafe vacancies < 0 && worker.record.resumptionsAtStart != resumptions
     }
 
     /// Whether no worker has had a thread since the monitor's latest look; notes another look.
@@ -82,15 +73,31 @@
         return active == 0 && !wasActiveAtLook && awakenings == awakeningsAtLook
     }
 
+    /// Whether the next look comes quickly; asked once for each look at which jobs are queued.
+    ///
+    /// Where workers stall and none computes, those that are started next most likely stall, too.
+    mutating func isStarved(findsOnlySleepers: Bool) -> Bool {
+        if findsOnlySleepers {
+            // Enough for a new thread to begin its job, and for three looks at it.
+            quickLooks = 8
+        } else if quickLooks > 0 {
+            quickLooks -= 1
+        }
+        return quickLooks > 0
+    }
+
     /// Counts a worker as not running, since the monitor has found it stalled.
     mutating func markStalled(_ worker: PoolWorker) {
-        substitutions += 1
         markNotRunning(worker)
+        unsafe worker.record.isStalled = true
+        stalled += 1
+        stalls += 1
     }
 
     /// Adds a worker that has no job to the idle set.
     mutating func moveToIdleSet(_ worker: PoolWorker) {
         markNotRunning(worker)
+        endStall(worker)
         unsafe worker.record.isActive = false
         // A started worker does not have its thread at once. Until then it must not look asleep in
         // a job.
@@ -110,29 +117,40 @@
         return true
     }
 
-    /// Counts a worker as running that has continued.
+    /// Counts a worker as running that has continued, whether or not there is a permit.
     mutating func markRunning(_ worker: PoolWorker) {
         guard unsafe !worker.record.isCounted else { return }
-        resumptions += 1
+        if running - beyond >= width { beyond += 1 }
         count(worker)
     }
 
     private mutating func count(_ worker: PoolWorker) {
         guard unsafe !worker.record.isCounted else { return }
+        endStall(worker)
         unsafe worker.record.isCounted = true
         running += 1
     }
 
+    /// Counts a worker as not running. Its permit, if it has one, goes to a worker that runs
+    /// without one.
     mutating func markNotRunning(_ worker: PoolWorker) {
         guard unsafe worker.record.isCounted else { return }
         unsafe worker.record.isCounted = false
         running -= 1
+        if beyond > 0 { beyond -= 1 }
     }
 
-    /// Counts a worker that has ended a wait, whether or not there is a permit.
-    mutating func resume(_ worker: PoolWorker) {
-        if running >= width { substitutions += 1 }
-        markRunning(worker)
+    /// Counts a worker as one that waits and tells when it continues.
+    mutating func beginWait(_ worker: PoolWorker) {
+        unsafe worker.record.waits += 1
+        markNotRunning(worker)
+        endStall(worker)
+    }
+
+    private mutating func endStall(_ worker: PoolWorker) {
+        guard unsafe worker.record.isStalled else { return }
+        unsafe worker.record.isStalled = false
+        stalled -= 1
     }
 
     /// Takes the callbacks of `drained()` if no worker is active.

@@ -68,46 +68,15 @@ struct WorkerAccountingTests {
         #expect(PoolStatistics(of: core).workers == 1)
     }
 
-    /// A pool of width 1 whose only running worker has stalled, so that others are started.
-    private final class Stalled {
-        private let core = PoolCore(name: "stalled", width: 1, limit: 4, qos: 0)
-        private let workers: [PoolWorker]
-        private var accounting = WorkerAccounting(width: 1)
-
-        init() {
-            workers = (1...4).map { [core] in PoolWorker(of: core, number: $0) }
-            accounting.begin(workers[0])
-            accounting.markStalled(workers[0])
-            accounting.extraPermits = 2
-            for worker in workers[1...] { accounting.begin(worker) }
-            accounting.extraPermits = 0
+    @Test func `Law 11: looks come quickly for a while after one that finds only sleepers`() {
+        let looks = [false, true, true] + Array(repeating: false, count: 20)
+        var accounting = WorkerAccounting(width: 1)
+        var quick: [Bool] = []
+        for findsOnlySleepers in looks {
+            quick.append(accounting.isStarved(findsOnlySleepers: findsOnlySleepers))
         }
-
-        func stalledContinues() { accounting.markRunning(workers[0]) }
-        func end(_ number: Int) { accounting.moveToIdleSet(workers[number]) }
-        func begin(_ number: Int) { accounting.begin(workers[number]) }
-        /// The started workers that may not begin a job.
-        var superfluous: [Int] {
-            (1...3).filter {
-                workers[$0].record.isActive && accounting.isSuperfluous(workers[$0])
-            }
-        }
-    }
-
-    @Test func `Law 11: workers that were started for stalled ones begin jobs while those stall`() {
-        #expect(Stalled().superfluous.isEmpty)
-    }
-
-    @Test func `Law 11: a worker that was started for a stalled one begins none beside it`() {
-        let pool = Stalled()
-        pool.stalledContinues()
-        #expect(pool.superfluous == [1, 2, 3])
-        // Those that run are as many as the pool is wide.
-        for number in [0, 1, 2] { pool.end(number) }
-        #expect(pool.superfluous.isEmpty)
-        // A worker that is started now is started beside those that have continued.
-        pool.begin(1)
-        #expect(pool.superfluous == [3])
+        #expect(quick.prefix(4) == [false, true, true, true])
+        #expect(quick.last == false)
     }
 
     @Test func `Law 11: a thread that comes late begins no job beside one that has continued`() {

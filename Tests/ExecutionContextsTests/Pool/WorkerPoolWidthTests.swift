@@ -1,7 +1,6 @@
 import Dispatch
 import ExecutionContexts
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -18,7 +17,7 @@ struct WorkerPoolWidthTests {
     ) async {
         await watched {
             let pool = WorkerPool(width: width)
-            let (gate, beside) = (Promise<Int>(), ConcurrencyCount())
+            let (gate, jobs) = (Promise<Int>(), JobsUnderWay(on: pool))
             let (begun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             // A context outside of the pool, so that the jobs do not wait for the pool itself.
             let other = SerialQueueContext(name: "elsewhere").serial(named: "view")
@@ -32,15 +31,14 @@ struct WorkerPoolWidthTests {
                     case .nested: WorkerPool.blocking { _ = try? gate.async.wait() }
                     case .serialElsewhere: _ = try? other.submit { try gate.async.wait() }.wait()
                     }
-                    beside.visit()
+                    jobs.visit()
                 }
             }
             for _ in 0..<count { begun.wait() }
             gate.succeed(1)
             for _ in 0..<count { mayGoOn.signal() }
             try! pool.drained().wait()
-            // On a busy machine a job may sleep for long in a lock before or after its wait.
-            #expect(beside.most <= width + pool.statistics.substitutes)
+            jobs.expectNoExcess()
             #expect(pool.statistics.begun == count)
         }
     }
@@ -53,7 +51,7 @@ struct WorkerPoolWidthTests {
     ) async {
         await watched {
             let pool = WorkerPool(width: 1, limit: 32)
-            let beside = ConcurrencyCount()
+            let jobs = JobsUnderWay(on: pool)
             let (begun, isTaken, mayEnd) = (
                 DispatchSemaphore(value: 0), DispatchSemaphore(value: 0),
                 DispatchSemaphore(value: 0)
@@ -78,12 +76,12 @@ struct WorkerPoolWidthTests {
                 pool.execute {
                     begun.signal()
                     switch kind {
-                    case .section: section.execute { beside.visit() }
-                    case .view: view.sync { beside.visit() }
-                    case .coordinator: coordinator.blockingWrite { beside.visit() }
+                    case .section: section.execute { jobs.visit() }
+                    case .view: view.sync { jobs.visit() }
+                    case .coordinator: coordinator.blockingWrite { jobs.visit() }
                     case .hold:
                         let hold = view.hold()
-                        beside.visit()
+                        jobs.visit()
                         hold.release()
                     }
                 }
@@ -92,8 +90,9 @@ struct WorkerPoolWidthTests {
             waitUntil { pool.statistics.waiting == count }
             for _ in 0..<count { mayEnd.signal() }
             try! pool.drained().wait()
-            #expect(beside.count == count)
-            #expect(beside.most <= 1 + pool.statistics.substitutes)
+            #expect(jobs.entered == count)
+            jobs.expectNoExcess()
+            #expect(pool.statistics.substitutes == 0)
         }
     }
 
@@ -130,32 +129,37 @@ struct WorkerPoolWidthTests {
     @Test func `Law 11: while more jobs run than the pool is wide, no job begins`() async {
         await watched {
             let pool = WorkerPool(width: 2)
-            let (begun, mayGoOn, mayEnd) = (
-                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), BusyWait()
-            )
+            let jobs = JobsUnderWay(on: pool)
+            let (begun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let ends = (0..<12).map { _ in BusyWait() }
             // Foreign waits: the pool starts a substitute for each.
-            for _ in 0..<12 {
+            for end in ends {
                 pool.execute {
                     begun.signal()
                     mayGoOn.wait()
-                    mayEnd.run()
+                    end.run()
                 }
             }
-            for _ in 0..<12 { begun.wait() }
-            for _ in 0..<12 { mayGoOn.signal() }
-            let beside = ConcurrencyCount()
-            pool.execute { beside.visit() }
+            for _ in ends { begun.wait() }
+            for _ in ends { mayGoOn.signal() }
+            pool.execute { jobs.visit() }
             // The pool detects that all of them continue. No other worker has a thread, so none is
             // between its look at the width and its next job.
             waitUntil { pool.statistics.waiting == 0 && pool.statistics.active == 12 }
-            let before = beside.count
-            for _ in 0..<200 { pool.execute { beside.visit() } }
+            #expect(pool.statistics.substitutes == 10)
+            let before = jobs.entered
+            for _ in 0..<200 { pool.execute { jobs.visit() } }
             waitForMonitor()
-            #expect(beside.count == before)
-            mayEnd.end()
+            #expect(jobs.entered == before)
+            // A worker whose job ends begins no other one, until as many run as the pool is wide.
+            for end in ends.dropLast(2) { end.end() }
+            waitUntil { pool.statistics.active == 2 }
+            #expect(jobs.entered == before)
+            #expect(pool.statistics.substitutes == 0)
+            for end in ends { end.end() }
             try! pool.drained().wait()
-            #expect(beside.count == 201)
-            #expect(beside.most <= 2 + pool.statistics.substitutes)
+            #expect(jobs.entered == 201)
+            jobs.expectNoExcess()
         }
     }
 
@@ -163,36 +167,28 @@ struct WorkerPoolWidthTests {
     func `Law 11: the monitor never takes a computing job for a blocked one`(_ width: Int) async {
         await watched {
             let pool = WorkerPool(width: width)
-            let (mayEnd, beside) = (BusyWait(), ConcurrencyCount())
+            let (mayEnd, jobs) = (BusyWait(), JobsUnderWay(on: pool))
             let begun = DispatchSemaphore(value: 0)
             for _ in 0..<width {
                 pool.execute {
+                    jobs.enter()
                     begun.signal()
                     mayEnd.run()
+                    jobs.leave()
                 }
             }
             for _ in 0..<width { begun.wait() }
             // A worker may have slept while it started the next worker's thread.
             waitUntil { pool.statistics.waiting == 0 }
-            let before = pool.statistics.substitutes
-            for _ in 0..<20 { pool.execute { beside.visit() } }
+            let before = pool.statistics.stalls
+            for _ in 0..<20 { pool.execute { jobs.visit() } }
             for _ in 0..<4 { waitForMonitor() }
-            #expect(beside.count == 0)
-            #expect(pool.statistics.substitutes == before)
+            #expect(jobs.entered == width)
+            #expect(pool.statistics.stalls == before)
             mayEnd.end()
             try! pool.drained().wait()
-            #expect(beside.most <= width + pool.statistics.substitutes)
+            jobs.expectNoExcess()
         }
-    }
-
-    /// Returns when the monitor, which checks all pools, has looked a few times: it has found the
-    /// blocked job of a pool made here.
-    private func waitForMonitor() {
-        let (pool, mayEnd) = (WorkerPool(width: 1), DispatchSemaphore(value: 0))
-        pool.execute { mayEnd.wait() }
-        pool.execute { mayEnd.signal() }
-        try! pool.drained().wait()
-        #expect(pool.statistics.substitutes > 0)
     }
 
     @Test func `Law 27: a job that waits for drained() of its own pool traps with a message`()
@@ -209,23 +205,5 @@ struct WorkerPoolWidthTests {
             done.wait()
         }
         try expectTrap(result, "'thumbnails'", "law 27", "the caller is one")
-    }
-}
-
-/// Counts the jobs that compute at a time.
-final class ConcurrencyCount: Sendable {
-    private let present = Atomic<Int>(0)
-    private let largest = Atomic<Int>(0)
-    private let visits = Atomic<Int>(0)
-
-    // Relaxed, all: figures, each of which is right by itself.
-    var most: Int { largest.load(ordering: .relaxed) }
-    var count: Int { visits.load(ordering: .relaxed) }
-
-    func visit() {
-        visits.add(1, ordering: .relaxed)
-        largest.max(present.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
-        for _ in 0..<20_000 { _ = present.load(ordering: .relaxed) }
-        present.subtract(1, ordering: .relaxed)
     }
 }

@@ -61,6 +61,11 @@ void ec_thread_configure(const char *name, uint32_t quality) {
     pthread_set_qos_class_self_np(quality != 0 ? (qos_class_t)quality : QOS_CLASS_DEFAULT, 0);
 }
 
+bool ec_dispatch_can_begin(bool timers) {
+    (void)timers;
+    return true;
+}
+
 int32_t ec_processor_count(void) {
     int32_t count = 0;
     size_t size = sizeof count;

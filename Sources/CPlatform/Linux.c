@@ -13,8 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -125,6 +129,38 @@ void ec_thread_configure(const char *name, uint32_t quality) {
     (void)quality;
     // The system truncates the name after 15 bytes.
     prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+// Whether the process has a descriptor of this kind. Reading a link needs no descriptor. True if no
+// link can be read.
+static bool has_descriptor(const char *kind) {
+    struct rlimit limit;
+    // Those above the present limit were opened before it was lowered.
+    int count = 1 << 20;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < (rlim_t)count) count = (int)limit.rlim_max;
+    bool can_read = false;
+    for (int file = 0; file < count; file++) {
+        char path[32], target[32];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        if (length < 0) continue;
+        can_read = true;
+        target[length] = 0;
+        if (strcmp(target, kind) == 0) return true;
+    }
+    return !can_read;
+}
+
+// Dispatch keeps what it has opened. Others may have descriptors of the same kinds, so that only
+// their absence says something.
+bool ec_dispatch_can_begin(bool timers) {
+    int files[] = {epoll_create1(EPOLL_CLOEXEC), eventfd(0, EFD_CLOEXEC),
+                   timers ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1};
+    bool can_open = files[0] >= 0 && files[1] >= 0 && (!timers || files[2] >= 0);
+    for (int i = 0; i < 3; i++) {
+        if (files[i] >= 0) close(files[i]);
+    }
+    return can_open || (has_descriptor("anon_inode:[eventpoll]") && (!timers || has_descriptor("anon_inode:[timerfd]")));
 }
 
 int32_t ec_processor_count(void) {

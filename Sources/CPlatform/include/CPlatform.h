@@ -203,6 +203,12 @@ bool ec_thread_start(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_N
 /// default, and ignored elsewhere.
 void ec_thread_configure(const char *_Nonnull name, uint32_t quality);
 
+/// Whether Dispatch can begin to run jobs of global queues, and timers with `timers`.
+///
+/// It opens descriptors for that once, and ends the process without a message where none is left.
+/// Also true where that cannot be told, and where it needs none.
+bool ec_dispatch_can_begin(bool timers);
+
 /// The number of processors that the program may run on.
 int32_t ec_processor_count(void);
 

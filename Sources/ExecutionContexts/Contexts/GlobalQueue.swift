@@ -14,7 +14,10 @@ struct RootQueue: ReliableContext {
         mark = .of(queue)
     }
 
-    func execute(_ work: @escaping Work) { queue.async(execute: work) }
+    func execute(_ work: @escaping Work) {
+        DispatchStart.requireGlobalQueues()
+        queue.async(execute: work)
+    }
 
     var isCurrent: Bool? { mark.isCurrent }
 }

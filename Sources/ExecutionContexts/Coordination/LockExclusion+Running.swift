@@ -71,6 +71,7 @@ extension LockExclusion {
     /// An admitted read keeps writers out. If every thread of the global context waits for those
     /// writers, none is left for the read. A dispatch queue of its own gets a thread all the same.
     private func scheduleReserve(since begun: UInt64) {
+        DispatchStart.requireTimers()
         DispatchQueue(label: "\(name).reads").asyncAfter(deadline: .now() + .milliseconds(1)) {
             self.runReserve(since: begun)
         }

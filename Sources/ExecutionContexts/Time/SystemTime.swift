@@ -34,6 +34,7 @@ public final class SystemTime: TimeSource {
 
     public func add(_ delay: DelayedWork, tolerance: Duration) {
         SimulationHooks.willSubmitOutside(to: "the system's time")
+        DispatchStart.requireTimers()
         let grain = Self.grain(tolerance)
         state.withLock { state in
             if grain > 0 {

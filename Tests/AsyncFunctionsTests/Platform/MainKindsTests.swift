@@ -11,7 +11,7 @@ import Testing
 @Suite(.patient)
 struct MainKindsTests {
     @Test func `Law 4: under a run loop main is the main thread`() async throws {
-        let run = try await Run("MainKinds", "run-loop")
+        let run = try await ProgramRun("MainKinds", "run-loop")
         #expect(
             run.lines == [
                 "the start: the main thread",
@@ -23,7 +23,7 @@ struct MainKindsTests {
     }
 
     @Test func `Law 4: under dispatchMain other threads are main`() async throws {
-        let run = try await Run("MainKinds", "dispatch-main")
+        let run = try await ProgramRun("MainKinds", "dispatch-main")
         #expect(
             run.lines == [
                 "the start: the main thread",
@@ -37,7 +37,7 @@ struct MainKindsTests {
     @Test func `Law 4: in an async main program, main changes its thread at the first suspension`()
         async throws
     {
-        let run = try await Run("AsyncMain")
+        let run = try await ProgramRun("AsyncMain")
         #expect(
             run.lines == [
                 "the start: the main thread",
@@ -58,50 +58,9 @@ struct MainKindsTests {
     }
 
     @Test func `While the main thread is blocked no job runs on main`() async throws {
-        let run = try await Run("MainKinds", "waiting")
+        let run = try await ProgramRun("MainKinds", "waiting")
         #expect(run.lines == ["the start: the main thread", "nothing ran"])
         #expect(run.exitCode == 0)
-    }
-}
-
-/// A program of this package that has run.
-private struct Run {
-    let lines: [String]
-    let exitCode: Int32
-
-    /// Runs a program that was built beside the tests, and waits for its end.
-    init(_ name: String, _ arguments: String...) async throws {
-        let program = try #require(Self.program(name), "\(name) was not built beside the tests")
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { done in
-                process.terminationHandler = { _ in done.resume() }
-                do { try process.run() } catch {
-                    Issue.record(error)
-                    process.terminationHandler = nil
-                    done.resume()
-                }
-            }
-        } onCancel: {
-            process.terminate()
-        }
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        lines = text.split(separator: "\n").map(String.init)
-        exitCode = process.terminationStatus
-    }
-
-    /// The folder of the built tests, under any build system.
-    private static func program(_ name: String) -> URL? {
-        let tests = Bundle(for: MainRunLoopTests.self).bundleURL
-        let runner = URL(fileURLWithPath: CommandLine.arguments[0])
-        return [tests, tests.deletingLastPathComponent(), runner.deletingLastPathComponent()]
-            .map { $0.appendingPathComponent(name) }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 }
 #endif

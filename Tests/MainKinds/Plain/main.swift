@@ -45,8 +45,25 @@ case "waiting":
     waited.wait()
     print("nothing ran")
     exit(0)
+case "descriptor-limit":
+    let waited = DispatchSemaphore(value: 0)
+    if CommandLine.arguments.last == "begun" {
+        async(delay: 0.001) { waited.signal() }
+        waited.wait()
+    }
+    while dup(0) >= 0 {}
+    let end: @Sendable () -> Void = {
+        print("ran")
+        exit(0)
+    }
+    switch CommandLine.arguments[2] {
+    case "delay": PoolContext().schedule(after: .milliseconds(1)) { end() }
+    default: GlobalContext().execute { end() }
+    }
+    waited.wait()
 default:
     print("usage: MainKinds run-loop | dispatch-main | waiting")
+    print("       MainKinds descriptor-limit delay | job [begun]")
     exit(2)
 }
 // The run loop ended without running the closures.

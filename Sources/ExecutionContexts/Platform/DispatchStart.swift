@@ -1,0 +1,27 @@
+internal import CPlatform
+
+/// What Dispatch opens once for the process: for its first job of a global queue, and for its first
+/// timer.
+///
+/// Where no descriptor is left, Dispatch ends the process without a message. So the library asks
+/// before its own first use, and ends it with one.
+enum DispatchStart {
+    private static let canRun = ec_dispatch_can_begin(false)
+    private static let canTime = ec_dispatch_can_begin(true)
+
+    /// Traps if a job of a global queue would end the process.
+    @inline(__always)
+    static func requireGlobalQueues() { if !canRun { trap("job on a global queue") } }
+
+    /// Traps if a timer would end the process, or would never fire. The caller holds no lock.
+    @inline(__always)
+    static func requireTimers() { if !canTime { trap("delay") } }
+
+    @inline(never)
+    private static func trap(_ use: String) -> Never {
+        stopMisuse(
+            "The process has no file descriptor left for its first \(use): Dispatch opens three "
+                + "once, and could not go on (law 11). Raise the limit of open files, close some, "
+                + "or schedule a delay before they run out.")
+    }
+}

@@ -1,0 +1,55 @@
+// On the other systems a program cannot run another program.
+#if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
+import Foundation
+import Testing
+
+/// A program of this package that has run.
+struct ProgramRun {
+    let lines: [String]
+    let exitCode: Int32
+
+    /// Runs a program that was built beside the tests, and waits for its end.
+    ///
+    /// With a number of descriptors it may not open more, and the lines have its errors, too.
+    init(_ name: String, _ arguments: String..., descriptors: Int? = nil) async throws {
+        let program = try #require(Self.program(name), "\(name) was not built beside the tests")
+        let process = Process()
+        let output = Pipe()
+        process.standardOutput = output
+        if let descriptors {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            let script = "ulimit -n \(descriptors) && exec \"$0\" \"$@\""
+            process.arguments = ["-c", script, program.path] + arguments
+            process.standardError = output
+        } else {
+            process.executableURL = program
+            process.arguments = arguments
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { done in
+                process.terminationHandler = { _ in done.resume() }
+                do { try process.run() } catch {
+                    Issue.record(error)
+                    process.terminationHandler = nil
+                    done.resume()
+                }
+            }
+        } onCancel: {
+            process.terminate()
+        }
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        lines = text.split(separator: "\n").map(String.init)
+        exitCode = process.terminationStatus
+    }
+
+    /// The folder of the built tests, under any build system.
+    private static func program(_ name: String) -> URL? {
+        let tests = Bundle(for: MainRunLoopTests.self).bundleURL
+        let runner = URL(fileURLWithPath: CommandLine.arguments[0])
+        return [tests, tests.deletingLastPathComponent(), runner.deletingLastPathComponent()]
+            .map { $0.appendingPathComponent(name) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+}
+#endif

@@ -29,8 +29,8 @@ public final class Confined<State>: @unchecked Sendable {
 
     /// Creates a confined value with the initial value `state`, for calls on `context`.
     ///
-    /// The context must keep the jobs that it accepts. One that drops its oldest job for a newer
-    /// job may drop a call.
+    /// If the context drops a call, the call of `perform` is freed, and that of `submit` or `run`
+    /// ends with a refusal, while no other call runs (laws 1, 10).
     public init(_ state: sending State, to context: some SerialContext) {
         self.state = state
         jobs = ConfinedJobs(on: context)
@@ -45,15 +45,20 @@ public final class Confined<State>: @unchecked Sendable {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (_ state: inout State) -> Void
     ) {
-        let work: Work = { body(&self.state) }
+        guard let bind = context.submissionTransform else {
+            return jobs.perform(.call(fileID, line)) { refusal in
+                if refusal == nil { body(&self.state) }
+            }
+        }
         // Bound here: jobs of several callers run behind each other.
-        jobs.perform(.call(fileID, line), context.submissionTransform?(work) ?? work)
+        let work = bind { body(&self.state) }
+        jobs.perform(.call(fileID, line)) { refusal in if refusal == nil { work() } }
     }
 
     /// Runs `body` with the value on the context, and returns its result as an `Async`.
     ///
-    /// If the context refuses, the `Async` fails with the refusal (law 1). Cancelling the `Async`
-    /// does not undo the call.
+    /// If the context refuses or drops the call, the `Async` fails with a refusal (law 1).
+    /// Cancelling the `Async` does not undo the call.
     @discardableResult
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -62,10 +67,8 @@ public final class Confined<State>: @unchecked Sendable {
         let promise = Promise<Value>(fileID: fileID, line: line)
         let run = Deadline.admitting(
             { try body(&self.state) }, by: jobs.context.name, from: "\(fileID):\(line)")
-        jobs.perform(.call(fileID, line)) {
-            promise.complete(with: run)
-        } refused: { refusal in
-            promise.fail(refusal)
+        jobs.perform(.call(fileID, line), mayBeRefused: true) { refusal in
+            if let refusal { promise.fail(refusal) } else { promise.complete(with: run) }
         }
         return promise.async
     }

@@ -1,19 +1,30 @@
 internal import ExecutionContexts
 internal import Synchronization
 
+/// A job of a group, which is called once: on the context, or with a refusal where the context
+/// refused or dropped it.
+typealias ConfinedJob = @Sendable (_ refusal: Refusal?) -> Void
+
 /// The jobs that a group of objects runs, one at a time, on a serial context that they share.
 ///
 /// A call from that context runs its job at once where order allows (law 6); any other call submits
 /// it. A job that is requested during another job of the group runs behind it, before the thread
 /// returns to the context. So no state is entered twice, a chain of calls does not nest the stack,
 /// and the chain takes one submission.
+///
+/// A job that the context refuses or drops is called with the refusal, on the thread that it is
+/// dropped on or in the job that runs: no job of the group runs beside it. It answers who waits for
+/// it, or changes what the group knows all the same.
 final class ConfinedJobs: @unchecked Sendable {
-    // Unchecked, also at run time: mutable state is accessed on the context only, which is serial,
-    // and no access lasts while a job runs.
+    // Unchecked, also at run time: `waiting` is accessed by the owner of the group only, and
+    // `isRunning` on the context only, which is serial. No access lasts while a job runs.
     let context: any SerialContext
     /// What the context adds to its jobs; nil if it adds nothing.
     private let additions: InlineAdditions?
+    private let ownership = GroupOwnership()
+    /// The jobs behind the running one.
     @exclusivity(unchecked) private var waiting = WorkQueue()
+    /// Whether the context owns the group, and runs a job of it.
     @exclusivity(unchecked) private var isRunning = false
     /// How many jobs have been submitted to the context and have not started.
     fileprivate let submitted = Atomic<Int>(0)
@@ -23,18 +34,15 @@ final class ConfinedJobs: @unchecked Sendable {
         additions = InlineAdditions(of: context)
     }
 
-    /// Runs a job inline or later. It completes work that was accepted before, so a full context
-    /// takes it above its capacity.
-    func perform(_ origin: ConfinedOrigin, _ job: @escaping Work) {
-        if runsInline { runHere(job) } else { submit(origin, job, refused: nil) }
-    }
-
-    /// Runs a job inline or later, or reports the refusal.
+    /// Runs a job inline or later.
+    ///
+    /// - Parameter mayBeRefused: whether a full context may refuse it. Else the job completes work
+    ///   that was accepted before, and the context takes it above its capacity.
     func perform(
-        _ origin: ConfinedOrigin, _ job: @escaping Work,
-        refused: @escaping @Sendable (Refusal) -> Void
+        _ origin: ConfinedOrigin, mayBeRefused: Bool = false,
+        _ job: consuming @escaping ConfinedJob
     ) {
-        if runsInline { runHere(job) } else { submit(origin, job, refused: refused) }
+        if runsInline { runHere(consume job) } else { submit(origin, mayBeRefused, consume job) }
     }
 
     /// Runs a job behind the running one, before those that other callers submit. Call it in a job
@@ -52,12 +60,13 @@ final class ConfinedJobs: @unchecked Sendable {
     }
 
     private func submit(
-        _ origin: ConfinedOrigin, _ job: @escaping Work, refused: (@Sendable (Refusal) -> Void)?
+        _ origin: ConfinedOrigin, _ mayBeRefused: Bool, _ job: consuming @escaping ConfinedJob
     ) {
         SimulationHooks.point()
         submitted.add(1, ordering: .acquiringAndReleasing)
         let closures = CompletionGuard.closures(
-            for: SubmittedJob(jobs: self, origin: origin, job: job, refused: refused))
+            for: SubmittedJob(
+                jobs: self, origin: origin, mayBeRefused: mayBeRefused, job: consume job))
         context.execute(closures.work, refused: closures.refused)
     }
 
@@ -69,20 +78,59 @@ final class ConfinedJobs: @unchecked Sendable {
 
     /// Runs a job at once, with what the context adds to its jobs. The caller is on the context and
     /// ensures the order.
-    func runHere(_ job: @escaping Work) {
-        guard unsafe !isRunning, let additions else { return run(job) }
+    func runHere(_ job: consuming @escaping ConfinedJob) {
+        guard unsafe !isRunning, let additions else { return run(consume job) }
+        let job = consume job
         additions.adding(to: { self.run(job) })()
     }
 
     /// Runs a job inline, or behind the running one. The caller is on the context and ensures the
     /// order.
-    func run(_ job: @escaping Work) {
-        unsafe waiting.append(job)
-        if unsafe isRunning { return }
+    fileprivate func run(_ job: consuming @escaping ConfinedJob) {
+        var job: ConfinedJob? = consume job
+        if unsafe isRunning {
+            if let job = job.take() { unsafe waiting.append { job(nil) } }
+            return
+        }
+        // While another thread answers a dropped job, this one waits behind it.
+        guard ownership.take() || ownership.leave(&job, nil) else { return }
         unsafe isRunning = true
-        // The jobs are of several callers: none sees the deadline of the thread (law 38).
-        Deadline.without { while let next = unsafe waiting.popFirst() { next() } }
+        runAsOwner(&job, nil)
         unsafe isRunning = false
+    }
+
+    /// Calls a job that the context refused or dropped with the refusal, on any thread.
+    fileprivate func answer(_ job: consuming @escaping ConfinedJob, _ refusal: Refusal) {
+        var job: ConfinedJob? = consume job
+        guard ownership.take() || ownership.leave(&job, refusal) else { return }
+        runAsOwner(&job, refusal)
+    }
+
+    /// Runs a job, if there is one, and what waits behind it; with a refusal where the context has
+    /// dropped the job.
+    private func runAsOwner(_ job: inout ConfinedJob?, _ refusal: Refusal?) {
+        var jobsWait = false
+        // The jobs are of several callers: none sees the deadline of the thread (law 38).
+        Deadline.without {
+            if let job = job.take() { job(refusal) }
+            while true {
+                while let next = unsafe waiting.popFirst() { next() }
+                switch ownership.next(isOnContext: refusal == nil) {
+                case .call(let left): left()
+                case .isOver(let jobs):
+                    jobsWait = jobs
+                    return
+                }
+            }
+        }
+        if jobsWait { fetchJobs() }
+    }
+
+    /// Submits a job before which the context runs those that were left to it.
+    private func fetchJobs() {
+        submit(.library("jobs behind a dropped one"), false) { [ownership] refusal in
+            if let refusal { ownership.drop(refusal) }
+        }
     }
 }
 
@@ -108,25 +156,30 @@ enum ConfinedOrigin: Sendable {
 private struct SubmittedJob: GuardedJob {
     let jobs: ConfinedJobs
     let origin: ConfinedOrigin
-    var job: Work?
-    /// Nil if a full context must take the job nevertheless.
-    let refused: (@Sendable (Refusal) -> Void)?
+    let mayBeRefused: Bool
+    /// Nil once the group has it.
+    var job: ConfinedJob?
 
     var source: JobSource { origin.source }
 
     mutating func run() {
         jobs.countDown()
-        if let job = job.take() { jobs.run(job) }
+        if let job = job.take() { jobs.run(consume job) }
     }
 
     mutating func refuse(_ refusal: Refusal) {
-        if let refused {
-            jobs.countDown()
-            refused(refusal)
-        } else {
-            jobs.context.enqueue(CompletionGuard.work(for: self))
-        }
+        if mayBeRefused { return end(refusal) }
+        guard let job = job.take() else { return }
+        var accepted = self
+        // If the context drops it after all, the first answer says why.
+        accepted.job = { dropped in job(dropped == nil ? nil : refusal) }
+        jobs.context.enqueue(CompletionGuard.work(for: accepted))
     }
 
-    mutating func drop() { jobs.countDown() }
+    mutating func drop() { end(Refusal(.abandoned, by: jobs.context.name)) }
+
+    private mutating func end(_ refusal: Refusal) {
+        jobs.countDown()
+        if let job = job.take() { jobs.answer(consume job, refusal) }
+    }
 }

@@ -13,9 +13,6 @@ struct EventQueue {
 
     var isEmpty: Bool { progress == nil && partial == nil && end == nil }
 
-    /// Whether the end waits.
-    var hasEnd: Bool { end != nil }
-
     /// Adds an event, and returns the one that it replaces, for the caller to free outside its lock
     /// (law 9).
     mutating func put(_ event: NodeEvent) -> NodeEvent? {

@@ -27,7 +27,7 @@ extension Flight {
             withExtendedLifetime(self) { $0.node.forward(event) }
         }
         if work.graph === node.graph { return _ = node.depend(on: work.target, handler) }
-        node.perform { [node] in
+        node.perform { [node] _ in
             // The handler runs in the job that notifies the other work's subscribers, so each event
             // takes at most one submission to this graph's context.
             if node.isInFlight {
@@ -97,9 +97,10 @@ extension FlightNode {
                 + "one graph, or let work of this graph follow the other.")
         let asked = priority
         let dependency = Subscriber(asked, graph.jobs, handler)
-        perform {
+        perform { refusal in
             // Work whose end has been decided needs nothing more.
             guard self.isInFlight, dependency.isActive else { return dependency.cancelInJob() }
+            if let refusal { return dependency.refuse(refusal) }
             let other = target.node()
             if let path = self.cycle(through: other) {
                 dependency.cancelInJob()

@@ -5,7 +5,8 @@ public import ExecutionContexts
 ///
 /// A flight that is released before the work has ended fails the work with an error that says so
 /// (law 26). Any thread may use it. Calls from several threads take effect on the graph's context,
-/// one after the other.
+/// one after the other. Where that context drops jobs, they take effect where it drops them, and
+/// the end is a refusal (law 31).
 public final class Flight<Value: Sendable>: Sendable {
     @usableFromInline let node: FlightNode
 
@@ -78,7 +79,7 @@ public final class Flight<Value: Sendable>: Sendable {
     /// after another end.
     public func onCancel(_ body: @escaping Work) {
         let node = self.node
-        node.perform { node.onCancel(body) }
+        node.perform { _ in node.onCancel(body) }
     }
 
     /// Runs `body` on the graph's context when the work has ended, however it ends, at once if it
@@ -87,13 +88,13 @@ public final class Flight<Value: Sendable>: Sendable {
     /// Use it to stop what was started for the work.
     public func onEnd(_ body: @escaping Work) {
         let node = self.node
-        node.perform { node.onEnd(body) }
+        node.perform { _ in node.onEnd(body) }
     }
 
     /// Runs `body` on the graph's context with the current priority, and again with each new one
     /// until the work ends.
     public func onPriority(_ body: @escaping @Sendable (WorkPriority) -> Void) {
         let node = self.node
-        node.perform { node.onPriority(body) }
+        node.perform { _ in node.onPriority(body) }
     }
 }

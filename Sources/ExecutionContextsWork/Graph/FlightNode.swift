@@ -3,7 +3,7 @@ internal import ExecutionContexts
 /// A work item in flight: its subscribers, and the events that they have received.
 @usableFromInline
 class FlightNode: WorkNode, @unchecked Sendable {
-    // Unchecked like the base: accessed on the graph's context only, except for `pendingEvents` and
+    // Unchecked like the base: accessed in graph jobs only, except for `pendingEvents` and
     // `isNotifyPending`, which are accessed inside the graph's `events`.
     //
     // Exclusivity is unchecked as in the base: what these variables give up is moved out, and freed
@@ -58,7 +58,8 @@ class FlightNode: WorkNode, @unchecked Sendable {
     @discardableResult
     final func end(with event: NodeEvent) -> Bool {
         guard claimEnd() else { return false }
-        perform { self.notify(event) }
+        // The subscribers are answered, also if the context drops the end.
+        perform { refusal in self.notify(refusal.map { .failed($0) } ?? event) }
         return true
     }
 
@@ -71,14 +72,17 @@ class FlightNode: WorkNode, @unchecked Sendable {
             return unsafe (pendingEvents.put(event), !isNotifyPending)
         }
         withExtendedLifetime(old) {}
-        if isFirst { perform { self.notifyPending() } }
+        if isFirst { perform { self.notifyPending(areDropped: $0 != nil) } }
     }
 
-    private func notifyPending() {
+    /// Notifies the subscribers of the queued events, which are lost if the context dropped this
+    /// job.
+    private func notifyPending(areDropped: Bool) {
         var events = graph.events.execute {
             unsafe isNotifyPending = false
             return unsafe pendingEvents.takeAll()
         }
+        if areDropped { return withExtendedLifetime(events) {} }
         while let event = events.next() { notify(event) }
     }
 

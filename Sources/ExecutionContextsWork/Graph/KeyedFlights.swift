@@ -62,7 +62,7 @@ final class KeyedTarget<Key: Hashable & Sendable>: WorkTarget, @unchecked Sendab
 ///
 /// Not a dictionary by key: it would be generic, and its types are looked up at every access.
 private final class KeyedRegistry: @unchecked Sendable {
-    // Unchecked: all but the name is accessed on the graph's context only. Exclusivity is unchecked
+    // Unchecked: all but the name is accessed in graph jobs only. Exclusivity is unchecked
     // as in `WorkNode`: the keys are numbers, and an item outlives its removal.
     let name: String
     /// For each hash value the item that was added last, and through it the others.
@@ -86,7 +86,7 @@ private final class KeyedRegistry: @unchecked Sendable {
 
 /// Work by key in flight, without the type of its key.
 private class KeyedItem: FlightNode, @unchecked Sendable {
-    // Unchecked like the base: `next` is accessed on the graph's context only.
+    // Unchecked like the base: `next` is accessed in graph jobs only.
     final let hash: Int
     /// The next item whose key has the same hash value.
     @exclusivity(unchecked) final var next: KeyedItem?

@@ -2,7 +2,7 @@ internal import ExecutionContexts
 
 /// A handler of priority changes, with the priority that it last received.
 final class PriorityHandler: @unchecked Sendable {
-    // Unchecked: `lastPriority` is accessed on the graph's context only.
+    // Unchecked: `lastPriority` is accessed in graph jobs only.
     private let body: @Sendable (WorkPriority) -> Void
     private var lastPriority: WorkPriority?
 

@@ -14,7 +14,7 @@ struct Transformation<Value: Sendable>: Sendable {
 
 /// Transforms the values of another work item, one at a time; the final value waits for none.
 final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
-    // Unchecked: `current` and `isLast` are accessed on the graph's context only.
+    // Unchecked: `current` and `isLast` are accessed in graph jobs only.
     private let flight: Flight<Value>
     private let submit: @Sendable (Input, Bool) -> Transformation<Value>
     /// The transformation that waits or runs.
@@ -56,7 +56,7 @@ final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
         // The transformation may have ended already. Its result is handled in a job behind this
         // one.
         transformation.async.onComplete { outcome in
-            self.flight.node.graph.jobs.perform(.library("graph event")) {
+            self.flight.node.graph.jobs.perform(.library("graph event")) { _ in
                 self.end(outcome, isLast)
             }
         }

@@ -23,8 +23,8 @@ public struct SharedWork<Value: Sendable>: Sendable {
     ///
     /// A late subscriber receives the last progress and the last partial value at once, if there
     /// are any. On the graph's own context, or on one that the handler's caller is on already, no
-    /// submission is made (law 6). If the graph's context refuses the subscription, the end is the
-    /// refusal (law 1).
+    /// submission is made (law 6). If the graph's context refuses or drops the subscription, or the
+    /// end, the end is a refusal (law 31).
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -72,8 +72,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
         let subscription = subscribe(priority, on: nil, fileID: fileID, line: line) { event in
             if let outcome = event.outcome(of: Value.self) { promise.complete(outcome) }
         }
-        // Weak, so that the promise does not keep what would complete it: a context that drops the
-        // subscribing job frees both (law 1).
+        // Weak, since the subscription has the promise.
         promise.onCancel { [weak subscription] in subscription?.cancel() }
         return promise.async
     }
@@ -93,12 +92,10 @@ public struct SharedWork<Value: Sendable>: Sendable {
             } else {
                 Subscriber(priority, jobs, handler)
             }
-        jobs.perform(.call(fileID, line)) {
+        jobs.perform(.call(fileID, line), mayBeRefused: true) { refusal in
+            if let refusal { return subscriber.refuse(refusal) }
             // A subscriber that has left before this job begins nothing.
             if subscriber.isActive { target.node().add(subscriber) }
-        } refused: { refusal in
-            subscriber.notify(.failed(refusal))
-            _ = subscriber.detach()
         }
         return subscriber
     }

@@ -3,7 +3,7 @@ internal import ExecutionContexts
 /// A subscription with its handler, which is called in the job that reports an event.
 @usableFromInline
 class Subscriber: Subscription, @unchecked Sendable {
-    // Unchecked like the base: `handler` is accessed on the graph's context only.
+    // Unchecked like the base: `handler` is accessed in graph jobs only.
     @usableFromInline
     typealias Handler = @Sendable (NodeEvent) -> Void
 
@@ -25,6 +25,12 @@ class Subscriber: Subscription, @unchecked Sendable {
     final func deliver(_ event: NodeEvent, to handler: Handler) {
         guard event.isEnd ? claimDelivery() : isActive else { return }
         handler(event)
+    }
+
+    /// Ends a subscription that the graph's context has refused or dropped; in a graph job.
+    final func refuse(_ refusal: Refusal) {
+        notify(.failed(refusal))
+        _ = detach()
     }
 
     override func detach() -> WorkNode? {

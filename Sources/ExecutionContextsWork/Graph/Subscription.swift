@@ -6,8 +6,8 @@ internal import Synchronization
 /// Keep it to change the priority or to cancel. Releasing the subscription does not cancel the
 /// work. Any thread may use it.
 public class Subscription: @unchecked Sendable {
-    // Unchecked: all but the atomics is accessed on the graph's context only. Exclusivity is
-    // unchecked as in `WorkNode`.
+    // Unchecked: all but the atomics is accessed in graph jobs only. Exclusivity is unchecked as in
+    // `WorkNode`.
     /// The work, from joining it until leaving or receiving the end.
     @exclusivity(unchecked) final var node: WorkNode?
     /// The number in the work's list of subscribers.
@@ -52,7 +52,7 @@ public class Subscription: @unchecked Sendable {
             // Acquiring and releasing: either the pending job sees this priority, or a new one is
             // submitted.
             guard !isRecountPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
-            jobs.perform(.library("new priority")) { self.recount() }
+            jobs.perform(.library("new priority")) { _ in self.recount() }
         }
     }
 
@@ -68,7 +68,7 @@ public class Subscription: @unchecked Sendable {
     @discardableResult
     public final func cancel() -> Bool {
         guard move(to: .left) else { return false }
-        jobs.perform(.library("unsubscribe")) { self.unsubscribe() }
+        jobs.perform(.library("unsubscribe")) { _ in self.unsubscribe() }
         return true
     }
 

@@ -37,8 +37,7 @@ public final class WorkGraph: Sendable {
 
     /// Creates an empty graph on a context that it may share with others.
     ///
-    /// The context must keep the jobs that it accepts. One that drops its oldest job for a newer
-    /// one may drop the job that completes a work item, which then never completes.
+    /// Work whose end the context drops ends with a refusal, wherever it is dropped (law 31).
     public init(on context: some SerialContext) {
         jobs = ConfinedJobs(on: context)
         events = CriticalSection(name: "events of \(context.name)")

@@ -6,11 +6,10 @@ internal import Synchronization
 /// "In a graph job" below means inside a job of `graph.jobs`.
 @usableFromInline
 class WorkNode: @unchecked Sendable {
-    // Unchecked: all but the atomics is accessed on the graph's context only.
+    // Unchecked: all but the atomics is accessed in graph jobs only, one of which runs at a time.
     //
-    // The exclusivity of some variables is unchecked as well: the context runs one job at a time,
-    // and no access to them calls or frees what is not of the graph. What they give up is moved out
-    // first.
+    // The exclusivity of some variables is unchecked as well: no access to them calls or frees what
+    // is not of the graph. What they give up is moved out first.
     final let graph: WorkGraph
     /// The subscribers, in the order of joining.
     @exclusivity(unchecked) final var subscribers = SubscriptionList()
@@ -57,15 +56,15 @@ class WorkNode: @unchecked Sendable {
     /// Runs a job about this work, in the order of the calls.
     ///
     /// On the context it runs inline, unless an earlier job about this work may still be queued.
-    final func perform(_ job: @escaping Work) {
+    final func perform(_ job: consuming @escaping ConfinedJob) {
         // Relaxed: the load must see only stores that happen before this call, and those are
         // visible already (law 6).
         if graph.jobs.canRunHere {
-            if !hasSubmittedJobs.load(ordering: .relaxed) { return graph.jobs.runHere(job) }
+            if !hasSubmittedJobs.load(ordering: .relaxed) { return graph.jobs.runHere(consume job) }
         } else {
             hasSubmittedJobs.store(true, ordering: .relaxed)
         }
-        graph.jobs.perform(.library("graph event"), job)
+        graph.jobs.perform(.library("graph event"), consume job)
     }
 
     // MARK: - State

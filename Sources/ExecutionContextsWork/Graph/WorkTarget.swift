@@ -6,7 +6,7 @@ internal import ExecutionContexts
 /// it.
 @usableFromInline
 class WorkTarget: @unchecked Sendable {
-    // Unchecked: immutable here; what subclasses change is accessed on the graph's context only.
+    // Unchecked: immutable here; what subclasses change is accessed in graph jobs only.
     final let graph: WorkGraph
 
     init(_ graph: WorkGraph) { self.graph = graph }
@@ -55,7 +55,7 @@ final class SoleTarget: WorkTarget, @unchecked Sendable {
 
 /// Where work without a key is found while it is in flight.
 private final class SoleEntry: @unchecked Sendable {
-    // Unchecked: `current` is accessed on the graph's context only. Exclusivity is unchecked as in
+    // Unchecked: `current` is accessed in graph jobs only. Exclusivity is unchecked as in
     // `WorkNode`: the node outlives its removal.
     @exclusivity(unchecked) var current: FlightNode?
     let name: String

@@ -13,12 +13,8 @@ public struct WorkEvents<Value: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator {
         let core = WorkEventsCore()
-        let feed = WorkEventsCore.Feed(core, name: work.target.name)
-        let subscription = work.subscribe(priority, on: nil) { feed.put($0) }
-        // Weak, so that the iteration does not keep what would end it: a context that drops the
-        // subscribing job frees the feed (law 1).
-        return Iterator(
-            place: .init(core) { [weak subscription] in subscription?.cancel() })
+        let subscription = work.subscribe(priority, on: nil) { core.put($0) }
+        return Iterator(place: .init(core) { subscription.cancel() })
     }
 
     /// One subscriber of the work.
@@ -82,22 +78,7 @@ private final class WorkEventsCore: @unchecked Sendable {
     /// Whether the end was taken, or the consumer has left: no event follows.
     private var isOver = false
 
-    /// What the subscription holds. A context that drops the subscription frees it unused.
-    final class Feed: Sendable {
-        private let core: WorkEventsCore
-        private let name: String
-
-        init(_ core: WorkEventsCore, name: String) {
-            self.core = core
-            self.name = name
-        }
-
-        func put(_ event: NodeEvent) { core.put(event) }
-
-        deinit { core.end(Refusal(.abandoned, by: name)) }
-    }
-
-    private func put(_ event: NodeEvent) {
+    func put(_ event: NodeEvent) {
         let (replaced, resumption) = section.execute {
             () -> (NodeEvent?, TaskWaiter.Resumption?) in
             if isOver { return (event, nil) }
@@ -105,12 +86,6 @@ private final class WorkEventsCore: @unchecked Sendable {
         }
         withExtendedLifetime(replaced) {}
         resumption?.perform()
-    }
-
-    /// Ends the iteration, unless the end of the work has come.
-    private func end(_ refusal: Refusal) {
-        let isMissing = section.execute { !isOver && !events.hasEnd }
-        if isMissing { put(.failed(refusal)) }
     }
 
     /// Drops what waits, since the consumer has left.

@@ -174,7 +174,7 @@ struct WorkGraphEdgeTests {
         }
         let flights = SingleFlight<Int, Int>(on: Dropping()) { _, flight in flight.succeed(1) }
         let value = flights[1].value()
-        #expect(throws: AsyncError.self) { try value.outcome?.get() }
+        #expect(throws: Refusal.self) { try value.outcome?.get() }
         #expect(value.outcome != nil)
     }
 }

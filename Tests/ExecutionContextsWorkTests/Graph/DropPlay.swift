@@ -39,8 +39,12 @@ final class DropPlay: @unchecked Sendable {
         let ends = Box(0)
         let hasLeft = Box(false)
         let subscription = Box<Subscription?>(nil)
-        init(_ name: String) { self.name = name }
-        var isAnswered: Bool { ends.value == (hasLeft.value ? 0 : 1) }
+        private let mayMissEnd: Bool
+        init(_ name: String, mayMissEnd: Bool) { (self.name, self.mayMissEnd) = (name, mayMissEnd) }
+        var isAnswered: Bool {
+            let expected = hasLeft.value ? 0 : 1
+            return mayMissEnd ? ends.value <= expected : ends.value == expected
+        }
     }
 
     /// What a closure captures.
@@ -156,6 +160,7 @@ final class DropPlay: @unchecked Sendable {
                 })
         case 3, 4: keep("value of \(key)", flights[key].value())
         case 5: subscribe(key, witness, on: nil)
+        case 6 where index % 3 == 0: subscribe(key, witness, on: context, mayMissEnd: true)
         case 6: subscribe(key, witness, on: elsewhere)
         case 7:
             let iteration = Iteration(iterator: flights[key].events().makeAsyncIterator())
@@ -195,8 +200,11 @@ final class DropPlay: @unchecked Sendable {
         list.withValue { $0.isEmpty ? nil : $0[index % $0.count] }
     }
 
-    private func subscribe(_ key: Int, _ witness: Witness, on own: (any SerialContext)?) {
-        let listener = Listener("subscriber of \(key)")
+    /// - Parameter mayMissEnd: whether the subscriber's own context may drop the end.
+    private func subscribe(
+        _ key: Int, _ witness: Witness, on own: (any SerialContext)?, mayMissEnd: Bool = false
+    ) {
+        let listener = Listener("subscriber of \(key)", mayMissEnd: mayMissEnd)
         subscribers.withValue { $0.append(listener) }
         let handler: @Sendable (WorkEvent<Int>) -> Void = { [self] event in
             withExtendedLifetime(witness) {}

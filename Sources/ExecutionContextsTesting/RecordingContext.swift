@@ -50,6 +50,7 @@ public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
     }
 }
 
+extension RecordingContext: ThreadMeaningContext {}
 extension RecordingContext: BarrierContext where Base: BarrierContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
         let work = recorded(consume work, .barrier)

@@ -87,6 +87,10 @@ public final class EndingSerialContext: SerialContext, RefusingContext {
     }
 }
 
+extension EndingSerialContext: ThreadMeaningContext {
+    package var meansThread: Bool { core.view.jobsMeanThread }
+}
+
 /// What a shutdown left behind.
 public struct ShutdownReport: Hashable, Sendable, CustomStringConvertible {
     /// How many accepted jobs never ran.

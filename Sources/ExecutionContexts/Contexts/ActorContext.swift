@@ -49,6 +49,11 @@ extension ActorContext: EscalatingContext {
     func raise(to priority: TaskPriority) { jobs.raise(to: priority) }
 }
 
+// Its jobs are isolated to the actor, and another thread's code is not.
+extension ActorContext: ThreadMeaningContext {
+    package var meansThread: Bool { true }
+}
+
 /// A context whose jobs run in a task, so that the priority of pending jobs can be raised.
 protocol EscalatingContext: ExecutionContext {
     func raise(to priority: TaskPriority)

@@ -63,12 +63,7 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
     }
 
     /// Whether the caller is known to be on the main queue or the main thread.
-    private var isOnMain: Bool {
-        // A key that is found is a yes. A missing one may be hidden by a nested `sync` (law 4).
-        // While the main queue belongs to the main thread, code on that thread has it exclusively.
-        // After the queue has been handed to the system, no code of ours runs on that thread.
-        unsafe Self.mark.isCurrent == true || Threads.own.pointee.is_main
-    }
+    private var isOnMain: Bool { QueueMark.isCallerOnMain }
 
     public func checkIsCurrent() -> Bool {
         dispatchPrecondition(condition: .onQueue(.main))
@@ -95,8 +90,8 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
         DispatchQueue.main.async { job.run() }
     }
 
-    /// There is one main queue, so it has one mark and one holder.
-    private static let mark = SimulationHooks.making { QueueMark.of(.main) }
+    private static var mark: QueueMark { .main }
+    /// There is one main queue, so it has one holder.
     private static let occupation = Guarded<Occupation?>(nil)
 }
 

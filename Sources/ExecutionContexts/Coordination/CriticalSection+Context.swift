@@ -19,3 +19,7 @@ extension CriticalSection: SynchronousContext {
     /// Whether the calling thread is inside; never unknown.
     public var isCurrent: Bool? { unsafe lock.isHeld(by: Threads.current) }
 }
+
+extension CriticalSection: ThreadMeaningContext {
+    package var meansThread: Bool { false }
+}

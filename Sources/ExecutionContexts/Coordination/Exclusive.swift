@@ -30,6 +30,7 @@ struct Exclusive<Base: ExecutionContext>: SourcePassing, ForecastingContext {
     }
 }
 
+extension Exclusive: ThreadMeaningContext {}
 extension Exclusive: BarrierContext where Base: BarrierContext {}
 extension Exclusive: SerialContext where Base: SerialContext {}
 extension Exclusive: MainActorContext where Base: MainActorContext {}

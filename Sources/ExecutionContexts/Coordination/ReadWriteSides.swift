@@ -75,6 +75,14 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, Fo
     }
 }
 
+extension ReadingContext: ThreadMeaningContext {
+    package var meansThread: Bool { coordinator.exclusion.writeContext.jobsMeanThread }
+}
+
+extension WritingContext: ThreadMeaningContext {
+    package var meansThread: Bool { coordinator.exclusion.writeContext.jobsMeanThread }
+}
+
 extension ReadWriteCoordinator {
     /// The reading side as a context: `sync` is `read`.
     public var reading: ReadingContext { ReadingContext(self) }

@@ -100,7 +100,7 @@ extension AwaitedEnd {
         private let end: AwaitedEnd
         init(_ end: AwaitedEnd) { self.end = end }
         deinit { end.complete() }
-        fileprivate func ran() { end.ran() }
+        func ran() { end.ran() }
     }
 
     /// Runs `body` in the job that `submit` passes to a context, as part of the caller, and waits

@@ -16,7 +16,8 @@
 /// closure.
 ///
 /// `runsAnywhere` is not forwarded. It stays false, because a waiting thread would run work without
-/// what the decorator adds. Forward it if that does no harm.
+/// what the decorator adds. Forward it if that does no harm. Where it is false, a `sync` on a view
+/// of the decorator runs its body on the thread of the job, and not on the caller (law 4).
 ///
 /// The two conditional conformances keep barriers and serial order. A method that makes a decorator
 /// returns `some ExecutionContext`, with an overload for each refinement it keeps. A method that

@@ -53,7 +53,8 @@ public protocol ExecutionContext: Sendable {
 
     /// Whether the caller is running on this context: yes, no, or nil if it is not known.
     ///
-    /// It is never yes by mistake (law 4). The default is nil.
+    /// It is never yes by mistake (law 4). The default is nil. A context that answers no to the
+    /// caller of a `sync`, on a view of it, runs the body on its own thread.
     var isCurrent: Bool? { get }
 
     /// Traps if the caller is elsewhere, and returns whether that could be checked at all.

@@ -44,8 +44,8 @@ extension SerialContext {
 /// would wait for itself, `sync` traps (law 27). If another queue's `sync` hides that the caller is
 /// on a dispatch queue, the system traps.
 ///
-/// A body that runs on another thread is inside of whatever the waiting thread is inside of (law
-/// 4).
+/// The caller runs the body itself, unless the context means a certain thread. A body that runs on
+/// another thread is inside of whatever the waiting thread is inside of (law 4).
 public protocol SynchronousContext: ExecutionContext {
     /// Runs `body` on this context, waits for it, and returns its value or throws its error.
     func sync<Value, Failure: Error>(

@@ -138,7 +138,7 @@ package struct InlineAdditions: Sendable {
 }
 
 /// A view that adds nothing to a job that runs inline, as a part of another job.
-package protocol PlainView: ContextDecorator {}
+package protocol PlainView: ContextDecorator, ThreadMeaningContext {}
 
 extension InlineIfCurrent: PlainView {}
 extension Named: PlainView {}

@@ -38,6 +38,8 @@ extension Propagating: SerialContext where Base: SerialContext {}
 extension Propagating: MainActorContext where Base: MainActorContext {}
 extension Propagating: ActorBackingContext where Base: ActorBackingContext {}
 extension Propagating: RefusingContext where Base: RefusingContext {}
+// It binds its values to the body of a `sync` as well.
+extension Propagating: ThreadMeaningContext {}
 extension Propagating: SynchronousContext where Base: SynchronousContext {
     @usableFromInline
     func sync<Value, Failure: Error>(

@@ -52,6 +52,7 @@ extension ValidWhile: SkippingView {
     var skipsNow: Bool { !token.isValid }
 }
 extension ValidWhile: ForecastingContext {}
+extension ValidWhile: ThreadMeaningContext {}
 extension ValidWhile: RefusingContext {
     @usableFromInline
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {

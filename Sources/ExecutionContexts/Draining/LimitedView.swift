@@ -5,8 +5,8 @@
 /// another worker if the next job can start. So there are as many workers as there are jobs to run,
 /// and never more than the width.
 @usableFromInline
-class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingContext, Limiter,
-    @unchecked Sendable  // See below.
+class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingContext,
+    ThreadMeaningContext, Limiter, @unchecked Sendable  // See below.
 {
     // Unchecked for the superclass only: everything here is a sendable constant.
     let base: Base
@@ -51,6 +51,8 @@ class LimitedView<Base: ExecutionContext>: Drainer, BarrierContext, ForecastingC
 
     @usableFromInline
     var time: any TimeSource { base.time }
+
+    final var meansThread: Bool { base.jobsMeanThread }
 
     final func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true { forecast.limiters.append(self) }

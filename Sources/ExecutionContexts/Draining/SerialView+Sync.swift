@@ -4,9 +4,9 @@ extension SerialView {
     ///
     /// Inside a hold the caller holds once more meanwhile: another thread may release the hold.
     ///
-    /// If the base's work may run anywhere, the caller runs the body itself, so that waiting cannot
-    /// exhaust a pool (law 20). Otherwise the body runs on the base, since it may need a thread of
-    /// the base.
+    /// If the base's work may run anywhere, the caller takes the view, so that waiting cannot
+    /// exhaust a pool (law 20). Otherwise it waits for its turn on the base. In both cases it runs
+    /// the body itself, unless the base means a certain thread (law 4).
     @usableFromInline
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
@@ -38,7 +38,10 @@ extension SerialView {
     private func syncOnBase<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let result = AwaitedEnd.result(of: body, from: base, named: name) { execute($0) }
+        let result =
+            base.jobsMeanThread
+            ? AwaitedEnd.result(of: body, from: base, named: name) { execute($0) }
+            : CallerTurn.result(of: body, in: self, over: base)
         guard let result else { trapDropped() }
         return try result.get()
     }

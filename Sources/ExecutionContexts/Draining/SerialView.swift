@@ -14,7 +14,7 @@
 @safe @usableFromInline
 final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     SynchronousBarrierContext,
-    ForecastingContext, SystemTimed, @unchecked Sendable  // See below.
+    ForecastingContext, ThreadMeaningContext, SystemTimed, @unchecked Sendable  // See below.
 {
     // Unchecked: the mailbox is guarded. Only the drain owner accesses the batch. The wait queue is
     // accessed under the mailbox's lock. Ownership passes on under that lock or by a waiter's
@@ -67,6 +67,8 @@ final class SerialView<Base: ExecutionContext>: Drainer, ActorBackingContext,
     var time: any TimeSource { base.time }
 
     var isSystemTimed: Bool { base.hasSystemTime }
+
+    var meansThread: Bool { base.jobsMeanThread }
 
     func foresee(_ forecast: inout WaitForecast) {
         isCurrent == true ? forecast.obstacle = name : forecast.followUnlessHelped(base)

@@ -74,6 +74,12 @@ internal import Dispatch
         unsafe ec_caller_set(before.caller)
     }
 
+    /// Runs `body` on the calling thread, for which this caller waits in a job.
+    ///
+    /// The calling thread, task and job stay what they are, and are inside of everything that this
+    /// caller is inside of, too.
+    func surround(_ body: () -> Void) { withFrames(areLent: true, body) }
+
     /// The result of `body`, for which the caller waits, run as a part of the caller's job.
     func result<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
@@ -83,12 +89,13 @@ internal import Dispatch
         return unsafe result.unsafelyUnwrapped
     }
 
-    /// Runs `body` with the caller's frames in front of the frames of this thread.
+    /// Runs `body` with the caller's frames in front of the frames of this thread, or, if they are
+    /// lent, behind them.
     ///
     /// The caller's frames cannot end while its thread waits. They are not changed.
-    private func withFrames(_ body: () -> Void) {
-        unsafe Frame.enter(Frame.Owner(record), note: Int(bitPattern: frames), job: Frame.crossing)
-        {
+    private func withFrames(areLent: Bool = false, _ body: () -> Void) {
+        let note = unsafe Int(bitPattern: frames) | (areLent ? Frame.lent : 0)
+        unsafe Frame.enter(Frame.Owner(record), note: note, job: Frame.crossing) {
             guard let queue else { return body() }
             unsafe Frame.enter(queue.running, body)
         }

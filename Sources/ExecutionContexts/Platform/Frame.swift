@@ -42,10 +42,10 @@ package enum Frame {
 
     /// The number of the job that the caller runs, or nil outside of the library's jobs.
     static var job: UInt64? {
-        guard let frame = unsafe first(ec_frame_top(), where: { unsafe $0.pointee.job != noJob })
-        else {
-            return nil
-        }
+        guard
+            let frame = unsafe first(
+                ec_frame_top(), orLent: false, where: { unsafe $0.pointee.job != noJob })
+        else { return nil }
         if unsafe frame.pointee.job == 0 { unsafe frame.pointee.job = newJob() }
         return unsafe frame.pointee.job
     }
@@ -63,6 +63,11 @@ package enum Frame {
     ///
     /// They are only read, because their thread reads them itself while it waits.
     static var crossing: UInt64 { .max - 1 }
+
+    /// Marks, in the note of a crossing, the frames of a thread that stays in a job for this one.
+    ///
+    /// They come after this thread's own frames, and their job is not this thread's.
+    static var lent: Int { 1 }
 
     /// A number that no job has had. Relaxed: the numbers order nothing.
     static func newJob() -> UInt64 { lastJob.add(1, ordering: .relaxed).newValue }
@@ -119,14 +124,21 @@ package enum Frame {
 
     /// The innermost frame, from `start` on, for which `isWanted` returns true.
     private static func first(
-        _ start: UnsafeMutablePointer<ec_frame>?,
+        _ start: UnsafeMutablePointer<ec_frame>?, orLent: Bool = true,
         where isWanted: (UnsafeMutablePointer<ec_frame>) -> Bool
     ) -> UnsafeMutablePointer<ec_frame>? {
         var next = unsafe start
         while let frame = unsafe next {
             if unsafe frame.pointee.job == crossing {
-                let callers = unsafe UnsafeMutablePointer<ec_frame>(bitPattern: frame.pointee.note)
-                if let found = unsafe first(callers, where: isWanted) { return unsafe found }
+                let note = unsafe frame.pointee.note
+                let others = unsafe UnsafeMutablePointer<ec_frame>(bitPattern: note & ~lent)
+                if note & lent != 0 {
+                    return unsafe first(frame.pointee.parent, orLent: orLent, where: isWanted)
+                        ?? (orLent ? first(others, where: isWanted) : nil)
+                }
+                if let found = unsafe first(others, orLent: orLent, where: isWanted) {
+                    return unsafe found
+                }
             } else if unsafe isWanted(frame) {
                 return unsafe frame
             }

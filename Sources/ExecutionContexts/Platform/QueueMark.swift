@@ -64,6 +64,17 @@ final class QueueMark: Sendable {
 
     var isCurrent: Bool? { DispatchQueue.getSpecific(key: key) != nil ? true : nil }
 
+    /// The mark of the main queue. There is one main queue.
+    static let main = SimulationHooks.making { QueueMark.of(.main) }
+
+    /// Whether the caller is known to be on the main queue or the main thread.
+    static var isCallerOnMain: Bool {
+        // A key that is found is a yes. A missing one may be hidden by a nested `sync` (law 4).
+        // While the main queue belongs to the main thread, code on that thread has it exclusively.
+        // After the queue has been handed to the system, no code of ours runs on that thread.
+        unsafe main.isCurrent == true || Threads.own.pointee.is_main
+    }
+
     private static let marks = DispatchSpecificKey<QueueMark>()
     private static let registry = Guarded(())
 }

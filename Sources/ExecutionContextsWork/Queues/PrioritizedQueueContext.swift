@@ -24,7 +24,7 @@ extension PrioritizedQueue {
 }
 
 @usableFromInline
-struct PrioritizedQueueContext: ExecutionContext {
+struct PrioritizedQueueContext: ThreadMeaningContext {
     let queue: PrioritizedQueue
     let priority: WorkPriority
 
@@ -58,6 +58,8 @@ struct PrioritizedQueueContext: ExecutionContext {
     /// other jobs too.
     @usableFromInline
     var isCurrent: Bool? { queue.core.base.isCurrent == false ? false : nil }
+
+    var meansThread: Bool { queue.core.base.jobsMeanThread }
 
     @usableFromInline
     func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }

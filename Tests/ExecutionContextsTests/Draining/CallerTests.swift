@@ -5,11 +5,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A `sync` body on another thread keeps its caller: it is inside of the caller's views, sections,
-/// reads, writes and holds.
+/// A `sync` body keeps its caller, on whichever thread it runs: it is inside of the caller's views,
+/// sections, reads, writes and holds.
 @Suite(.patient)
 struct CallerTests {
-    /// Contexts whose `sync` runs its body on another thread than the caller's.
+    /// Contexts whose `sync` needs another thread: to run its body, or to give the caller a turn.
     static let ways: [ExclusiveSubject] = [
         ExclusiveSubject("a closure's view") {
             ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
@@ -27,8 +27,7 @@ struct CallerTests {
     ) async {
         await watched {
             let way = way.make()
-            let inner = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial(
-                named: "inner")
+            let inner = RunLoopThreadContext(name: "inner").serial()
             let section = CriticalSection()
             let coordinator = ReadWriteCoordinator()
             let held = GlobalContext().serial(named: "held")
@@ -103,7 +102,7 @@ struct CallerTests {
     {
         await watched {
             let queue = SerialQueueContext(name: "queue")
-            let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
+            let way = RunLoopThreadContext(name: "far").serial()
             let done = DispatchSemaphore(value: 0)
             // One job is submitted to the context, the other one to its Dispatch queue.
             for submit in [{ queue.execute($0) }, { queue.queue.async(execute: $0) }]
@@ -132,7 +131,7 @@ struct CallerTests {
     {
         await watched {
             let thread = RunLoopThreadContext(name: "thread")
-            let way = ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
+            let way = RunLoopThreadContext(name: "far").serial()
             let done = DispatchSemaphore(value: 0)
             thread.execute {
                 way.sync {

@@ -138,3 +138,8 @@ func ec_task_release(_ task: UnsafeMutableRawPointer) {}
 enum TrapHandlers {
     static func call(_ message: String) {}
 }
+
+/// Dispatch can always begin.
+enum DispatchStart {
+    static func requireTimers() {}
+}

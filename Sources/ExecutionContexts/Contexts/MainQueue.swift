@@ -34,7 +34,11 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
             // Swift 6.2 makes a closure of the main actor of one that is given to the main queue by
             // its name.
             let queue = DispatchQueue.main
-            return try BlockingScope.calling { queue.sync { unsafe caller.result(body) } }.get()
+            return try unsafe NestedWait.during(
+                for: unsafe [Self.mark.running, Self.mark.exclusive], isForMain: true, named: name
+            ) {
+                BlockingScope.calling { queue.sync { unsafe caller.result(body) } }
+            }.get()
         }
     }
 

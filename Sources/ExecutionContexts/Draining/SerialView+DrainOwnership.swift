@@ -7,7 +7,9 @@ extension SerialView {
             mailbox.isOwned = true
             return true
         }
-        if !isFree { waitForOwnership() }
+        if !isFree {
+            unsafe NestedWait.during(for: [identity], named: name) { waitForOwnership() }
+        }
     }
 
     /// Releases drain ownership, or passes it on to the first waiter.

@@ -38,10 +38,11 @@ extension SerialView {
     private func syncOnBase<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let result =
+        let result = unsafe NestedWait.during(for: [identity], named: name) {
             base.jobsMeanThread
-            ? AwaitedEnd.result(of: body, from: base, named: name) { execute($0) }
-            : CallerTurn.result(of: body, in: self, over: base)
+                ? AwaitedEnd.result(of: body, from: base, named: name) { execute($0) }
+                : CallerTurn.result(of: body, in: self, over: base)
+        }
         guard let result else { trapDropped() }
         return try result.get()
     }

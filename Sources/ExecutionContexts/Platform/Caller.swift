@@ -95,7 +95,7 @@ internal import Dispatch
     /// The caller's frames cannot end while its thread waits. They are not changed.
     private func withFrames(areLent: Bool = false, _ body: () -> Void) {
         let note = unsafe Int(bitPattern: frames) | (areLent ? Frame.lent : 0)
-        unsafe Frame.enter(Frame.Owner(record), note: note, job: Frame.crossing) {
+        unsafe Frame.enter(Frame.crossingOwner(record), note: note, job: Frame.crossing) {
             guard let queue else { return body() }
             unsafe Frame.enter(queue.running, body)
         }

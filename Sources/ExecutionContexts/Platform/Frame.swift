@@ -64,6 +64,9 @@ package enum Frame {
     /// They are only read, because their thread reads them itself while it waits.
     static var crossing: UInt64 { .max - 1 }
 
+    /// The owner of a crossing: an address that no other owner has.
+    static func crossingOwner(_ thread: ThreadRecord) -> Owner { unsafe Owner(thread) + 3 }
+
     /// Marks, in the note of a crossing, the frames of a thread that stays in a job for this one.
     ///
     /// They come after this thread's own frames, and their job is not this thread's.
@@ -115,6 +118,24 @@ package enum Frame {
         -> Bool
     {
         unsafe first(frame) { unsafe $0.pointee.owner == owner && $0.pointee.note == 0 } != nil
+    }
+
+    /// Whether a job of `owner` runs on a thread that waits, and has these frames.
+    ///
+    /// Any thread may ask. So it does not read the numbers of the jobs: a thread that acts for the
+    /// waiting one may be writing them. A crossing is known by its owner.
+    static func runs(_ owner: Owner, from start: UnsafeMutablePointer<ec_frame>?) -> Bool {
+        var next = unsafe start
+        while let frame = unsafe next {
+            if unsafe frame.pointee.owner == owner && frame.pointee.note == 0 { return true }
+            if unsafe UInt(bitPattern: frame.pointee.owner) & 3 == 3 {
+                let others = unsafe UnsafeMutablePointer<ec_frame>(
+                    bitPattern: frame.pointee.note & ~lent)
+                if unsafe runs(owner, from: others) { return true }
+            }
+            unsafe next = frame.pointee.parent
+        }
+        return false
     }
 
     /// The owner of the innermost frame with this note, or nil.

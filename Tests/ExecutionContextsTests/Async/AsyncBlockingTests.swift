@@ -284,7 +284,7 @@ struct AsyncBlockingTests {
             let handled = Self.handlers[index](promise.async, serial).map { $0 + 1 }
             let value = serial.sync {
                 DispatchQueue.global().async {
-                    waitUntil { promise.async.waitingThreads == 1 }
+                    waitUntil { handled.waitingThreads == 1 }
                     promise.succeed(7)
                 }
                 return try? handled.wait()

@@ -80,6 +80,7 @@ private struct Drawing {
         }
         let isEndless = futures.last?.isCompleted == false
         for future in futures { future.cancel() }
+        try? other.finish()
         return isEndless
     }
 

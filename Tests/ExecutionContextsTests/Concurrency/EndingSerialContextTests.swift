@@ -192,12 +192,15 @@ struct EndingSerialContextTests {
         #expect(await store.count == 101)
     }
 
-    @Test func `Law 27: a job that waits for the end of its own context traps`() async throws {
+    @Test func `Law 27: a job that waits for the end of its own context is reported`() async throws
+    {
         let result = await #expect(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
+            processExitsWith: .success, observing: [\.standardErrorContent]
         ) {
-            let context = EndingSerialContext(on: GlobalContext(), named: "database")
-            try? await context.run { _ = try? context.shutDown().wait() }
+            exitWhenReported("Waited for: ") {
+                let context = EndingSerialContext(on: GlobalContext(), named: "database")
+                context.execute { _ = try? context.shutDown().wait() }
+            }
         }
         try expectTrap(result, "'database'", "the caller is one")
     }

@@ -1,0 +1,94 @@
+internal import CPlatform
+
+/// The waits of threads that are inside jobs, so that a circle of them is found (law 27).
+///
+/// A thread that is inside a job keeps its context busy while it waits for another context. Each
+/// such wait is recorded while it lasts. The one that closes a circle traps: each thread in it
+/// keeps busy what another one waits for, and no wait of this kind can be cancelled. A thread
+/// outside of jobs keeps nothing busy, unless it is on the main queue. A simulation reports by itself that
+/// no thread can make progress.
+enum NestedWait {
+    /// Runs `body`, in which the caller waits until no job of the owners runs.
+    ///
+    /// - Parameter isForMain: whether it waits for the main queue, which a job of others may keep
+    ///   busy as well.
+    static func during<Result: ~Copyable, Failure: Error>(
+        for owners: @autoclosure () -> [Frame.Owner], isForMain: Bool = false,
+        named name: @autoclosure () -> String, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let isMain = QueueMark.isCallerOnMain
+        guard unsafe ec_frame_top() != nil || isMain, SimulationHooks.current == nil else {
+            return try body()
+        }
+        let wait = unsafe NestedWaits.Wait(
+            owners: owners(), isForMain: isForMain, name: name(), frames: ec_frame_top(),
+            isMain: isMain)
+        let (number, circle) = waits.withUnscheduledLock { $0.add(wait) }
+        if let circle { trap(circle) }
+        defer { waits.withUnscheduledLock { $0.remove(number) } }
+        return try body()
+    }
+
+    private static let waits = Guarded(NestedWaits())
+
+    private static func trap(_ circle: [String]) -> Never {
+        let steps = circle.indices.map { index in
+            let inside = circle[index == 0 ? circle.count - 1 : index - 1]
+            return "a job of '\(inside)' waits for '\(circle[index])'"
+        }
+        stopMisuse(
+            "These waits would never end, since each is for what the next one keeps busy (law 27): "
+                + "\(steps.joined(separator: ", ")). Submit the work with execute or run, or wait elsewhere."
+        )
+    }
+}
+
+/// The nested waits of a process. Not synchronized: its owner guards it.
+private struct NestedWaits: ~Copyable {
+    /// What one thread waits for, and what it keeps busy meanwhile.
+    @safe struct Wait {
+        let owners: [Frame.Owner]
+        let isForMain: Bool
+        let name: String
+        /// The frames of the thread, which last as long as the wait.
+        let frames: UnsafeMutablePointer<ec_frame>?
+        /// Whether the thread is on the main queue.
+        let isMain: Bool
+
+        /// Whether this thread is inside a job that the other one waits for.
+        func keepsBusy(_ other: Wait) -> Bool {
+            if isMain && other.isForMain { return true }
+            return unsafe other.owners.contains { unsafe Frame.runs($0, from: frames) }
+        }
+    }
+
+    private var waits: [(number: UInt64, wait: Wait)] = []
+    private var lastNumber: UInt64 = 0
+
+    /// Adds a wait; if it closes a circle, returns what is waited for along it.
+    mutating func add(_ wait: Wait) -> (UInt64, circle: [String]?) {
+        let circle = waits.isEmpty ? nil : circle(from: wait)
+        lastNumber += 1
+        waits.append((lastNumber, wait))
+        return (lastNumber, circle)
+    }
+
+    mutating func remove(_ number: UInt64) {
+        guard let index = waits.lastIndex(where: { $0.number == number }) else { return }
+        waits.swapAt(index, waits.count - 1)
+        waits.removeLast()
+    }
+
+    private func circle(from first: Wait) -> [String]? {
+        var seen: Set<UInt64> = []
+        var paths = [[first]]
+        while let path = paths.popLast() {
+            let last = path[path.count - 1]
+            if path.count > 1, first.keepsBusy(last) { return path.map(\.name) }
+            for (number, wait) in waits where wait.keepsBusy(last) {
+                if seen.insert(number).inserted { paths.append(path + [wait]) }
+            }
+        }
+        return nil
+    }
+}

@@ -103,8 +103,8 @@ struct EndlessWait {
 }
 
 extension FutureState.Dependency {
-    /// Whether the source has completed, and notifies the subscriber only when the caller's callback
-    /// has returned.
+    /// Whether the source has completed, and notifies the subscriber only when a callback that the
+    /// caller is inside of has returned.
     fileprivate var isHeldUpByCaller: Bool {
         unsafe Frame.isCurrent(source.identity) && source.isAwaited(by: subscriber)
     }

@@ -5,8 +5,8 @@ internal import CPlatform
 /// A thread that is inside a job keeps its context busy while it waits for another context. Each
 /// such wait is recorded while it lasts. The one that closes a circle traps: each thread in it
 /// keeps busy what another one waits for, and no wait of this kind can be cancelled. A thread
-/// outside of jobs keeps nothing busy, unless it is on the main queue. A simulation reports by itself that
-/// no thread can make progress.
+/// outside of jobs keeps nothing busy, unless it is on the main queue. A simulation reports by
+/// itself that no thread can make progress.
 enum NestedWait {
     /// Runs `body`, in which the caller waits until no job of the owners runs.
     ///

@@ -19,7 +19,7 @@ final class UndrivenTimes: Sendable {
 
     static let all = UndrivenTimes()
 
-    private static var interval: Duration { .seconds(5) }
+    private static var interval: Duration { .seconds(2) }
 
     private let state = Locked(State())
 
@@ -75,7 +75,7 @@ extension ManualTime {
 
     fileprivate func reportUndriven() {
         report(
-            "has had work ready for 5 s, and no thread runs it (law 7). Tell the context to run: runReady(), advance(by:), "
+            "has had work ready for 2 s, and no thread runs it (law 7). Tell the context to run: runReady(), advance(by:), "
                 + "runUntilIdle(), or drive(_:) for async code. What awaits that work hangs until then"
         )
     }

@@ -53,6 +53,9 @@ public protocol ExecutionContext: Sendable {
 
     /// Whether the caller is running on this context: yes, no, or nil if it is not known.
     ///
+    /// Its type is `Bool?`. A property of type `Bool` is another one, and the library does not see
+    /// it; if the conformance is in an extension, the compiler warns of it there.
+    ///
     /// It is never yes by mistake (law 4). The default is nil. A context that answers no to the
     /// caller of a `sync`, on a view of it, runs the body on its own thread.
     var isCurrent: Bool? { get }

@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// A task that awaits such work hangs, and no thread is left that could notice. So a real timer of
 /// the process looks at all manual times, as long as there are any.
-final class UndrivenTimes: Sendable {
+package final class UndrivenTimes: Sendable {
     private struct Watched {
         weak var time: ManualTime?
         /// The oldest ready job at the last look, if no thread ran jobs then.
@@ -19,7 +19,11 @@ final class UndrivenTimes: Sendable {
 
     static let all = UndrivenTimes()
 
-    private static var interval: Duration { .seconds(2) }
+    /// How often it looks; it reports at the second look.
+    ///
+    /// Unsafe in name only: a test changes it in a process of its own, before it makes a manual
+    /// time.
+    package nonisolated(unsafe) static var interval: Duration = .seconds(5)
 
     private let state = Locked(State())
 
@@ -34,7 +38,9 @@ final class UndrivenTimes: Sendable {
         if mustLook { lookLater() }
     }
 
-    private func lookLater() { GlobalContext().schedule(after: Self.interval) { self.look() } }
+    private func lookLater() {
+        GlobalContext().schedule(after: unsafe Self.interval) { self.look() }
+    }
 
     private func look() {
         let (times, before) = state.withLock { state in
@@ -75,7 +81,7 @@ extension ManualTime {
 
     fileprivate func reportUndriven() {
         report(
-            "has had work ready for 2 s, and no thread runs it (law 7). Tell the context to run: runReady(), advance(by:), "
+            "has had work ready for a while, and no thread runs it (law 7). Tell the context to run: runReady(), advance(by:), "
                 + "runUntilIdle(), or drive(_:) for async code. What awaits that work hangs until then"
         )
     }

@@ -45,6 +45,7 @@ struct ManualReportTests {
     @Test func `A manual context that a task awaits and nobody runs says so`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent])
         {
+            unsafe UndrivenTimes.interval = .milliseconds(50)
             exitWhenReported("no thread runs it") {
                 let context = ManualContext(name: "by hand")
                 // It was run before, and then forgotten.

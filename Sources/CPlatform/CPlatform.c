@@ -78,12 +78,17 @@ ec_thread *ec_thread_recall(void) {
     return thread;
 }
 
+// Read and written by the first thread.
+static bool main_thread_has_ended;
+
+void ec_main_thread_ended(void) { main_thread_has_ended = true; }
+
 void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
     // Releasing: pairs with the load in `ended`. Every thread stores the same function, so the
     // order of the stores does not matter.
     __atomic_store_n(&thread_ended, callback, __ATOMIC_RELEASE);
     ec_prepare();
-    thread->is_main = ec_is_main_thread();
+    thread->is_main = ec_is_main_thread() && !main_thread_has_ended;
     pthread_setspecific(key, thread);
     ec_thread_storage = thread;
     if (ec_caller_storage == 0) ec_caller_storage = thread;

@@ -56,7 +56,7 @@ typedef struct ec_thread {
         /// thread-local is gone.
         void *_Nullable detached;
     };
-    /// Whether this is the program's first thread.
+    /// Whether this is the program's first thread, and has not ended.
     bool is_main;
     /// The number by which the thread is an exclusive owner, or zero.
     uint32_t owner_number;
@@ -232,6 +232,9 @@ static inline void ec_caller_task_set(const ec_caller_task *_Nullable task) { ec
 /// Makes `thread` the record of the calling thread until the thread ends, and then calls `ended` on
 /// it.
 void ec_thread_attach(ec_thread *_Nonnull thread, void (*_Nonnull ended)(ec_thread *_Nonnull));
+
+/// Notes that the first thread frees its values at its end: from then on it has no part in main.
+void ec_main_thread_ended(void);
 
 /// Retains a task's object, so that no other task gets its address, and releases it.
 void ec_task_retain(void *_Nonnull task);

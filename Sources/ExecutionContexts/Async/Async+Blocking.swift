@@ -72,8 +72,9 @@ extension FutureState {
         let problem: String
         if let obstacle = EndlessWait.obstacle(of: self) {
             problem =
-                "for what its own thread keeps from completing: \(obstacle) (law 27). Unless it is "
-                + "cancelled or dropped, the wait never ends. Wait on another thread, or use a callback or get()."
+                "for what its own thread keeps from completing: \(obstacle) (law 27). Unless it is cancelled or "
+                + "dropped, or a hold of the caller's is released elsewhere, the wait never ends. "
+                + "Wait on another thread, or use a callback or get()."
         } else if unsafe Caller.task != nil {
             problem =
                 "inside a Swift task, and blocks a thread that tasks need, of which there are few (law 27). "

@@ -78,6 +78,11 @@ private struct Arrival: GuardedJob {
 }
 
 extension ExecutionContext {
-    /// Whether it can run no other job before the caller's has ended.
-    var isKeptBusyByCaller: Bool { self is any SerialContext && isCurrent == true }
+    /// Whether it can run no other job before the caller's has ended, or the caller's hold.
+    var isKeptBusyByCaller: Bool {
+        var forecast = WaitForecast()
+        forecast.mayTrap = false
+        forecast.followUnlessHelped(self)
+        return forecast.obstacle != nil
+    }
 }

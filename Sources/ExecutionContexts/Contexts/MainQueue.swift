@@ -35,7 +35,8 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
             // its name.
             let queue = DispatchQueue.main
             return try unsafe NestedWait.during(
-                for: unsafe [Self.mark.running, Self.mark.exclusive], isForMain: true, named: name
+                for: .init(Self.mark.running, Self.mark.exclusive), isForMain: true,
+                named: .text(name)
             ) {
                 BlockingScope.calling { queue.sync { unsafe caller.result(body) } }
             }.get()
@@ -79,9 +80,11 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
     package func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true || isAwaitingCaller { return forecast.obstacle = name }
         // Another queue's `sync` may hide that the caller is on the main queue: the system knows.
-        SystemCheck.run(
-            { dispatchPrecondition(condition: .notOnQueue(.main)) },
-            orElse: { WaitForecast.trapEndless(name, "a job of '\(name)', on which it runs") })
+        if forecast.mayTrap {
+            SystemCheck.run(
+                { dispatchPrecondition(condition: .notOnQueue(.main)) },
+                orElse: { WaitForecast.trapEndless(name, "a job of '\(name)', on which it runs") })
+        }
     }
 
     /// Whether work of the main queue waits for the caller, which runs on another thread.

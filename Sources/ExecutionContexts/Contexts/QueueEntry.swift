@@ -79,7 +79,7 @@ struct QueueEntry: Sendable {
             return try body()
         }
         let caller = Caller.current
-        return try unsafe waiting(for: [mark.exclusive]) {
+        return try unsafe waiting(for: .init(mark.exclusive), caller) {
             queue.sync {
                 if caller.isHere {
                     return Result { () throws(Failure) in try unsafe Frame.enter(mark.shared, body)
@@ -102,7 +102,7 @@ struct QueueEntry: Sendable {
             return try body()
         }
         let caller = Caller.current
-        return try unsafe waiting(for: allOwners) {
+        return try waiting(for: allOwners, caller) {
             queue.sync(flags: .barrier) {
                 if caller.isHere { return Result { () throws(Failure) in try exclusively(body) } }
                 return caller.result { () throws(Failure) in try exclusively(body) }
@@ -114,22 +114,26 @@ struct QueueEntry: Sendable {
     func hold() -> ExclusiveHold {
         if !mark.exclusiveOwner.holdAgain() {
             if unsafe Frame.isCurrent(mark.exclusive) { return .nothing }
-            unsafe waiting(for: allOwners) { queue.sync(flags: .barrier) { queue.suspend() } }
+            waiting(for: allOwners, .current) {
+                queue.sync(flags: .barrier) { queue.suspend() }
+            }
             mark.exclusiveOwner.begin()
         }
         return ExclusiveHold(releasing: endHold)
     }
 
     /// The owners of all frames of the queue's jobs.
-    private var allOwners: [Frame.Owner] {
-        unsafe [mark.exclusive, mark.shared, mark.running]
+    private var allOwners: NestedWait.Owners {
+        unsafe NestedWait.Owners(mark.exclusive, mark.shared, mark.running)
     }
 
     /// Runs `body`, which waits for the queue, where jobs of these owners keep the caller out.
     private func waiting<Result>(
-        for owners: @autoclosure () -> [Frame.Owner], _ body: () -> Result
+        for owners: NestedWait.Owners, _ caller: Caller, _ body: () -> Result
     ) -> Result {
-        unsafe NestedWait.during(for: owners(), named: queue.label) { BlockingScope.calling(body) }
+        NestedWait.during(for: owners, named: .label(of: queue), isOnMain: caller.isOnMain) {
+            BlockingScope.calling(body)
+        }
     }
 
     /// Holds once more for the holder, for as long as a closure of its own runs: another thread may

@@ -62,9 +62,11 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
     package func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true { return forecast.obstacle = name }
         // Another queue's `sync` may hide that the caller is on this queue: the system knows.
-        SystemCheck.run(
-            { dispatchPrecondition(condition: .notOnQueue(queue)) },
-            orElse: { WaitForecast.trapEndless(name, "a job of '\(name)', on which it runs") })
+        if forecast.mayTrap {
+            SystemCheck.run(
+                { dispatchPrecondition(condition: .notOnQueue(queue)) },
+                orElse: { WaitForecast.trapEndless(name, "a job of '\(name)', on which it runs") })
+        }
         forecast.follow(targetsOf: entry.mark)
     }
 }

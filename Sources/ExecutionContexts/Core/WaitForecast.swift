@@ -19,6 +19,9 @@ package struct WaitForecast {
     /// The waiter calls it with the view's name, after it has waited for a second.
     var probe: ((_ name: String) -> Void)?
 
+    /// Whether the system may be asked, which traps if the wait would never end.
+    var mayTrap = true
+
     /// Whether the wait may have to drive the context, or may never end.
     var isUnclear: Bool { obstacle != nil || driver != nil || !limiters.isEmpty || probe != nil }
 

@@ -13,11 +13,14 @@ final class InlineIfCurrent<Base: ExecutionContext>: SourcePassing {
     private let waiting = WaitingCount()
     /// Nil if the base adds nothing to a job.
     private let additions: InlineAdditions?
+    /// Whether a job is isolated to the main actor: a holder of main may be on another thread.
+    private let needsMain: Bool
 
     @usableFromInline
     init(base: Base) {
         self.base = base
         additions = InlineAdditions(of: base)
+        needsMain = base is any MainActorContext
     }
 
     @usableFromInline
@@ -68,7 +71,7 @@ final class InlineIfCurrent<Base: ExecutionContext>: SourcePassing {
         // Acquiring is enough, sequential consistency would not help: only the submissions of this
         // thread, and of threads that happen before it, must be seen, and they are visible (law 6).
         return waiting.value.load(ordering: .acquiring) == 0 && base.isCurrent == true
-            && additions?.skipsNow != true
+            && (!needsMain || QueueMark.isCallerOnMain) && additions?.skipsNow != true
     }
 
     private func runInline(_ work: consuming @escaping Work) {

@@ -8,7 +8,9 @@ extension SerialView {
             return true
         }
         if !isFree {
-            unsafe NestedWait.during(for: [identity], named: name) { waitForOwnership() }
+            unsafe NestedWait.during(for: .init(identity), named: .text(name)) {
+                waitForOwnership()
+            }
         }
     }
 

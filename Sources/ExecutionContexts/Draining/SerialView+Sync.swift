@@ -38,7 +38,7 @@ extension SerialView {
     private func syncOnBase<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let result = unsafe NestedWait.during(for: [identity], named: name) {
+        let result = unsafe NestedWait.during(for: .init(identity), named: .text(name)) {
             base.jobsMeanThread
                 ? AwaitedEnd.result(of: body, from: base, named: name) { execute($0) }
                 : CallerTurn.result(of: body, in: self, over: base)

@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import Dispatch
 
 /// The waits of threads that are inside jobs, so that a circle of them is found (law 27).
 ///
@@ -13,20 +14,47 @@ enum NestedWait {
     /// - Parameter isForMain: whether it waits for the main queue, which a job of others may keep
     ///   busy as well.
     static func during<Result: ~Copyable, Failure: Error>(
-        for owners: @autoclosure () -> [Frame.Owner], isForMain: Bool = false,
-        named name: @autoclosure () -> String, _ body: () throws(Failure) -> Result
+        for owners: Owners, isForMain: Bool = false, named name: Name,
+        isOnMain: @autoclosure () -> Bool = QueueMark.isCallerOnMain,
+        _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let isMain = QueueMark.isCallerOnMain
+        let isMain = isOnMain()
         guard unsafe ec_frame_top() != nil || isMain, SimulationHooks.current == nil else {
             return try body()
         }
         let wait = unsafe NestedWaits.Wait(
-            owners: owners(), isForMain: isForMain, name: name(), frames: ec_frame_top(),
+            owners: owners, isForMain: isForMain, name: name, frames: ec_frame_top(),
             isMain: isMain)
         let (number, circle) = waits.withUnscheduledLock { $0.add(wait) }
         if let circle { trap(circle) }
         defer { waits.withUnscheduledLock { $0.remove(number) } }
         return try body()
+    }
+
+    /// Whose jobs the caller waits for, at most three; not a list, which would be allocated.
+    @safe struct Owners {
+        private let all: (Frame.Owner, Frame.Owner?, Frame.Owner?)
+
+        init(_ first: Frame.Owner, _ second: Frame.Owner? = nil, _ third: Frame.Owner? = nil) {
+            unsafe all = (first, second, third)
+        }
+
+        func contains(where isWanted: (Frame.Owner) -> Bool) -> Bool {
+            unsafe isWanted(all.0) || all.1.map(isWanted) == true || all.2.map(isWanted) == true
+        }
+    }
+
+    /// The name of what is waited for; that of a queue is looked up for a message only.
+    enum Name {
+        case text(String)
+        case label(of: DispatchQueue)
+
+        var text: String {
+            switch self {
+            case .text(let text): text
+            case .label(let queue): queue.label
+            }
+        }
     }
 
     private static let waits = Guarded(NestedWaits())
@@ -47,9 +75,9 @@ enum NestedWait {
 private struct NestedWaits: ~Copyable {
     /// What one thread waits for, and what it keeps busy meanwhile.
     @safe struct Wait {
-        let owners: [Frame.Owner]
+        let owners: NestedWait.Owners
         let isForMain: Bool
-        let name: String
+        let name: NestedWait.Name
         /// The frames of the thread, which last as long as the wait.
         let frames: UnsafeMutablePointer<ec_frame>?
         /// Whether the thread is on the main queue.
@@ -84,7 +112,7 @@ private struct NestedWaits: ~Copyable {
         var paths = [[first]]
         while let path = paths.popLast() {
             let last = path[path.count - 1]
-            if path.count > 1, first.keepsBusy(last) { return path.map(\.name) }
+            if path.count > 1, first.keepsBusy(last) { return path.map(\.name.text) }
             for (number, wait) in waits where wait.keepsBusy(last) {
                 if seen.insert(number).inserted { paths.append(path + [wait]) }
             }

@@ -48,6 +48,11 @@ enum Threads {
         // The destructor of a value may use this thread's record, so it is still the current one.
         unsafe ec_thread_set(thread)
         unsafe ec_caller_set(thread)
+        // The main queue has been handed to the system, and runs beside these destructors.
+        if unsafe thread.pointee.is_main {
+            unsafe thread.pointee.is_main = false
+            ec_main_thread_ended()
+        }
         unsafe LocalTable.clear(of: thread)
         unsafe thread.pointee.owner_number = 0
         ec_thread_set(nil)

@@ -34,6 +34,14 @@ struct MainKindsTests {
         #expect(run.exitCode == 0)
     }
 
+    @Test func `Law 4: what the first thread frees at its end, under dispatchMain, is not on main`()
+        async throws
+    {
+        let run = try await ProgramRun("MainKinds", "ended-main")
+        #expect(["elsewhere", "not freed"].contains(run.lines.last))
+        #expect(run.exitCode == 0)
+    }
+
     @Test func `Law 4: in an async main program, main changes its thread at the first suspension`()
         async throws
     {

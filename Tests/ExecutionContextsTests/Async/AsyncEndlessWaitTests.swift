@@ -28,6 +28,9 @@ struct AsyncEndlessWaitTests {
                     Self.expect(
                         context.submit { 1 }.map { $0 },
                         waitsFor: "submitted to 'ledger', which the caller keeps busy")
+                    Self.expect(
+                        context.serial(named: "above").submit { 1 },
+                        waitsFor: "submitted to 'above', which the caller keeps busy")
                 }
             }
         }

@@ -52,6 +52,22 @@ struct InlineViewTests {
     /// How a job is submitted.
     enum Way: CaseIterable { case execute, refused, tryExecute }
 
+    @Test func `Law 6: a holder of main on another thread runs no job of the main actor inline`()
+        async
+    {
+        let ran = Box(false)
+        await watched {
+            let hold = MainContext().hold()
+            MainContext().inlineIfCurrent().execute {
+                MainActor.preconditionIsolated()
+                ran.value = true
+            }
+            #expect(!ran.value)
+            hold.release()
+            waitUntil { ran.value }
+        }
+    }
+
     @Test(arguments: seeds(debug: 200, release: 1_000))
     func `Laws 6, 8: an inline job has what each view adds to it`(_ seed: UInt64) {
         var rng = SeededRNG(seed: seed)

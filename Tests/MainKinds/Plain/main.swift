@@ -15,6 +15,14 @@ import Foundation
     print("\(label): \(Thread.isMainThread ? "the main thread" : "another thread")")
 }
 
+/// Freed when the thread ends that has it as its value.
+final class Last: Sendable {
+    deinit {
+        print(MainContext().isCurrent == true ? "on main" : "elsewhere")
+        exit(0)
+    }
+}
+
 func submitAll() {
     mainThread { note("from the main thread") }
     async {
@@ -45,6 +53,15 @@ case "waiting":
     waited.wait()
     print("nothing ran")
     exit(0)
+case "ended-main":
+    let local = ThreadLocalValue<Last> { _ in Last() }
+    _ = local.value()
+    // Where the system frees no values then.
+    mainThread(delay: 5) {
+        print("not freed")
+        exit(0)
+    }
+    dispatchMain()
 case "descriptor-limit":
     let waited = DispatchSemaphore(value: 0)
     if CommandLine.arguments.last == "begun" {
@@ -63,6 +80,7 @@ case "descriptor-limit":
     waited.wait()
 default:
     print("usage: MainKinds run-loop | dispatch-main | waiting")
+    print("       MainKinds ended-main")
     print("       MainKinds descriptor-limit delay | job [begun]")
     exit(2)
 }

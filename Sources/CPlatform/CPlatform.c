@@ -88,7 +88,9 @@ void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
     // order of the stores does not matter.
     __atomic_store_n(&thread_ended, callback, __ATOMIC_RELEASE);
     ec_prepare();
-    thread->is_main = ec_is_main_thread() && !main_thread_has_ended;
+    bool is_first = ec_is_main_thread();
+    thread->is_main = is_first && !main_thread_has_ended;
+    thread->was_main = is_first && main_thread_has_ended;
     pthread_setspecific(key, thread);
     ec_thread_storage = thread;
     if (ec_caller_storage == 0) ec_caller_storage = thread;

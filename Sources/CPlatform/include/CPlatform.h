@@ -58,6 +58,8 @@ typedef struct ec_thread {
     };
     /// Whether this is the program's first thread, and has not ended.
     bool is_main;
+    /// Whether this is the program's first thread at its end: Dispatch still takes it for main.
+    bool was_main;
     /// The number by which the thread is an exclusive owner, or zero.
     uint32_t owner_number;
 } ec_thread;

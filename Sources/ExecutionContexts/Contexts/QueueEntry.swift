@@ -79,7 +79,7 @@ struct QueueEntry: Sendable {
             return try body()
         }
         let caller = Caller.current
-        return try unsafe waiting(for: .init(mark.exclusive), caller) {
+        return try unsafe waiting(for: .init(mark.exclusive)) {
             queue.sync {
                 if caller.isHere {
                     return Result { () throws(Failure) in try unsafe Frame.enter(mark.shared, body)
@@ -102,7 +102,7 @@ struct QueueEntry: Sendable {
             return try body()
         }
         let caller = Caller.current
-        return try waiting(for: allOwners, caller) {
+        return try waiting(for: allOwners) {
             queue.sync(flags: .barrier) {
                 if caller.isHere { return Result { () throws(Failure) in try exclusively(body) } }
                 return caller.result { () throws(Failure) in try exclusively(body) }
@@ -114,7 +114,7 @@ struct QueueEntry: Sendable {
     func hold() -> ExclusiveHold {
         if !mark.exclusiveOwner.holdAgain() {
             if unsafe Frame.isCurrent(mark.exclusive) { return .nothing }
-            waiting(for: allOwners, .current) {
+            waiting(for: allOwners) {
                 queue.sync(flags: .barrier) { queue.suspend() }
             }
             mark.exclusiveOwner.begin()
@@ -129,9 +129,9 @@ struct QueueEntry: Sendable {
 
     /// Runs `body`, which waits for the queue, where jobs of these owners keep the caller out.
     private func waiting<Result>(
-        for owners: NestedWait.Owners, _ caller: Caller, _ body: () -> Result
+        for owners: NestedWait.Owners, _ body: () -> Result
     ) -> Result {
-        NestedWait.during(for: owners, named: .label(of: queue), isOnMain: caller.isOnMain) {
+        NestedWait.during(for: owners, named: .label(of: queue)) {
             BlockingScope.calling(body)
         }
     }

@@ -37,9 +37,6 @@ internal import Dispatch
         queue = QueueMark.ofCaller
     }
 
-    /// Whether the caller's thread is on the main queue.
-    var isOnMain: Bool { unsafe own.pointee.is_main || queue?.kind == .main }
-
     /// Whether the calling thread is the caller's own, so that nothing needs to be carried.
     var isHere: Bool { unsafe Threads.own == own }
 

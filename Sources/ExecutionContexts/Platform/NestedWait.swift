@@ -15,10 +15,9 @@ enum NestedWait {
     ///   busy as well.
     static func during<Result: ~Copyable, Failure: Error>(
         for owners: Owners, isForMain: Bool = false, named name: Name,
-        isOnMain: @autoclosure () -> Bool = QueueMark.isCallerOnMain,
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let isMain = isOnMain()
+        let isMain = QueueMark.isCallerOnMain
         guard unsafe ec_frame_top() != nil || isMain, SimulationHooks.current == nil else {
             return try body()
         }

@@ -71,8 +71,10 @@ final class QueueMark: Sendable {
     static var isCallerOnMain: Bool {
         // A key that is found is a yes. A missing one may be hidden by a nested `sync` (law 4).
         // While the main queue belongs to the main thread, code on that thread has it exclusively.
-        // After the queue has been handed to the system, no code of ours runs on that thread.
-        unsafe main.isCurrent == true || Threads.own.pointee.is_main
+        // After the queue has been handed to the system, that thread frees its values, and still
+        // has the key.
+        let own = unsafe Threads.own
+        return unsafe own.pointee.is_main || main.isCurrent == true && !own.pointee.was_main
     }
 
     private static let marks = DispatchSpecificKey<QueueMark>()

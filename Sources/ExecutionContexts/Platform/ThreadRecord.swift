@@ -51,6 +51,7 @@ enum Threads {
         // The main queue has been handed to the system, and runs beside these destructors.
         if unsafe thread.pointee.is_main {
             unsafe thread.pointee.is_main = false
+            unsafe thread.pointee.was_main = true
             ec_main_thread_ended()
         }
         unsafe LocalTable.clear(of: thread)

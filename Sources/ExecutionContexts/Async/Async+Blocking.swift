@@ -12,7 +12,7 @@ extension Async {
     ///
     /// A wait without a limit that its own thread keeps from ending is reported after a second, on
     /// the standard error: on the serial context that would have to complete it, for example, or
-    /// inside a callback of what it waits for. It goes on, since another thread may cancel what it
+    /// inside a callback of what it waits for. It waits on, since another thread may cancel what it
     /// waits for.
     ///
     /// When the time limit passes, it throws ``AsyncError/timedOut(after:)`` and cancels nothing.

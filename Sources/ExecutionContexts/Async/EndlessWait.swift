@@ -1,4 +1,4 @@
-/// Why a future state that the calling thread waits for cannot complete before that thread goes on,
+/// Why a future state that the calling thread waits for cannot complete before that thread resumes,
 /// unless it is cancelled or dropped.
 ///
 /// It follows the dependencies to what has none, and then decides backwards which states may
@@ -111,7 +111,7 @@ extension FutureState.Dependency {
 }
 
 extension Async {
-    /// Why a wait for it could not end before the calling thread goes on; nil if it could.
+    /// Why a wait for it could not end before the calling thread resumes; nil if it could.
     package var endlessWait: String? {
         state.isPending ? EndlessWait.obstacle(of: state) : nil
     }

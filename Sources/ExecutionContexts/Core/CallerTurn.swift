@@ -55,7 +55,7 @@ final class CallerTurn: @unchecked Sendable {
         // `.atOnce`: the caller then keeps the job, and what waits for it, from going on.
         answer.wait(for: base, named: name, then: .atOnce)
         guard let place else { return body = nil }
-        // Freed before the job goes on, and not on its thread.
+        // Freed before the job resumes, and not on its thread.
         place.surround { body.take()?() }
         end.signal()
     }

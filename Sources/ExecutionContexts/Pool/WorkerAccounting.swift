@@ -14,7 +14,7 @@
     private(set) var running = 0
     /// How many of those have continued while no permit was free.
     private var beyond = 0
-    /// How many workers are stalled: each may continue at any time, and asks nobody.
+    /// How many workers are stalled: each may continue at any time, without a permit.
     private var stalled = 0
     /// How often a worker was found stalled.
     private(set) var stalls = 0

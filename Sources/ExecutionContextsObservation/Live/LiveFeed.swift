@@ -12,7 +12,7 @@ struct LiveFeed {
     private var origins: [Int64?] = []
     private var titles = JobTitles()
 
-    // A client is told to forget what there are more of: a feed must not grow with the program.
+    // Beyond these the feed has its clients drop all: it must not grow with the program.
     private static let (mostClocks, mostTitles) = (1_000, 1_000)
 
     /// The next message, and whether the recorder has no more events at present.

@@ -13,8 +13,8 @@ typealias ConfinedJob = @Sendable (_ refusal: Refusal?) -> Void
 /// and the chain takes one submission.
 ///
 /// A job that the context refuses or drops is called with the refusal, on the thread that it is
-/// dropped on or in the job that runs: no job of the group runs beside it. It answers who waits for
-/// it, or changes what the group knows all the same.
+/// dropped on or in the job that runs: no job of the group runs beside it. It answers the
+/// caller that waits for it, or changes the state of the group all the same.
 final class ConfinedJobs: @unchecked Sendable {
     // Unchecked, also at run time: `waiting` is accessed by the owner of the group only, and
     // `isRunning` on the context only, which is serial. No access lasts while a job runs.

@@ -3,7 +3,7 @@ import ExecutionContextsTesting
 import TestSupport
 import Testing
 
-/// What a manual context says of work that nobody runs.
+/// What a manual context reports of work that no thread runs.
 @Suite(.patient)
 struct ManualReportTests {
     @Test

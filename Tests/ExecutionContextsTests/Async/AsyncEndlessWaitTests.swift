@@ -4,7 +4,7 @@ import ExecutionContextsTesting
 import TestSupport
 import Testing
 
-/// A wait that its own thread keeps from ending is reported, and goes on (law 27).
+/// A wait that its own thread keeps from ending is reported, and waits on (law 27).
 @Suite(.patient)
 struct AsyncEndlessWaitTests {
     private static func expect(

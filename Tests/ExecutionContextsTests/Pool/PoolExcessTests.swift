@@ -37,7 +37,7 @@ struct PoolExcessTests {
             jobs.expectNoExcess()
             for _ in 0..<waiters { gate.signal() }
             mayEnd.end()
-            try! pool.drained().wait()
+            try! pool.drained().wait()  // Nothing cancels it.
         }
     }
 
@@ -64,7 +64,7 @@ struct PoolExcessTests {
                 let statistics = pool.statistics
                 #expect(statistics.substitutes == statistics.active - 2)
                 mayEnd.end()
-                try! pool.drained().wait()
+                try! pool.drained().wait()  // Nothing cancels it.
                 #expect(pool.statistics.substitutes == 0)
                 #expect(pool.statistics.stalls >= 6 * round)
             }
@@ -85,7 +85,7 @@ func waitForMonitor() {
     let (pool, mayEnd) = (WorkerPool(width: 1), DispatchSemaphore(value: 0))
     pool.execute { mayEnd.wait() }
     pool.execute { mayEnd.signal() }
-    try! pool.drained().wait()
+    try! pool.drained().wait()  // Nothing cancels it.
     #expect(pool.statistics.stalls > 0)
 }
 

@@ -28,8 +28,8 @@ final class DropPlay: @unchecked Sendable {
     private let subscribers = Box<[Listener]>([])
     private let iterations = Box<[Iteration]>([])
 
+    // Unchecked: the one thread that has taken it out of the list uses it.
     private struct Iteration: @unchecked Sendable {
-        // Unchecked: the one thread that has taken it out of the list uses it.
         var iterator: WorkEvents<Int>.Iterator
     }
 
@@ -66,6 +66,7 @@ final class DropPlay: @unchecked Sendable {
         graph = WorkGraph(on: context)
         confined = Confined(0, to: context)
         queue = PrioritizedQueue(on: context, limit: 2)
+        // Unowned is checked. The test owns this for as long as it runs the contexts.
         flights = SingleFlight(name: "drop", in: graph) { [unowned self] key, flight in
             begin(key, flight)
         }

@@ -3,13 +3,13 @@ import Foundation
 
 /// An actor that runs on the context that it was given.
 actor Store {
-    private let executor: any SerialExecutor
+    private let context: any ActorBackingContext
     private(set) var total = 0
 
-    init(on context: some ActorBackingContext) { executor = context.serialExecutor }
+    init(on context: some ActorBackingContext) { self.context = context }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe executor.asUnownedSerialExecutor()
+        unsafe context.asUnownedSerialExecutor()
     }
 
     func add(_ amount: Int) { total += amount }

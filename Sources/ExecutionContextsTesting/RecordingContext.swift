@@ -12,7 +12,7 @@ public import ExecutionContexts
 ///
 /// It keeps all capabilities of its base (law 8). Several recording contexts may share one
 /// recorder, which then keeps one order over all of them.
-public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
+public final class RecordingContext<Base: ExecutionContext>: ContextDecorator {
     public let base: Base
     /// The recorder that receives the jobs and delays.
     public let recorder: WorkRecorder
@@ -44,13 +44,18 @@ public struct RecordingContext<Base: ExecutionContext>: ContextDecorator {
 
     public var time: any TimeSource { clock }
 
+    public var facts: ContextFacts {
+        var facts = ContextFacts(decorator: self)
+        facts.meansThread = base.jobsMeanThread
+        return facts
+    }
+
     private func recorded(_ work: @escaping Work, _ kind: RecordedWork.Kind) -> Work {
         let number = recorder.submit(kind, to: base)
         return { [recorder, base] in recorder.run(number, on: base, work) }
     }
 }
 
-extension RecordingContext: ThreadMeaningContext {}
 extension RecordingContext: BarrierContext where Base: BarrierContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
         let work = recorded(consume work, .barrier)
@@ -59,6 +64,8 @@ extension RecordingContext: BarrierContext where Base: BarrierContext {
 }
 
 extension RecordingContext: SerialContext where Base: SerialContext {}
+extension RecordingContext: Executor where Base: ActorBackingContext {}
+extension RecordingContext: SerialExecutor where Base: ActorBackingContext {}
 extension RecordingContext: ActorBackingContext where Base: ActorBackingContext {}
 
 extension RecordingContext: RefusingContext where Base: RefusingContext {

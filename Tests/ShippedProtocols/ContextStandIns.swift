@@ -46,7 +46,7 @@ struct InlineContext: ExecutionContext {
 /// Requests drains from the context, and continues one that has spent its budget.
 class Drainer: @unchecked Sendable {
     // Unchecked, as the class that it stands for.
-    init(over base: (some ExecutionContext).Type) {}
+    init(over base: some ExecutionContext) {}
     func drain() {}
     func drainWasDropped() {}
     var drainedName: String { "" }
@@ -142,4 +142,9 @@ enum TrapHandlers {
 /// Dispatch can always begin.
 enum DispatchStart {
     static func requireTimers() {}
+}
+
+/// The context of the writing side, which no program here uses.
+public struct WritingContext: Sendable {
+    init(_ coordinator: ReadWriteCoordinator) {}
 }

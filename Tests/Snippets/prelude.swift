@@ -30,6 +30,16 @@ let index = Index()
 
 final class Counter: Sendable { func increment() {} }
 
+struct Counting: ContextAddition {
+    let counter: Counter
+    func decorate(_ work: @escaping Work) -> Work {
+        {
+            counter.increment()
+            work()
+        }
+    }
+}
+
 final class Loop: Sendable { func post(_ work: @escaping Work) { work() } }
 let eventLoop = Loop()
 

@@ -38,8 +38,8 @@ internal import Synchronization
     @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
     /// The address of the task, which is alive until `end`.
     private let task = unsafe ec_task_current()
-    /// The context, if it can raise the priority of its pending jobs.
-    private var escalating: (any EscalatingContext)?
+    /// Raises the priority of the pending jobs of the context, if it can.
+    private var raise: (@Sendable (TaskPriority) -> Void)?
     private let location: CodeLocation
 
     @usableFromInline
@@ -59,8 +59,8 @@ internal import Synchronization
         context.execute(consume work, refused: consume refused)
         SimulationHooks.point()
         guard hasEnded else {
-            // Not before: the cast takes longer than all else that a job run at once does.
-            escalating = context as? any EscalatingContext
+            // Not before: a job that ran at once needs none of it.
+            raise = context.facts.raise
             return false
         }
         if let error = unsafe error { throw error }
@@ -71,8 +71,8 @@ internal import Synchronization
     @usableFromInline
     nonisolated(nonsending) func wait() async throws {
         // Only a task can be raised; a closure in the queue of a context stays where it is.
-        guard let escalating else { return try await waitAsIs() }
-        try await withEscalationHandler({ escalating.raise(to: $0) }) { try await waitAsIs() }
+        guard let raise else { return try await waitAsIs() }
+        try await withEscalationHandler({ raise($0) }) { try await waitAsIs() }
     }
 
     private nonisolated(nonsending) func waitAsIs() async throws {

@@ -26,10 +26,12 @@ extension ExecutionContext {
 final class ContextTaskExecutor<Context: ExecutionContext>: TaskExecutor {
     private let context: Context
     private let mayRefuse: Bool
+    private let mayInline: Bool
 
     init(context: Context, mayRefuse: Bool) {
         self.context = context
         self.mayRefuse = mayRefuse
+        mayInline = context.facts.mayInline
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -42,24 +44,11 @@ final class ContextTaskExecutor<Context: ExecutionContext>: TaskExecutor {
                     DispatchQueue.global().async { job.run() }
                 }))
         if mayRefuse {
-            context.executeAccepted(job.work)
+            context.executeAccepted(job.work, inlines: mayInline)
+        } else if mayInline {
+            context.enqueue(job.work)
         } else {
             context.execute(job.work, refused: { _ in job.drop() })
         }
     }
-}
-
-/// A job of the Swift runtime, which must run exactly once, whatever the context does with its
-/// closure.
-struct RuntimeJob: GuardedJob {
-    let job: UnownedJob
-    let runJob: @Sendable (UnownedJob) -> Void
-    /// Receives a new guard of the same job: the dropped one can no longer be retained.
-    let onDrop: @Sendable (CompletionGuard<RuntimeJob>) -> Void
-
-    var source: JobSource { JobSource(.taskPart) }
-
-    func run() { runJob(job) }
-
-    func drop() { onDrop(CompletionGuard(self)) }
 }

@@ -86,14 +86,11 @@ final class EndingCore: Sendable {
 
     let view: any ActorBackingContext
     let time: any TimeSource
-    /// Made once: two executors of one context would not count as the same.
-    let executor: any SerialExecutor
     private let state = Guarded(State())
 
     init(on view: some ActorBackingContext, time: any TimeSource) {
         self.view = view
         self.time = time
-        executor = view.serialExecutor
     }
 
     /// Moves a job in, and gives it a turn; returns a refusal, and leaves the job, after the

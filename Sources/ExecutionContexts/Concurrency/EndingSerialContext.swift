@@ -12,14 +12,14 @@
 /// | `tryExecute`, `run`, `submit` | the job runs, in order | a refusal: shut down (law 1) |
 /// | `execute` | the job runs, in order | traps |
 /// | due delays, drains of its views | run, in order | run, in order: they were accepted |
-/// | jobs of actors, by ``serialExecutor`` | run, in order | run, in order |
+/// | jobs of actors whose executor it is | run, in order | run, in order |
 ///
 /// A job of an actor can neither fail nor be refused. If the base drops it, it runs on the global
 /// context, in order all the same. So an actor that this context backs works to its own end (law
 /// 13).
 ///
 /// It has no thread: it is a serial view of its base that counts its jobs (law 11).
-public final class EndingSerialContext: SerialContext, RefusingContext {
+public final class EndingSerialContext: SerialContext, RefusingContext, SerialExecutor {
     private let core: EndingCore
 
     /// Makes a serial context over `base`.
@@ -66,10 +66,20 @@ public final class EndingSerialContext: SerialContext, RefusingContext {
         core.accept(&job)
     }
 
-    /// This context as the executor of an actor, before the shutdown and after it.
-    ///
-    /// The actor must keep the executor, since the runtime does not.
-    public var serialExecutor: any SerialExecutor { core.executor }
+    /// Runs a job of an actor whose executor is this context, before the shutdown and after it.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        core.view.submit(UnownedJob(job), of: self)
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? { core.view.isIsolatingCurrentContext() }
+
+    public func checkIsolated() { core.view.checkIsolated() }
+
+    public var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.meansThread = core.view.jobsMeanThread
+        return facts
+    }
 
     /// Refuses all further jobs; returns an `Async` that completes when all accepted ones have run,
     /// or, with a budget, when its time has passed.
@@ -85,10 +95,6 @@ public final class EndingSerialContext: SerialContext, RefusingContext {
     public func shutDown(within budget: Duration? = nil) -> Async<ShutdownReport> {
         core.shutDown(within: budget)
     }
-}
-
-extension EndingSerialContext: ThreadMeaningContext {
-    package var meansThread: Bool { core.view.jobsMeanThread }
 }
 
 /// What a shutdown left behind.

@@ -114,7 +114,7 @@ final class SubmittedState: FutureState, @unchecked Sendable {
     override func cancel() -> Bool { submission.cancel() }
 
     override func escalateTask(to priority: TaskPriority) {
-        (whilePending { context } as? any EscalatingContext)?.raise(to: priority)
+        whilePending { context }?.facts.raise?(priority)
     }
 
     override func didComplete() { context = nil }

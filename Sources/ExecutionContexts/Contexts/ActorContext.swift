@@ -34,6 +34,14 @@ public final class ActorContext<Isolation: Actor>: ActorBackingContext {
     }
 
     public var name: String { "\(Isolation.self)" }
+
+    public var facts: ContextFacts {
+        var facts = ContextFacts()
+        // Its jobs are isolated to the actor, and another thread's code is not.
+        facts.meansThread = true
+        facts.raise = { [jobs] in jobs.raise(to: $0) }
+        return facts
+    }
 }
 
 extension Actor {
@@ -43,20 +51,6 @@ extension Actor {
     /// keeps the actor, which its work needs. So an actor that stores its own context is never
     /// freed. Let the owner of the actor store the context, or set it to nil at the end (law 10).
     public nonisolated var context: ActorContext<Self> { ActorContext(self) }
-}
-
-extension ActorContext: EscalatingContext {
-    func raise(to priority: TaskPriority) { jobs.raise(to: priority) }
-}
-
-// Its jobs are isolated to the actor, and another thread's code is not.
-extension ActorContext: ThreadMeaningContext {
-    package var meansThread: Bool { true }
-}
-
-/// A context whose jobs run in a task, so that the priority of pending jobs can be raised.
-protocol EscalatingContext: ExecutionContext {
-    func raise(to priority: TaskPriority)
 }
 
 /// Runs each job as one job of an actor, in an order that the actor decides.

@@ -1,7 +1,7 @@
 public import Dispatch
 
 /// Runs work on a concurrent dispatch queue of its own, which keeps barriers (law 3).
-public final class BarrierQueueContext: SynchronousBarrierContext, ForecastingContext {
+public final class BarrierQueueContext: SynchronousBarrierContext {
     private let entry: QueueEntry
 
     /// Makes a context with its own concurrent queue.
@@ -66,7 +66,13 @@ public final class BarrierQueueContext: SynchronousBarrierContext, ForecastingCo
 
     public var name: String { queue.label }
 
-    package func foresee(_ forecast: inout WaitForecast) {
+    public var facts: ContextFacts {
+        var facts = ContextFacts { [self] in foresee(&$0) }
+        facts.queue = queue
+        return facts
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         if entry.isExclusive { forecast.obstacle = name }
     }
 }

@@ -3,7 +3,7 @@
 ///
 /// Each job gets one of the library's own threads at once, also if the system's shared threads are
 /// busy. A thread without a next job ends. Beyond the limit, jobs are queued in order.
-public final class BlockingContext: ExecutionContext, ForecastingContext, Limiter {
+public final class BlockingContext: ExecutionContext, Limiter {
     private struct State: ~Copyable {
         var queue = WorkQueue()
         var threads = 0
@@ -63,7 +63,11 @@ public final class BlockingContext: ExecutionContext, ForecastingContext, Limite
 
     public var runsAnywhere: Bool { true }
 
-    package func foresee(_ forecast: inout WaitForecast) {
+    public var facts: ContextFacts {
+        ContextFacts { [self] in foresee(&$0) }
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true { forecast.limiters.append(self) }
     }
 

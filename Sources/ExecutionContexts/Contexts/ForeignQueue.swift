@@ -4,7 +4,7 @@ internal import Dispatch
 ///
 /// A queue does not report whether it is serial. So if the caller is already on it, and not through
 /// this context, the system checks that the caller has exclusive access, and traps if not.
-struct ForeignQueueContext: SynchronousBarrierContext, ForecastingContext {
+struct ForeignQueueContext: SynchronousBarrierContext {
     let entry: QueueEntry
 
     var queue: DispatchQueue { entry.queue }
@@ -48,7 +48,13 @@ struct ForeignQueueContext: SynchronousBarrierContext, ForecastingContext {
 
     var name: String { queue.label }
 
-    func foresee(_ forecast: inout WaitForecast) {
+    var facts: ContextFacts {
+        var facts = ContextFacts { foresee(&$0) }
+        facts.queue = queue
+        return facts
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         entry.isExclusive ? forecast.obstacle = name : forecast.ask(queue)
     }
 

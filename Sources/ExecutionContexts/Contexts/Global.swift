@@ -41,11 +41,11 @@ public import Dispatch
     }
 
     /// The system's queue that the threads come from.
-    public var queue: DispatchQueue { globalQueue.base.queue }
+    public var queue: DispatchQueue { globalQueue.root.queue }
 
     /// Yes on this quality of service, otherwise not known (law 4).
     public var isCurrent: Bool? {
-        globalQueue.isCurrent == true ? true : globalQueue.base.isCurrent
+        globalQueue.isCurrent == true ? true : globalQueue.root.isCurrent
     }
 
     public func checkIsCurrent() -> Bool {
@@ -60,10 +60,15 @@ public import Dispatch
 
     public var runsAnywhere: Bool { true }
 
+    public var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.isReliable = true
+        facts.hasSystemTime = true
+        return facts
+    }
+
     private var globalQueue: GlobalQueue { unsafe reference.takeUnretainedValue() }
 }
-
-extension GlobalContext: SystemTimed {}
 
 extension ExecutionContext where Self == GlobalContext {
     /// The system's shared threads.
@@ -74,5 +79,3 @@ extension ExecutionContext where Self == GlobalContext {
         GlobalContext(qos: qos)
     }
 }
-
-extension GlobalContext: ReliableContext {}

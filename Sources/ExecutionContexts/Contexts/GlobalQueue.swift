@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Synchronization
 
 /// A global queue of the system.
-struct RootQueue: ReliableContext {
+struct RootQueue: ExecutionContext {
     let queue: DispatchQueue
     let quality: DispatchQoS.QoSClass
     private let mark: QueueMark
@@ -20,6 +20,12 @@ struct RootQueue: ReliableContext {
     }
 
     var isCurrent: Bool? { mark.isCurrent }
+
+    var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.isReliable = true
+        return facts
+    }
 }
 
 /// The queue of jobs in front of a global queue of the system, and the substitutes for waiting
@@ -35,7 +41,7 @@ struct RootQueue: ReliableContext {
 /// | a submitter | queues its job, under the lock | looks at `waiting` |
 ///
 /// So at least one of the two sees the other, and starts a substitute.
-final class GlobalQueue: LimitedView<RootQueue>, @unchecked Sendable {
+final class GlobalQueue: LimitedView, @unchecked Sendable {
     // Unchecked for the superclass only: everything here is a sendable constant or an atomic.
 
     /// How many jobs wait.
@@ -45,9 +51,12 @@ final class GlobalQueue: LimitedView<RootQueue>, @unchecked Sendable {
 
     private let blockingScope: GlobalBlockingScope
 
+    let root: RootQueue
+
     private init(_ quality: DispatchQoS.QoSClass, _ name: String) {
         blockingScope = GlobalBlockingScope()
-        super.init(base: RootQueue(quality), width: .max, name: name)
+        root = RootQueue(quality)
+        super.init(base: root, width: .max, name: name)
         unsafe blockingScope.queue = .passUnretained(self)
     }
 
@@ -72,7 +81,7 @@ final class GlobalQueue: LimitedView<RootQueue>, @unchecked Sendable {
     private func makeRoom() {
         guard canStartJob, reserveSubstitute() else { return }
         let hasCome = LibraryThreads.run(
-            .init(name: name, quality: base.quality.number) { [self] in substitute() })
+            .init(name: name, quality: root.quality.number) { [self] in substitute() })
         if !hasCome { substitutes.subtract(1, ordering: .relaxed) }
     }
 

@@ -24,9 +24,13 @@ public struct ImmediateContext: SynchronousContext {
     public var name: String { "immediate" }
 
     public var runsAnywhere: Bool { true }
-}
 
-extension ImmediateContext: SystemTimed {}
+    public var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.hasSystemTime = true
+        return facts
+    }
+}
 
 extension ExecutionContext where Self == ImmediateContext {
     /// Runs work on the caller, before `execute` returns (law 5).

@@ -7,13 +7,14 @@ internal import Dispatch
 /// loop they are the same. After `dispatchMain()`, and after the first suspension of an async
 /// `main`, other threads serve the main queue: `Thread.isMainThread` is false there, and
 /// `isCurrent` is still true.
-public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBarrierContext,
-    ForecastingContext
-{
+public final class MainContext: MainActorContext, ActorBackingContext, SynchronousBarrierContext {
     /// Makes the context; all are alike.
     public init() {}
 
+    fileprivate static let shared = MainContext()
+
     /// Waits for `body` to run on the main queue; on the main queue it runs at once.
+    @_disfavoredOverload
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -77,7 +78,11 @@ public struct MainContext: MainActorContext, ActorBackingContext, SynchronousBar
 
     public var name: String { "main" }
 
-    package func foresee(_ forecast: inout WaitForecast) {
+    public var facts: ContextFacts {
+        ContextFacts { [self] in foresee(&$0) }
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true || isAwaitingCaller { return forecast.obstacle = name }
         // Another queue's `sync` may hide that the caller is on the main queue: the system knows.
         if forecast.mayTrap {
@@ -113,5 +118,5 @@ extension ExecutionContext where Self == MainContext {
     }
 
     /// The main queue and actor.
-    public static var main: MainContext { MainContext() }
+    public static var main: MainContext { .shared }
 }

@@ -5,7 +5,7 @@ public import Dispatch
 /// A queue does not report whether it is serial, so neither does this context.
 /// `.serial(named:target:)` and `.barrier(named:target:)` make queues that do, on top of one you
 /// have. Work for a suspended queue waits until it is resumed.
-public struct QueueContext: ExecutionContext, ForecastingContext {
+public struct QueueContext: ExecutionContext {
     /// The queue that the work runs on.
     public let queue: DispatchQueue
     private let mark: QueueMark
@@ -32,7 +32,13 @@ public struct QueueContext: ExecutionContext, ForecastingContext {
 
     public var name: String { queue.label }
 
-    package func foresee(_ forecast: inout WaitForecast) {
+    public var facts: ContextFacts {
+        var facts = ContextFacts { foresee(&$0) }
+        facts.queue = queue
+        return facts
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true { forecast.ask(queue) }
     }
 }

@@ -4,9 +4,7 @@ public import Dispatch
 ///
 /// `.global.serial()` is a lighter view with the same guarantees. Make a queue if you must
 /// pass one to a system API, which takes `queue`.
-public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierContext,
-    ForecastingContext
-{
+public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierContext {
     private let entry: QueueEntry
 
     /// Makes a context with its own serial queue, which may target another queue.
@@ -59,7 +57,13 @@ public final class SerialQueueContext: ActorBackingContext, SynchronousBarrierCo
 
     public var name: String { queue.label }
 
-    package func foresee(_ forecast: inout WaitForecast) {
+    public var facts: ContextFacts {
+        var facts = ContextFacts { [self] in foresee(&$0) }
+        facts.queue = queue
+        return facts
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         if isCurrent == true { return forecast.obstacle = name }
         // Another queue's `sync` may hide that the caller is on this queue: the system knows.
         if forecast.mayTrap {

@@ -18,8 +18,10 @@ extension CriticalSection: SynchronousContext {
 
     /// Whether the calling thread is inside; never unknown.
     public var isCurrent: Bool? { unsafe lock.isHeld(by: Threads.current) }
-}
 
-extension CriticalSection: ThreadMeaningContext {
-    package var meansThread: Bool { false }
+    public var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.meansThread = false
+        return facts
+    }
 }

@@ -30,7 +30,7 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
         self.writeContext = writeContext
         admission = Admission(isClosed: false, name: name)
         machine = Guarded(ReadWriteStateMachine(admission))
-        super.init(over: type(of: writeContext))
+        super.init(over: writeContext)
     }
 
     override var drainedName: String { name }

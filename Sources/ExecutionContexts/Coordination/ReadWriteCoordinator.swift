@@ -37,6 +37,8 @@ public final class ReadWriteCoordinator: Sendable {
     let exclusion: any ReadWriteExclusion
     /// The handle of the exclusion, which owns it, for the fast paths.
     @usableFromInline let admission: Admission
+    /// Kept, since it may be the executor of an actor that keeps the coordinator; nil in its twin.
+    private let writingSide: WritingContext?
 
     /// Makes a coordinator whose enqueued writes run on `writeContext`.
     ///
@@ -69,7 +71,18 @@ public final class ReadWriteCoordinator: Sendable {
     private init(_ exclusion: some ReadWriteExclusion) {
         self.exclusion = exclusion
         admission = exclusion.admission
+        writingSide = WritingContext(ReadWriteCoordinator(twinWith: exclusion))
     }
+
+    /// A coordinator with the same exclusion, for what this one keeps: it must not keep this one.
+    private init(twinWith exclusion: some ReadWriteExclusion) {
+        self.exclusion = exclusion
+        admission = exclusion.admission
+        writingSide = nil
+    }
+
+    /// The writing side as a context: `execute` is `enqueueWrite`, `sync` is `blockingWrite`.
+    public var writing: WritingContext { writingSide ?? WritingContext(self) }
 
     /// The name, for messages and tools.
     public var name: String { exclusion.name }

@@ -24,6 +24,12 @@ public struct ReadingContext: SynchronousContext {
     public var time: any TimeSource { coordinator.exclusion.writeContext.time }
 
     public var name: String { "\(coordinator.name).reading" }
+
+    public var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.meansThread = coordinator.exclusion.writeContext.jobsMeanThread
+        return facts
+    }
 }
 
 /// The writing side of a coordinator, as a context: its jobs run alone, in order, as enqueued
@@ -31,7 +37,7 @@ public struct ReadingContext: SynchronousContext {
 ///
 /// It is serial, so it can back an actor, whose code then excludes the coordinator's readers from
 /// one `await` to the next (law 20).
-public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, ForecastingContext {
+public final class WritingContext: ActorBackingContext, SynchronousBarrierContext {
     private let coordinator: ReadWriteCoordinator
 
     init(_ coordinator: ReadWriteCoordinator) { self.coordinator = coordinator }
@@ -63,7 +69,13 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, Fo
 
     public var name: String { "\(coordinator.name).writing" }
 
-    package func foresee(_ forecast: inout WaitForecast) {
+    public var facts: ContextFacts {
+        var facts = ContextFacts { [self] in foresee(&$0) }
+        facts.meansThread = coordinator.exclusion.writeContext.jobsMeanThread
+        return facts
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         let admission = coordinator.admission
         if admission.isInsideWrite { return forecast.obstacle = name }
         if admission.isInside {
@@ -75,18 +87,7 @@ public struct WritingContext: ActorBackingContext, SynchronousBarrierContext, Fo
     }
 }
 
-extension ReadingContext: ThreadMeaningContext {
-    package var meansThread: Bool { coordinator.exclusion.writeContext.jobsMeanThread }
-}
-
-extension WritingContext: ThreadMeaningContext {
-    package var meansThread: Bool { coordinator.exclusion.writeContext.jobsMeanThread }
-}
-
 extension ReadWriteCoordinator {
     /// The reading side as a context: `sync` is `read`.
     public var reading: ReadingContext { ReadingContext(self) }
-
-    /// The writing side as a context: `execute` is `enqueueWrite`, `sync` is `blockingWrite`.
-    public var writing: WritingContext { WritingContext(self) }
 }

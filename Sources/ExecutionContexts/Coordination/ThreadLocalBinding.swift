@@ -1,3 +1,12 @@
+extension ContextAddition where Self == Propagation {
+    /// This value of a thread-local, for the jobs of the context while they run.
+    public static func binding<Value: Sendable>(
+        _ local: ThreadLocalValue<Value>, to value: Value?
+    ) -> Propagation {
+        Propagation(bindsCallerValues: false, bind: binder(local, value))
+    }
+}
+
 extension ExecutionContext {
     /// This context, whose jobs see this value of a thread-local while they run.
     ///
@@ -8,66 +17,12 @@ extension ExecutionContext {
     /// ```
     ///
     /// To let jobs see a value of their submitter, use a `TaskLocal` and `propagating(_:)`.
-    @inlinable
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
-    ) -> some ExecutionContext {
-        Propagating(base: self, bind: binder(local, value))
-    }
+    ) -> ContextView<Self, Propagation> { with(.binding(local, to: value)) }
 }
 
-extension BarrierContext {
-    /// This context, whose jobs see this value of a thread-local while they run.
-    @inlinable
-    public func binding<Value: Sendable>(
-        _ local: ThreadLocalValue<Value>, to value: Value?
-    ) -> some BarrierContext {
-        Propagating(base: self, bind: binder(local, value))
-    }
-}
-
-extension SerialContext {
-    /// This context, whose jobs see this value of a thread-local while they run.
-    @inlinable
-    public func binding<Value: Sendable>(
-        _ local: ThreadLocalValue<Value>, to value: Value?
-    ) -> some SerialContext {
-        Propagating(base: self, bind: binder(local, value))
-    }
-}
-
-extension ActorBackingContext {
-    /// This context, whose jobs see this value of a thread-local while they run.
-    @inlinable
-    public func binding<Value: Sendable>(
-        _ local: ThreadLocalValue<Value>, to value: Value?
-    ) -> some ActorBackingContext {
-        Propagating(base: self, bind: binder(local, value))
-    }
-}
-
-extension MainActorContext {
-    /// This context, whose jobs see this value of a thread-local while they run.
-    @inlinable
-    public func binding<Value: Sendable>(
-        _ local: ThreadLocalValue<Value>, to value: Value?
-    ) -> some MainActorContext {
-        Propagating(base: self, bind: binder(local, value))
-    }
-}
-
-extension MainActorContext where Self: ActorBackingContext {
-    /// This context, whose jobs see this value of a thread-local while they run.
-    @inlinable
-    public func binding<Value: Sendable>(
-        _ local: ThreadLocalValue<Value>, to value: Value?
-    ) -> some MainActorContext & ActorBackingContext {
-        Propagating(base: self, bind: binder(local, value))
-    }
-}
-
-@usableFromInline
-func binder<Value: Sendable>(
+private func binder<Value: Sendable>(
     _ local: ThreadLocalValue<Value>, _ value: Value?
 ) -> @Sendable (@escaping Work) -> Work {
     { work in { local.withValue(value) { work() } } }

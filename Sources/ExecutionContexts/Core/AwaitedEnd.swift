@@ -68,7 +68,7 @@ package final class AwaitedEnd: Sendable {
         if SimulationHooks.current != nil { return wait(then: resumption) }
         let forecast = WaitForecast.of(context)
         forecast.trapIfObstructed(name)
-        if let driver = forecast.driver { return driver.drive(until: self) }
+        if let drive = forecast.driver { return drive(self) }
         for limiter in forecast.limiters where limiter.jobWaits(for: self) && !isDone {
             WaitForecast.trapEndless(
                 name, "the last job that '\(limiter.name)' can run at a time, on which it runs")

@@ -19,9 +19,13 @@
 /// what the decorator adds. Forward it if that does no harm. Where it is false, a `sync` on a view
 /// of the decorator runs its body on the thread of the job, and not on the caller (law 4).
 ///
-/// The two conditional conformances keep barriers and serial order. A method that makes a decorator
-/// returns `some ExecutionContext`, with an overload for each refinement it keeps. A method that
-/// returned `CountedView<Self>` could not be called on a stored `any ExecutionContext`.
+/// The two conditional conformances keep barriers and serial order. Leave out what the view cannot
+/// keep. A view that only adds something to jobs is shorter as a ``ContextAddition``, whose view
+/// keeps every power.
+///
+/// A method that makes a decorator returns its type. On a stored `any` context, where it cannot be
+/// called, another one returns `any`. Do not return `some`: Swift 6.3 with `-O` does not end on
+/// some loops that use such a value.
 public protocol ContextDecorator<Base>: ExecutionContext {
     /// The type of the decorated context.
     associatedtype Base: ExecutionContext
@@ -39,6 +43,7 @@ public protocol ContextDecorator<Base>: ExecutionContext {
 extension ContextDecorator {
     public func decorate(_ work: @escaping Work) -> Work { work }
 
+    @_disfavoredOverload
     public func execute(_ work: consuming @escaping Work) {
         // Unmanaged, so that this frame holds no reference when the base runs the work (law 10).
         let decorated = JobSource.keep(of: consume work) { decorate($0) }
@@ -68,9 +73,12 @@ extension ContextDecorator {
     public var time: any TimeSource { base.time }
 
     public var name: String { base.name }
+
+    public var facts: ContextFacts { ContextFacts(decorator: self) }
 }
 
-extension ContextDecorator where Base: BarrierContext {
+// `Self` is named as well: a decorator that leaves a conformance out has no method of it.
+extension ContextDecorator where Self: BarrierContext, Base: BarrierContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
         let decorated = JobSource.keep(of: consume work) { decorate($0) }
         base.executeBarrier(decorated.assembled())
@@ -97,14 +105,15 @@ extension ContextDecorator where Self: RefusingContext {
     }
 }
 
-extension ContextDecorator where Base: RefusingContext {
+extension ContextDecorator where Self: RefusingContext, Base: RefusingContext {
     public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         let decorated = JobSource.keep(of: consume work) { decorate($0) }
         try base.tryExecute(decorated.assembled())
     }
 }
 
-extension ContextDecorator where Base: SynchronousContext {
+extension ContextDecorator where Self: SynchronousContext, Base: SynchronousContext {
+    @_disfavoredOverload
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -112,7 +121,7 @@ extension ContextDecorator where Base: SynchronousContext {
     }
 }
 
-extension ContextDecorator where Base: SynchronousBarrierContext {
+extension ContextDecorator where Self: SynchronousBarrierContext, Base: SynchronousBarrierContext {
     public func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {

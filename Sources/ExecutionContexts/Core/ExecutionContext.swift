@@ -90,6 +90,9 @@ public protocol ExecutionContext: Sendable {
 
     /// The name of this context in messages and in tools.
     var name: String { get }
+
+    /// What this library knows of its own contexts; leave it out in a context of your own.
+    var facts: ContextFacts { get }
 }
 
 extension ExecutionContext {

@@ -4,10 +4,6 @@ internal import CPlatform
 @_silgen_name("ec_code_of")
 private func codeOf<Value, Failure: Error>(_ body: () throws(Failure) -> Value) -> UInt
 
-/// A view of the library that runs the body of a `sync` inside of another closure, and says where
-/// the body comes from.
-package protocol SourcePassing: ContextDecorator {}
-
 // The body of a `sync` does not escape, and its caller waits. So what is known of it is beside the
 // call, on the stack of the caller, and a word of the thread points there.
 extension JobSource {
@@ -16,13 +12,18 @@ extension JobSource {
     /// Only a view that takes the source at once is told: others may run other jobs first.
     package static func passing<Value, Failure: Error, Result, Problem: Error>(
         _ body: () throws(Failure) -> Value, to base: some ExecutionContext,
-        labeled label: String? = nil, sync: () throws(Problem) -> Result
+        sync: () throws(Problem) -> Result
     ) throws(Problem) -> Result {
         guard isRead else { return try sync() }
-        var source = takeOfSync(body)
-        if let label { source = source.labeled(label) }
-        guard base is any SourcePassing || base is any SourceTaking else { return try sync() }
-        return try unsafe withUnsafePointer(to: source) { (source) throws(Problem) in
+        return try takeOfSync(body).passing(to: base, sync: sync)
+    }
+
+    /// Calls `sync` of `base`, whose body comes from here.
+    package func passing<Result, Problem: Error>(
+        to base: some ExecutionContext, sync: () throws(Problem) -> Result
+    ) throws(Problem) -> Result {
+        guard base.facts.takesSource else { return try sync() }
+        return try unsafe withUnsafePointer(to: self) { (source) throws(Problem) in
             unsafe ec_set_sync_source(source)
             defer { ec_set_sync_source(nil) }
             return try sync()
@@ -41,6 +42,3 @@ extension JobSource {
         return unsafe known.assumingMemoryBound(to: JobSource.self).pointee
     }
 }
-
-/// A view that reads the source of a body before it does anything else.
-package protocol SourceTaking: ContextDecorator {}

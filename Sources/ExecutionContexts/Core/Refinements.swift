@@ -18,21 +18,40 @@ public protocol BarrierContext: ExecutionContext {
 /// ``ActorBackingContext``.
 public protocol SerialContext: BarrierContext {}
 
-/// A serial context that runs each job it is given: the kind of context that can back an actor (law
+/// A serial context that runs each job it is given, and so can be the executor of an actor (law
 /// 13).
+///
+/// The context is the executor. An actor that keeps the context keeps its executor:
+///
+/// ```swift
+/// actor Store {
+///     private let context: any ActorBackingContext
+///     nonisolated var unownedExecutor: UnownedSerialExecutor { context.asUnownedSerialExecutor() }
+///     init(on context: some ActorBackingContext) { self.context = context }
+/// }
+/// ```
+///
+/// The runtime keeps no executor. So it must be a context that the actor stores, and none that
+/// `unownedExecutor` makes anew, such as a view. It is an object: a structure cannot conform.
+///
+/// Inside the context's jobs `assumeIsolated` on such an actor works. A serial view whose base
+/// drops its jobs, as the base of `context.valid(while: token).serial()` may, runs the jobs of its
+/// actors on the global context, in their order. Any other context that drops a job of an actor
+/// traps with a message: there is nowhere else to run it.
 ///
 /// A job of an actor cannot be refused, because no other context may run it. So a view that may
 /// refuse or drop work, such as `bounded` or `valid(while: token)`, never conforms, also when its
-/// type is erased, and has no `serialExecutor`. Conform a serial context of your own if its
-/// `execute` runs all work that it is given:
+/// type is erased. Conform a serial context of your own if its `execute` runs all work that it is
+/// given:
 ///
 /// ```swift
-/// struct LoopContext: ActorBackingContext {
+/// final class LoopContext: ActorBackingContext {
 ///     let queue: DispatchQueue
+///     init(queue: DispatchQueue) { self.queue = queue }
 ///     func execute(_ work: @escaping Work) { queue.async(execute: work) }
 /// }
 /// ```
-public protocol ActorBackingContext: SerialContext {}
+public protocol ActorBackingContext: SerialContext, SerialExecutor {}
 
 extension SerialContext {
     public func executeBarrier(_ work: consuming @escaping Work) { execute(consume work) }
@@ -48,6 +67,8 @@ extension SerialContext {
 /// another thread is inside of whatever the waiting thread is inside of (law 4).
 public protocol SynchronousContext: ExecutionContext {
     /// Runs `body` on this context, waits for it, and returns its value or throws its error.
+    // Disfavored, so that on a context of the main actor the overload for its closures wins.
+    @_disfavoredOverload
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value

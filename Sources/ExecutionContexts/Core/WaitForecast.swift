@@ -8,8 +8,8 @@ package struct WaitForecast {
     /// What the caller is inside of, if not a job of the obstacle, and what ends it; for the
     /// message.
     private(set) var inside: (scope: String, end: String)?
-    /// The context that runs its jobs only while a thread drives it.
-    package var driver: (any DrivenContext)?
+    /// Drives the context, which runs its jobs only while a thread does so, as a test does.
+    package var driver: Driver?
     /// The limiters that would have to run another job, and whose jobs the caller is inside of.
     var limiters: [any Limiter] = []
     /// The name of a context that starts no more jobs, because its token was invalidated.
@@ -34,11 +34,12 @@ package struct WaitForecast {
     /// Examines `context` and the contexts that it runs on.
     package mutating func follow(_ context: some ExecutionContext) {
         if obstacle != nil { return }
-        if let context = context as? any ForecastingContext { return context.foresee(&self) }
+        let facts = context.facts
+        if let forecast = facts.forecast { return forecast(&self) }
         if context is any SerialContext, context.isCurrent == true {
             return obstacle = context.name
         }
-        if let decorator = context as? any ContextDecorator { followBase(of: decorator) }
+        if let view = facts.view { follow(view.base) }
     }
 
     /// Examines `context`, unless it runs anywhere.
@@ -72,21 +73,8 @@ package struct WaitForecast {
                 + "end (law 27). Submit the work with execute or run, or wait elsewhere.")
     }
 
-    private mutating func followBase(of decorator: some ContextDecorator) { follow(decorator.base) }
-}
-
-/// A context that knows whether its jobs can run while the caller waits for one of them.
-package protocol ForecastingContext: ExecutionContext {
-    /// Adds to the forecast what this context, and the context that it runs on, know.
-    func foresee(_ forecast: inout WaitForecast)
-}
-
-/// A context whose jobs run only while a thread drives it, as a test does.
-package protocol DrivenContext: ExecutionContext {
-    /// Runs the jobs that are ready until `end` has come.
-    ///
-    /// If none is ready, it waits for one or for the end.
-    func drive(until end: AwaitedEnd)
+    /// Runs the jobs that are ready until the end has come; if none is ready, it waits for one.
+    package typealias Driver = @Sendable (_ end: AwaitedEnd) -> Void
 }
 
 /// A context that runs at most n jobs at a time.

@@ -43,7 +43,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
 
     init(context: Context) {
         target = context
-        let queue = (context as? any OverDispatchQueue)?.queue
+        let queue = context.facts.queue
         // Foundation takes any queue but the main one.
         runsInPlace = queue.map { $0 !== DispatchQueue.main } ?? false
         starter =
@@ -158,16 +158,6 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         GlobalContext().schedule(after: pause) { self.lookForCancelled() }
     }
 }
-
-/// A context whose jobs run on a dispatch queue and nowhere else, with nothing added to them.
-private protocol OverDispatchQueue: ExecutionContext {
-    var queue: DispatchQueue { get }
-}
-
-extension SerialQueueContext: OverDispatchQueue {}
-extension BarrierQueueContext: OverDispatchQueue {}
-extension QueueContext: OverDispatchQueue {}
-extension ForeignQueueContext: OverDispatchQueue {}
 
 /// The operations that a barrier waits for, and those that wait for a barrier.
 private struct OperationMembers {

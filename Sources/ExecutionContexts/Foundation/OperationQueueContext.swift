@@ -10,7 +10,7 @@ public import Foundation
 /// A `sync` on a view of it, from inside the only operation that the queue may run at a time, traps
 /// after a second (law 27). With a higher limit such a wait is not found: if all operations wait
 /// for one another, they hang.
-public struct OperationQueueContext: ExecutionContext, ForecastingContext {
+public struct OperationQueueContext: ExecutionContext {
     /// The queue that the work runs on.
     public let queue: OperationQueue
 
@@ -28,7 +28,11 @@ public struct OperationQueueContext: ExecutionContext, ForecastingContext {
 
     public var name: String { queue.name ?? "operation queue" }
 
-    package func foresee(_ forecast: inout WaitForecast) {
+    public var facts: ContextFacts {
+        ContextFacts { foresee(&$0) }
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         if queue === OperationQueue.main { return forecast.follow(MainContext()) }
         guard isInsideOnlyOperation else { return }
         // Other code may raise the limit; it has a second to do so.

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// Work that runs there may add timers, ports and other sources to the run loop. The thread ends
 /// when the context is gone and its work done. No work is dropped (law 10).
-public final class RunLoopThreadContext: ActorBackingContext, ForecastingContext {
+public final class RunLoopThreadContext: ActorBackingContext {
     public let name: String
     private let loop: Loop
 
@@ -32,7 +32,11 @@ public final class RunLoopThreadContext: ActorBackingContext, ForecastingContext
         return unsafe Threads.current == loop.record ? nil : false
     }
 
-    package func foresee(_ forecast: inout WaitForecast) {
+    public var facts: ContextFacts {
+        ContextFacts { [self] in foresee(&$0) }
+    }
+
+    private func foresee(_ forecast: inout WaitForecast) {
         if isCurrent != false { forecast.obstacle = name }
     }
 }

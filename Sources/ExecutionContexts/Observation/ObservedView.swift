@@ -23,9 +23,9 @@ internal import Synchronization
 
     init(of base: some ExecutionContext, by observer: some ContextObserver) {
         self.base = base
-        baseLabel = (base as? any LabelingContext)?.label
+        baseLabel = base.facts.label
         labelsJobs = baseLabel != nil
-        isSystemTimed = base.hasSystemTime
+        isSystemTimed = base.facts.hasSystemTime
         reports = .to(observer)
         unsafe unretained = .passUnretained(reports)
         super.init(base.name)
@@ -84,16 +84,5 @@ internal import Synchronization
             of: self, from: origin(of: source), in: time, source.place, closure)
         job.didSubmit()
         return SourcedJob.work(job)
-    }
-
-    func execute(_ work: consuming @escaping Work) {
-        // Unmanaged, so that this frame holds no reference when the base runs the work (law 10).
-        let decorated = UnmanagedWork(decorate(consume work))
-        base.execute(decorated.assembled())
-    }
-
-    func enqueue(_ work: consuming @escaping Work) {
-        let decorated = UnmanagedWork(decorate(consume work))
-        base.enqueue(decorated.assembled())
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Like `global` it runs many jobs at a time, in no order, but on the library's own workers instead
 /// of the system's: see ``WorkerPool``. It is never shut down and refuses nothing.
-@safe public struct PoolContext: ExecutionContext, ForecastingContext {
+@safe public struct PoolContext: ExecutionContext {
     // Unmanaged: the pool lives as long as the program, so its references need no count.
     private let reference: Unmanaged<PoolCore>
     private let priority: WorkPriority
@@ -41,7 +41,11 @@
 
     public var runsAnywhere: Bool { true }
 
-    package func foresee(_ forecast: inout WaitForecast) { core.foresee(&forecast) }
+    public var facts: ContextFacts {
+        var facts = ContextFacts { [core] in core.foresee(&$0) }
+        facts.isReliable = true
+        return facts
+    }
 
     public var name: String { priority == .medium ? core.name : "\(core.name)(\(priority))" }
 
@@ -59,8 +63,6 @@
             limit: min(max(64, Processors.count), LibraryThreads.limit), qos: 0x15)
     }
 }
-
-extension PoolContext: ReliableContext {}
 
 extension ExecutionContext where Self == PoolContext {
     /// The library's own workers, shared by the whole program.

@@ -17,7 +17,7 @@ public import Dispatch
 /// Jobs begin in the order of submission only roughly: workers steal from each other, and of
 /// hundreds that one job submits the newest may come first. For order use `serial()`. Most programs
 /// need only ``ExecutionContext/pool``, which is shared and never shut down.
-public final class WorkerPool: RefusingContext, ForecastingContext {
+public final class WorkerPool: RefusingContext {
     let core: PoolCore
     private let priority: WorkPriority
 
@@ -79,7 +79,9 @@ public final class WorkerPool: RefusingContext, ForecastingContext {
 
     public var runsAnywhere: Bool { true }
 
-    package func foresee(_ forecast: inout WaitForecast) { core.foresee(&forecast) }
+    public var facts: ContextFacts {
+        ContextFacts { [core] in core.foresee(&$0) }
+    }
 
     /// The same pool, for jobs of another priority.
     public func prioritized(_ priority: WorkPriority) -> WorkerPool { WorkerPool(core, priority) }

@@ -18,10 +18,11 @@ final class WatchedView: @unchecked Sendable {
     private var others: [StallWatch] = []
 
     init(of base: some ExecutionContext, by monitor: StallMonitor) {
+        let facts = base.facts
         self.base = base
-        label = (base as? any LabelingContext)?.label
-        isOverView = base is any ContextDecorator
-        isSystemTimed = base.hasSystemTime
+        label = facts.label
+        isOverView = facts.view != nil
+        isSystemTimed = facts.hasSystemTime
         self.monitor = monitor
         usual = StallWatch(monitor, base.time)
         JobSource.addReader()
@@ -51,17 +52,6 @@ final class WatchedView: @unchecked Sendable {
 
     private func labeled(_ source: JobSource) -> JobSource {
         label.map { source.labeled($0) } ?? source
-    }
-
-    func execute(_ work: consuming @escaping Work) {
-        // Unmanaged, so that this frame holds no reference when the base runs the work (law 10).
-        let decorated = UnmanagedWork(decorate(consume work))
-        base.execute(decorated.assembled())
-    }
-
-    func enqueue(_ work: consuming @escaping Work) {
-        let decorated = UnmanagedWork(decorate(consume work))
-        base.enqueue(decorated.assembled())
     }
 
     /// The watch for a job that is submitted now.

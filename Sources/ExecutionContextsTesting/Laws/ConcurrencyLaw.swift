@@ -51,7 +51,7 @@ extension Laws {
     /// Checks that an actor can live on a serial context, and that jobs of the context are isolated
     /// to it.
     static func backsAnActor(_ context: some ActorBackingContext, _ trial: Trial) {
-        let guest = Guest(on: context.serialExecutor)
+        let guest = Guest(on: context)
         let ledger = Ledger()
         let end = Signal()
         for _ in 0..<5 {
@@ -75,6 +75,24 @@ extension Laws {
             })
         guard ledger.verify(trial) else { return }
         let visits = Locked(0)
+        let isExclusive = Locked(false)
+        startTask {
+            let excludes = await guest.excludesJobs(end)
+            isExclusive.withLock { $0 = excludes }
+            end.happen()
+        }
+        // Both jobs have ended.
+        guard trial.wait(for: end, count: 2) else {
+            return trial.report(
+                13, "did not run a job of an actor that another one has submitted",
+                "Run each closure that execute is given.")
+        }
+        if !isExclusive.withLock({ $0 }) {
+            trial.report(
+                13, "ran a job of an actor in the middle of another one",
+                "Run no job that execute is given inside a job that calls it.")
+        }
+        expected.withLock { $0 += 1 }
         startTask {
             let count = await guest.visits
             visits.withLock { $0 = count }
@@ -142,4 +160,15 @@ private actor Guest {
     init(on executor: any SerialExecutor) { self.executor = executor }
 
     func visit() { visits += 1 }
+
+    /// Whether a job of the actor that this one submits waits for the end of this one; `end` comes
+    /// when that job has run.
+    func excludesJobs(_ end: Signal) -> Bool {
+        let before = visits
+        startTask {
+            await self.visit()
+            end.happen()
+        }
+        return visits == before
+    }
 }

@@ -152,10 +152,11 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     }
 }
 
-extension ManualContext: DrivenContext, ForecastingContext {
-    package func foresee(_ forecast: inout WaitForecast) {
-        isCurrent == true ? forecast.obstacle = name : (forecast.driver = self)
+extension ManualContext {
+    public var facts: ContextFacts {
+        ContextFacts { [self] forecast in
+            if isCurrent == true { return forecast.obstacle = name }
+            forecast.driver = { [manualTime, queue] in manualTime.drive(queue, until: $0) }
+        }
     }
-
-    package func drive(until end: AwaitedEnd) { manualTime.drive(queue, until: end) }
 }

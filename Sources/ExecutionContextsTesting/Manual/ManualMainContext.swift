@@ -16,7 +16,7 @@ public import ExecutionContexts
 /// It is a ``ManualContext``, in virtual time, that only code on the main actor drives. Its `base`
 /// has the rest of that type's methods. To drive the base elsewhere, also by a time that several
 /// contexts share, traps at the first job.
-public struct ManualMainContext: ContextDecorator, MainActorContext, ActorBackingContext,
+public final class ManualMainContext: ContextDecorator, MainActorContext, ActorBackingContext,
     SynchronousContext
 {
     /// The context that has the jobs and the time.

@@ -17,29 +17,29 @@ extension SimulatedWorld {
     ///
     /// With a context that loses or repeats jobs, law 1 does not hold: use it as a double of an
     /// executor, a network or a message queue that keeps no such promise.
-    public func faulty(
-        _ context: some ExecutionContext, _ faults: Set<ContextFault> = [.refusal]
-    ) -> some RefusingContext {
+    public func faulty<Base: ExecutionContext>(
+        _ context: Base, _ faults: Set<ContextFault> = [.refusal]
+    ) -> FaultyContext<Base> {
         FaultyContext(base: context, faults: faults, world: self)
     }
 
-    /// Returns a view of a context with barriers that has faults where the schedule decides so.
+    /// Returns a view of a stored `any` context that has faults where the schedule decides so.
+    @_disfavoredOverload
     public func faulty(
-        _ context: some BarrierContext, _ faults: Set<ContextFault> = [.refusal]
-    ) -> some BarrierContext & RefusingContext {
-        FaultyContext(base: context, faults: faults, world: self)
-    }
-
-    /// Returns a view of a serial context that has faults where the schedule decides so.
-    public func faulty(
-        _ context: some SerialContext, _ faults: Set<ContextFault> = [.refusal]
-    ) -> some SerialContext & RefusingContext {
-        FaultyContext(base: context, faults: faults, world: self)
+        _ context: any ExecutionContext, _ faults: Set<ContextFault> = [.refusal]
+    ) -> any RefusingContext {
+        func view(_ context: some ExecutionContext) -> any RefusingContext {
+            faulty(context, faults)
+        }
+        return view(context)
     }
 }
 
-private struct FaultyContext<Base: ExecutionContext>: ContextDecorator, RefusingContext {
-    let base: Base
+/// A view of a context of a simulation that has faults where the schedule decides so.
+///
+/// It is serial, and keeps barriers, where its base does.
+public struct FaultyContext<Base: ExecutionContext>: ContextDecorator, RefusingContext {
+    public let base: Base
     private let faults: Set<ContextFault>
     private let world: SimulatedWorld
     private let clock: FaultyTime
@@ -49,18 +49,20 @@ private struct FaultyContext<Base: ExecutionContext>: ContextDecorator, Refusing
         clock = FaultyTime(base, world)
     }
 
-    func execute(_ work: @escaping Work) {
+    public func execute(_ work: @escaping Work) {
         if happens(.loss, "'\(name)' loses a job") { return }
         base.execute(work)
         if happens(.repetition, "'\(name)' repeats a job") { base.execute(work) }
     }
 
-    func enqueue(_ work: @escaping Work) {
+    public func enqueue(_ work: @escaping Work) {
         if happens(.loss, "'\(name)' loses a job") { return }
         base.enqueue(work)
     }
 
-    func execute(_ work: @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void) {
+    public func execute(
+        _ work: @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
         do throws(Refusal) {
             try refuse()
         } catch {
@@ -70,7 +72,7 @@ private struct FaultyContext<Base: ExecutionContext>: ContextDecorator, Refusing
         base.execute(work, refused: consume refused)
     }
 
-    func tryExecute(_ work: @escaping Work) throws(Refusal) {
+    public func tryExecute(_ work: @escaping Work) throws(Refusal) {
         try refuse()
         if happens(.loss, "'\(name)' loses a job") { return }
         // The base may refuse the job, too.
@@ -78,12 +80,12 @@ private struct FaultyContext<Base: ExecutionContext>: ContextDecorator, Refusing
         try base.tryExecute(work)
     }
 
-    func executeBarrier(_ work: @escaping Work) where Base: BarrierContext {
+    public func executeBarrier(_ work: @escaping Work) where Base: BarrierContext {
         if happens(.loss, "'\(name)' loses a barrier") { return }
         base.executeBarrier(work)
     }
 
-    var time: any TimeSource { faults.contains(.lostDelay) ? clock : base.time }
+    public var time: any TimeSource { faults.contains(.lostDelay) ? clock : base.time }
 
     private func refuse() throws(Refusal) {
         if happens(.refusal, "'\(name)' refuses a job") { throw Refusal(.shutDown, by: name) }

@@ -17,35 +17,30 @@ extension PrioritizedQueue {
     /// its permit meanwhile. If all permits are held that way, the jobs deadlock without a message
     /// (law 27). The queue cannot report it, since another thread may raise the limit at any
     /// moment. Submit with `execute` or `run` instead.
-    @inlinable
-    public func context(priority: WorkPriority = .medium) -> some ExecutionContext {
+    public func context(priority: WorkPriority = .medium) -> PrioritizedQueueContext {
         PrioritizedQueueContext(queue: self, priority: priority)
     }
 }
 
-@usableFromInline
-struct PrioritizedQueueContext: ThreadMeaningContext {
+/// A prioritized queue as a context: what `context(priority:)` returns.
+public struct PrioritizedQueueContext: ExecutionContext {
     let queue: PrioritizedQueue
     let priority: WorkPriority
 
-    @usableFromInline
     init(queue: PrioritizedQueue, priority: WorkPriority) {
         self.queue = queue
         self.priority = priority
     }
 
-    @usableFromInline
-    func execute(_ work: consuming @escaping Work) {
+    public func execute(_ work: consuming @escaping Work) {
         queue.execute(priority: priority, consume work)
     }
 
-    @usableFromInline
-    func enqueue(_ work: consuming @escaping Work) {
+    public func enqueue(_ work: consuming @escaping Work) {
         queue.core.submit(consume work, priority, neverInline: true)
     }
 
-    @usableFromInline
-    func execute(
+    public func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
         let core = queue.core
@@ -56,22 +51,21 @@ struct PrioritizedQueueContext: ThreadMeaningContext {
 
     /// False where the base says false. The base's true proves nothing here, since the base has
     /// other jobs too.
-    @usableFromInline
-    var isCurrent: Bool? { queue.core.base.isCurrent == false ? false : nil }
+    public var isCurrent: Bool? { queue.core.base.isCurrent == false ? false : nil }
 
-    var meansThread: Bool { queue.core.base.jobsMeanThread }
+    public func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }
 
-    @usableFromInline
-    func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }
-
-    @usableFromInline
-    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+    public var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
         queue.core.submissionTransform
     }
 
-    @usableFromInline
-    var time: any TimeSource { queue.core.base.time }
+    public var time: any TimeSource { queue.core.base.time }
 
-    @usableFromInline
-    var name: String { queue.name }
+    public var name: String { queue.name }
+
+    public var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.meansThread = queue.core.base.jobsMeanThread
+        return facts
+    }
 }

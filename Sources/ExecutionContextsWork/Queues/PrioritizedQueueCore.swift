@@ -33,7 +33,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
     init(on base: some ExecutionContext, limit: Int, name: String) {
         self.base = base
         self.name = name
-        isBaseReliable = base is any ReliableContext
+        isBaseReliable = base.facts.isReliable
         submissionTransform = base.submissionTransform
         section = CriticalSection(name: "queue \(name)")
         unsafe state = PrioritizedQueueState(limit: limit, isBaseReliable: isBaseReliable)

@@ -20,7 +20,7 @@ struct JobLabelTests {
         Async(.success(1)).onSuccess(on: context) { _ in }
         context.callback {}()
         #expect(names.take() == Array(repeating: "decode", count: 6))
-        context.labeled("nearest").execute {}
+        context.with(.labeled("nearest")).execute {}
         #expect(names.take() == ["nearest"])
         manual.labeled("outside").observed(by: names).execute {}
         #expect(names.take() == ["outside"])

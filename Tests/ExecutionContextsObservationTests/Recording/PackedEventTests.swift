@@ -122,11 +122,9 @@ struct PackedEventTests {
         let observer = Switch()
         let ran = Box(0)
         let count: Work = { ran.withValue { $0 += 1 } }
-        let queue = SerialQueueContext(name: "queue").observed(by: observer)
-        let barrier = try #require(queue as? any SynchronousBarrierContext & SerialContext)
+        let barrier = SerialQueueContext(name: "queue").observed(by: observer)
         let manual = ManualContext()
-        let bounded = manual.bounded(to: 1, overflow: .refuse).observed(by: observer)
-        let full = try #require(bounded as? any RefusingContext)
+        let full = manual.bounded(to: 1, overflow: .refuse).observed(by: observer)
         @Sendable func useAll() throws {
             ImmediateContext().observed(by: observer).execute(count)
             barrier.sync(count)

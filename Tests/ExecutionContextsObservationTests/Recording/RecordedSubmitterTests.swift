@@ -125,9 +125,7 @@ struct RecordedSubmitterTests {
 
     @Test func `A hold is recorded as a job from its call to its release`() {
         let recorder = Recorder()
-        let view =
-            SerialQueueContext(name: "queue").observed(by: recorder)
-            as! any SynchronousBarrierContext
+        let view = SerialQueueContext(name: "queue").observed(by: recorder)
         let hold = view.hold()
         #expect(recorder.jobs.map(\.state) == [.running])
         hold.release()

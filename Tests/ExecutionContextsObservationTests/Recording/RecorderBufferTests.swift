@@ -60,7 +60,7 @@ struct RecorderBufferTests {
                 plain.named("view 0"), plain.named("view 1"), plain.named("view 2").labeled("x"),
                 manual,
             ]
-            views = bases.map { [recorder] in $0.observed(by: recorder) }
+            views = bases.map { [recorder] in $0.with(.observed(by: recorder)) }
         }
 
         func choose(_ count: Int) -> Int { random.withValue { $0.next(below: count) } }

@@ -69,7 +69,7 @@ struct RecorderNamesTests {
                     let fresh = view("\(thread) comes \(number)")
                     for _ in 0...random.next(below: 2) { fresh.execute {} }
                     guard random.next(below: 10) == 0 else { continue }
-                    staying[random.next(below: 20)].execute { fresh.labeled("x").execute {} }
+                    staying[random.next(below: 20)].execute { fresh.with(.labeled("x")).execute {} }
                 }
                 left.withValue { $0 -= 1 }
             }

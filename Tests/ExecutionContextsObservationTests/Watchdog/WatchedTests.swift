@@ -44,7 +44,7 @@ struct WatchedTests {
             view =
                 queue.watched(limit: .seconds(1), on: reporter) { [stalls] stall in
                     stalls.withValue { $0.append(stall) }
-                } as! any SerialContext & SynchronousBarrierContext
+                }
         }
     }
 

@@ -18,10 +18,10 @@ struct Broken: ExecutionContext {
 }
 
 /// A `Broken` that claims to be serial. It recognizes its own jobs by a mark on their thread.
-struct BrokenSerial: ActorBackingContext {
+final class BrokenSerial: ActorBackingContext {
     /// Replaces the answer of the mark.
-    var answer: (@Sendable () -> Bool?)?
-    var clock: any TimeSource = SystemTime.shared
+    let answer: (@Sendable () -> Bool?)?
+    let clock: any TimeSource
     let submit: @Sendable (_ work: @escaping Work) -> Void
     private let key = UUID().uuidString
 

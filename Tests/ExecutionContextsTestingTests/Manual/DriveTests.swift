@@ -184,7 +184,7 @@ struct DriveTests {
 
 /// An actor that no manual context runs.
 private actor Elsewhere {
-    private let queue = GlobalContext().serial(named: "elsewhere").serialExecutor
+    private let queue = GlobalContext().serial(named: "elsewhere")
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe queue.asUnownedSerialExecutor()
     }

@@ -65,7 +65,7 @@ struct PlainTaskKindTests {
             unsafe executor.asUnownedSerialExecutor()
         }
         var count = 0
-        init(_ context: some ActorBackingContext) { executor = context.serialExecutor }
+        init(_ context: some ActorBackingContext) { executor = context }
         func add() { count += 1 }
     }
 

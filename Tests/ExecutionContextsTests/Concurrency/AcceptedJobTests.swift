@@ -144,7 +144,7 @@ private actor Ledger {
 
     init(on context: some ActorBackingContext) {
         self.context = context
-        executor = context.serialExecutor
+        executor = context
     }
 
     func add() {

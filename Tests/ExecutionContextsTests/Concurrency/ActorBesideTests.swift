@@ -20,7 +20,7 @@ struct ActorBesideTests {
     ) async throws {
         let context = try #require(subject.make().context as? any ActorBackingContext)
         let theirs = await script.log(of: Room(on: PlainSerialExecutor()))
-        let ours = await script.log(of: Room(on: context.serialExecutor))
+        let ours = await script.log(of: Room(on: context))
         #expect(ours == theirs)
     }
 

@@ -12,7 +12,7 @@ struct EndingSerialContextTests {
             unsafe executor.asUnownedSerialExecutor()
         }
         private(set) var count = 0
-        init(on context: EndingSerialContext) { executor = context.serialExecutor }
+        init(on context: EndingSerialContext) { executor = context }
         func add() { count += 1 }
         func set(_ value: Int) { count = value }
     }

@@ -11,7 +11,7 @@ struct EscalationTests {
         nonisolated var unownedExecutor: UnownedSerialExecutor {
             unsafe executor.asUnownedSerialExecutor()
         }
-        init(on context: some ActorBackingContext) { executor = context.serialExecutor }
+        init(on context: some ActorBackingContext) { executor = context }
     }
 
     /// Runs a job on a context for a task of this priority, and returns the priority of the job.

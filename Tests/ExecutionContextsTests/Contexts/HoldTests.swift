@@ -193,8 +193,7 @@ struct HoldTests {
     @Test func `Law 8: an observer sees a hold as one job`() async {
         await offThePool {
             let observer = CountingObserver()
-            let view = SerialQueueContext(name: "observed").observed(by: observer)
-            guard let context = view as? any SynchronousBarrierContext else { return }
+            let context = SerialQueueContext(name: "observed").observed(by: observer)
             let hold = context.hold()
             #expect(observer.finishedCount.value == 0)
             hold.release()

@@ -115,7 +115,7 @@ private actor Counter {
     }
     private(set) var value = 0
 
-    init(on context: some ActorBackingContext) { executor = context.serialExecutor }
+    init(on context: some ActorBackingContext) { executor = context }
 
     func add(on other: some ExecutionContext) async {
         _ = try? await other.run {}

@@ -176,7 +176,7 @@ struct CriticalSectionContextTests {
         #expect(inside.value == [true, true, true, true])
         await offThePool {
             let queue = SerialQueueContext(name: "queue").exclusive(section)
-            #expect((queue as! any SynchronousContext).sync { section.isCurrent } == true)
+            #expect(queue.sync { section.isCurrent } == true)
         }
     }
 
@@ -195,7 +195,7 @@ struct CriticalSectionContextTests {
 private func exclusive(_ base: any ExecutionContext, _ section: CriticalSection)
     -> any ExecutionContext
 {
-    if let base = base as? any SerialContext { return base.exclusive(section) }
-    if let base = base as? any BarrierContext { return base.exclusive(section) }
-    return base.exclusive(section)
+    if let base = base as? any SerialContext { return base.with(.exclusive(section)) }
+    if let base = base as? any BarrierContext { return base.with(.exclusive(section)) }
+    return base.with(.exclusive(section))
 }

@@ -121,7 +121,7 @@ private actor WritingActor {
     }
 
     init(_ context: some ActorBackingContext, _ room: ReadWriteRoom) {
-        executor = context.serialExecutor
+        executor = context
         self.room = room
     }
 

@@ -2,6 +2,7 @@ import ExecutionContexts
 import ExecutionContextsObservation
 import ExecutionContextsTesting
 import ExecutionContextsWork
+import TestSupport
 import Testing
 
 /// What belongs to a screen, injected with the context on which it is used.
@@ -150,6 +151,13 @@ import Testing
         }
         #expect(count == 1)
         let main = MainContext()
+        // A closure of the main actor, of a caller elsewhere.
+        await offThePool {
+            let views = (main.named("named"), main.inlineIfCurrent().labeled("label"))
+            #expect(main.sync { screen.log.count } == 1)
+            #expect(views.0.sync { screen.log.count } == 1)
+            #expect(views.1.sync { screen.log.count } == 1)
+        }
         let text = try await main.run {
             screen.note("run")
             return screen.log.joined(separator: " ")
@@ -164,17 +172,18 @@ import Testing
         let section = CriticalSection()
         let local = ThreadLocalValue<Int>()
         let views: [any MainActorContext] = [
-            base.named("named"), base.inlineIfCurrent(), base.valid(while: InvalidationToken()),
-            base.bounded(to: 9, overflow: .refuse), base.exclusive(section), base.barrier(),
-            base.binding(local, to: 1), base.propagating(), base.observed(by: Recorder()),
-            base.watched(limit: .seconds(1)) { _ in },
+            base.with(.named("named")), base.with(.inlineIfCurrent),
+            base.valid(while: InvalidationToken()), base.bounded(to: 9, overflow: .refuse),
+            base.with(.exclusive(section)), base.with(.binding(local, to: 1)),
+            base.with(.propagating()), base.with(.observed(by: Recorder())),
+            base.with(Watching(limit: .seconds(1)) { _ in }),
             // Of a context that also backs actors.
             ui.named("named"), ui.inlineIfCurrent(), ui.exclusive(section), ui.barrier(),
             ui.binding(local, to: 1), ui.observed(by: Recorder()),
         ]
         for (index, view) in views.enumerated() {
             view.execute { screen.note("\(index)") }
-            view.named("again").execute { screen.note("\(index) again") }
+            view.with(.named("again")).execute { screen.note("\(index) again") }
         }
         ui.runReady()
         #expect(screen.log == views.indices.flatMap { ["\($0)", "\($0) again"] })

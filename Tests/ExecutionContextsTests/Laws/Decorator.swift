@@ -24,7 +24,7 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     static let all: [Decorator] = [
         serial, limited, barrier, refusing, dropping, waiting, callerRuns, inlineIfCurrent,
         whileValid,
-        propagating, binding, named, intercepted, observed, watched,
+        propagating, binding, named, intercepted, observed, watched, users,
     ]
 
     static let serial = Decorator("serial") { $0.serial(named: "serial view") }
@@ -32,7 +32,8 @@ struct Decorator: Sendable, CustomTestStringConvertible {
     static let limited = Decorator("limited") { $0.limited(to: 2) }
 
     static let barrier = Decorator("barrier") { base in
-        if let base = base as? any SerialContext { return base.barrier() }
+        func barrier(_ base: some SerialContext) -> any ExecutionContext { base.barrier() }
+        if let base = base as? any SerialContext { return barrier(base) }
         return base.barrier()
     }
 
@@ -64,11 +65,7 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         base is any BarrierContext ? nil : base.bounded(to: 1000, overflow: .callerRuns)
     }
 
-    static let inlineIfCurrent = Decorator("inline if current") { base in
-        if let base = base as? any SerialContext { return base.inlineIfCurrent() }
-        if let base = base as? any BarrierContext { return base.inlineIfCurrent() }
-        return base.inlineIfCurrent()
-    }
+    static let inlineIfCurrent = adding("inline if current") { .inlineIfCurrent }
 
     static let whileValid = Decorator("while valid") { base in
         let token = InvalidationToken()
@@ -77,45 +74,44 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         return base.valid(while: token)
     }
 
-    static let propagating = Decorator("propagating") { base in
-        if let base = base as? any SerialContext { return base.propagating($local) }
-        if let base = base as? any BarrierContext { return base.propagating($local) }
-        return base.propagating($local)
+    static let propagating = adding("propagating") { .propagating($local) }
+
+    static let binding = adding("binding") { .binding(threadLocal, to: 1) }
+
+    static let named = adding("named") { .named("another name") }
+
+    static let intercepted = adding("intercepted") { Interception { $0() } }
+
+    static let observed = adding("observed") { .observed(by: Recorder(capacity: 64)) }
+
+    static let watched = adding("watched") {
+        Watching(limit: .seconds(600)) { _ in }
     }
 
-    static let binding = Decorator("binding") { base in
-        if let base = base as? any SerialContext { return base.binding(threadLocal, to: 1) }
-        if let base = base as? any BarrierContext { return base.binding(threadLocal, to: 1) }
-        return base.binding(threadLocal, to: 1)
-    }
+    static let users = adding("a user's addition") { Tallying() }
 
-    static let named = Decorator("named") { base in
-        if let base = base as? any SerialContext { return base.named("another name") }
-        if let base = base as? any BarrierContext { return base.named("another name") }
-        return base.named("another name")
-    }
-
-    static let intercepted = Decorator("intercepted") { base in
-        if let base = base as? any SerialContext { return base.intercepted { $0() } }
-        if let base = base as? any BarrierContext { return base.intercepted { $0() } }
-        return base.intercepted { $0() }
-    }
-
-    static let observed = Decorator("observed") { base in
-        let recorder = Recorder(capacity: 64)
-        if let base = base as? any SerialContext { return base.observed(by: recorder) }
-        if let base = base as? any BarrierContext { return base.observed(by: recorder) }
-        return base.observed(by: recorder)
-    }
-
-    static let watched = Decorator("watched") { base in
-        if let base = base as? any SerialContext {
-            return base.watched(limit: .seconds(600)) { _ in }
+    /// Each of the methods for a stored context.
+    private static func adding<Addition: ContextAddition>(
+        _ name: String, _ addition: @escaping @Sendable () -> Addition
+    ) -> Decorator {
+        Decorator(name) { base in
+            if let base = base as? any ActorBackingContext { return base.with(addition()) }
+            if let base = base as? any SerialContext { return base.with(addition()) }
+            if let base = base as? any BarrierContext { return base.with(addition()) }
+            return base.with(addition())
         }
-        if let base = base as? any BarrierContext {
-            return base.watched(limit: .seconds(600)) { _ in }
+    }
+}
+
+/// An addition such as a user would write.
+struct Tallying: HoldableAddition {
+    let count = Box(0)
+
+    func decorate(_ work: @escaping Work) -> Work {
+        {
+            count.withValue { $0 += 1 }
+            work()
         }
-        return base.watched(limit: .seconds(600)) { _ in }
     }
 }
 

@@ -14,7 +14,9 @@ struct DefaultLawTests {
         let run = await #expect(throws: Refusal.self) { try await context.run {} }
         let submit = await #expect(throws: Refusal.self) { try await context.submit {}.get() }
         let erased: any ExecutionContext = context
-        let below = await #expect(throws: Refusal.self) { try await erased.named("renamed").run {} }
+        let below = await #expect(throws: Refusal.self) {
+            try await erased.with(.named("renamed")).run {}
+        }
         #expect([run, submit, below].map(\.?.reason) == [.shutDown, .shutDown, .shutDown])
     }
 
@@ -47,7 +49,7 @@ struct DefaultLawTests {
 
     @Test func `Law 6: no job runs inline while a caller waits for an earlier job`() async throws {
         let base = Announcing()
-        let view = try #require(base.inlineIfCurrent() as? any SynchronousContext)
+        let view = base.inlineIfCurrent()
         let ranInline = Box(true)
         await offThePool {
             let isInside = DispatchSemaphore(value: 0)

@@ -45,28 +45,24 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
         },
         ExclusiveSubject("observed writing side") {
             ReadWriteCoordinator().writing.observed(by: NoObserver())
-                as! any SynchronousBarrierContext
         },
     ]
 
     static let decorated: [ExclusiveSubject] = [
         ExclusiveSubject("named barrier queue") {
-            BarrierQueueContext(name: "barrier").named("another") as! any SynchronousBarrierContext
+            BarrierQueueContext(name: "barrier").named("another")
         },
         ExclusiveSubject("observed serial view") {
-            GlobalContext().serial().observed(by: NoObserver()) as! any SynchronousBarrierContext
+            GlobalContext().serial().observed(by: NoObserver())
         },
         ExclusiveSubject("watched serial view") {
             GlobalContext().serial().watched(limit: .seconds(600)) { _ in }
-                as! any SynchronousBarrierContext
         },
         ExclusiveSubject("propagating serial queue") {
             SerialQueueContext(name: "serial").propagating(Decorator.$local)
-                as! any SynchronousBarrierContext
         },
         ExclusiveSubject("inline barrier queue") {
             BarrierQueueContext(name: "barrier").inlineIfCurrent()
-                as! any SynchronousBarrierContext
         },
     ]
 }

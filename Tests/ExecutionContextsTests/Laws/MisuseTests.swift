@@ -137,7 +137,7 @@ struct MisuseTests {
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
-            let executor = DroppingContext().serialExecutor
+            let executor = DroppingContext()
             await ExecutorActor(executor).visit()
         }
         try expectTrap(result, "'dropping'", "law 13")
@@ -147,7 +147,7 @@ struct MisuseTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
             let context = UnknowingContext()
-            let actor = ExecutorActor(context.serialExecutor)
+            let actor = ExecutorActor(context)
             let done = DispatchSemaphore(value: 0)
             context.execute {
                 actor.assumeIsolated { _ in }
@@ -189,13 +189,13 @@ private actor ExecutorActor {
 }
 
 /// Claims to be serial, and drops every job.
-private struct DroppingContext: ActorBackingContext {
+private final class DroppingContext: ActorBackingContext {
     var name: String { "dropping" }
     func execute(_ work: @escaping Work) {}
 }
 
 /// A serial context whose `isCurrent` is not known.
-private struct UnknowingContext: ActorBackingContext {
+private final class UnknowingContext: ActorBackingContext {
     private let queue = DispatchQueue(label: "unknowing")
     func execute(_ work: @escaping Work) { queue.async(execute: work) }
 }

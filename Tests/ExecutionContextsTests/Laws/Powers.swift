@@ -69,6 +69,7 @@ struct Powers: Sendable, CustomTestStringConvertible {
             .named, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept,
             name: { _ in "another name" }),
         Powers(.intercepted, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
+        Powers(.users, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
         Powers(.observed, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
         Powers(.watched, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
     ]

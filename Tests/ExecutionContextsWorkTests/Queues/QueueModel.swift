@@ -160,6 +160,7 @@ class DrivenBase: ExecutionContext, @unchecked Sendable {
     private var rng: SeededRNG
     private var kept: [Work] = []
     private let frames: any SerialContext = ImmediateContext().serial()
+    var facts: ContextFacts { ContextFacts() }
 
     init(_ manner: Manner, seed: UInt64) {
         self.manner = manner
@@ -200,4 +201,10 @@ class DrivenBase: ExecutionContext, @unchecked Sendable {
 }
 
 /// The same, and the queue may take it for a context of the library's own.
-final class ReliableDrivenBase: DrivenBase, ReliableContext, @unchecked Sendable {}
+final class ReliableDrivenBase: DrivenBase, @unchecked Sendable {
+    override var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.isReliable = true
+        return facts
+    }
+}

@@ -14,27 +14,21 @@ func backing(
     _ context: any ExecutionContext
 ) {
     let local = ThreadLocalValue<Int>()
-    let executors: [any SerialExecutor] = [
-        SerialQueueContext(name: "q").serialExecutor, MainContext().serialExecutor,
-        coordinator.writing.serialExecutor,
-        RunLoopThreadContext(name: "t").serialExecutor, ManualContext().serialExecutor,
-        RecordingContext(ManualContext()).serialExecutor, some.serialExecutor,
-        erased.serialExecutor,
-        context.serial().serialExecutor,
-        GlobalContext().valid(while: token).serial().serialExecutor,
-        WorkerPool().serial().serialExecutor,
-        SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse).serial().serialExecutor,
+    let contexts: [any ActorBackingContext] = [
+        SerialQueueContext(name: "q"), MainContext(), coordinator.writing,
+        RunLoopThreadContext(name: "t"), ManualContext(), RecordingContext(ManualContext()), some,
+        erased, context.serial(), GlobalContext().valid(while: token).serial(),
+        WorkerPool().serial(),
+        SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse).serial(),
     ]
-    let views: [any SerialExecutor] = [
-        some.named("n").serialExecutor, some.barrier().serialExecutor,
-        some.inlineIfCurrent().serialExecutor,
-        some.exclusive(section).serialExecutor, some.observed(by: Recorder()).serialExecutor,
-        some.watched(limit: .seconds(1)) { _ in }.serialExecutor,
-        some.propagating(Request.$id).serialExecutor,
-        some.binding(local, to: 1).serialExecutor,
-        erased.named("n").inlineIfCurrent().barrier(named: "b").serialExecutor,
+    let views: [any ActorBackingContext] = [
+        some.named("n"), some.barrier(), some.inlineIfCurrent(), some.exclusive(section),
+        some.observed(by: Recorder()), some.watched(limit: .seconds(1)) { _ in },
+        some.propagating(Request.$id), some.binding(local, to: 1),
+        erased.with(.named("n")).with(.inlineIfCurrent),
     ]
-    _ = (executors, views)
+    let executor: any SerialExecutor = EndingSerialContext(on: .global)
+    _ = (contexts, views, executor)
 }
 
 func tasks(

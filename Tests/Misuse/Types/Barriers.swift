@@ -30,17 +30,17 @@ func contextsWithoutBarriers(_ context: any ExecutionContext, _ section: Critica
 
 func viewsWithoutBarriers(_ token: InvalidationToken) {
     GlobalContext().named("n").executeBarrier {}
-    // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
+    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'SerialContext'}}
     GlobalContext().intercepted { $0() }.executeBarrier {}
-    // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
+    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'SerialContext'}}
     GlobalContext().inlineIfCurrent().executeBarrier {}
-    // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
+    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'SerialContext'}}
     GlobalContext().valid(while: token).executeBarrier {}
-    // expected-error@-1 {{value of type 'some RefusingContext' has no member 'executeBarrier'}}
+    // expected-error@-1 {{value of type 'any RefusingContext' has no member 'executeBarrier'}}
     GlobalContext().bounded(to: 1, overflow: .refuse).executeBarrier {}
-    // expected-error@-1 {{value of type 'some RefusingContext' has no member 'executeBarrier'}}
+    // expected-error@-1 {{value of type 'BoundedView' has no member 'executeBarrier'}}
     GlobalContext().observed(by: Recorder()).executeBarrier {}
-    // expected-error@-1 {{value of type 'some ExecutionContext' has no member 'executeBarrier'}}
+    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'SerialContext'}}
 }
 
 func viewsWithBarriers(_ token: InvalidationToken) {
@@ -74,9 +74,9 @@ func transactions() {
     _ = Transaction(on: GlobalContext())
     // expected-error@-1 {{initializer 'init(on:)' requires that 'GlobalContext' conform to 'SynchronousBarrierContext'}}
     _ = Transaction(on: GlobalContext().barrier())
-    // expected-error@-1 {{initializer 'init(on:)' requires that 'some BarrierContext' conform to 'SynchronousBarrierContext'}}
+    // expected-error@-1 {{initializer 'init(on:)' requires that 'LimitedView' conform to 'SynchronousBarrierContext'}}
     _ = Transaction(on: SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse))
-    // expected-error@-1 {{initializer 'init(on:)' requires that 'some RefusingContext & SerialContext' conform to 'SynchronousBarrierContext'}}
+    // expected-error@-1 {{initializer 'init(on:)' requires that 'BoundedSerialView' conform to 'SynchronousBarrierContext'}}
     _ = Transaction(on: BarrierQueueContext(name: "b"))
     _ = Transaction(on: GlobalContext().serial())
     _ = ReadWriteCoordinator(over: GlobalContext())

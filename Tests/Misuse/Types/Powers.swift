@@ -11,7 +11,7 @@ func refusing(_ context: any ExecutionContext, _ token: InvalidationToken) throw
     try PoolContext().tryExecute {}
     // expected-error@-1 {{value of type 'PoolContext' has no member 'tryExecute'}}
     try GlobalContext().bounded(to: 1, overflow: .refuse).serial().tryExecute {}
-    // expected-error@-1 {{value of type 'some ActorBackingContext & SynchronousBarrierContext' has no member 'tryExecute'}}
+    // expected-error@-1 {{value of type 'SerialView' has no member 'tryExecute'}}
     try context.tryExecute {}
     // expected-error@-1 {{value of type 'any ExecutionContext' has no member 'tryExecute'}}
     try WorkerPool().tryExecute {}
@@ -25,13 +25,16 @@ func waiting(_ context: any ExecutionContext, _ token: InvalidationToken) {
     PoolContext().sync {}
     // expected-error@-1 {{value of type 'PoolContext' has no member 'sync'}}
     SerialQueueContext(name: "q").valid(while: token).sync {}
-    // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'sync'}}
+    // expected-error@-1 {{value of type 'any RefusingContext & SerialContext' has no member 'sync'}}
+    let valid = SerialQueueContext(name: "q").valid(while: token)
+    valid.sync {}
+    // expected-error@-1 {{referencing instance method 'sync' on 'ContextDecorator' requires that 'ValidWhileView<SerialQueueContext>' conform to 'SynchronousContext'}}
     SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse).sync {}
-    // expected-error@-1 {{value of type 'some RefusingContext & SerialContext' has no member 'sync'}}
+    // expected-error@-1 {{value of type 'BoundedSerialView' has no member 'sync'}}
     SerialQueueContext(name: "q").limited(to: 1).sync {}
-    // expected-error@-1 {{value of type 'some BarrierContext' has no member 'sync'}}
+    // expected-error@-1 {{value of type 'LimitedView' has no member 'sync'}}
     BarrierQueueContext(name: "b").barrier().sync {}
-    // expected-error@-1 {{value of type 'some BarrierContext' has no member 'sync'}}
+    // expected-error@-1 {{value of type 'LimitedView' has no member 'sync'}}
     context.sync {}
     // expected-error@-1 {{value of type 'any ExecutionContext' has no member 'sync'}}
     GlobalContext().serial().sync {}
@@ -48,9 +51,9 @@ func order(
     serial(.global)
     // expected-error@-1 {{global function 'serial' requires that 'GlobalContext' conform to 'SerialContext'}}
     serial(GlobalContext().limited(to: 1))
-    // expected-error@-1 {{global function 'serial' requires that 'some BarrierContext' conform to 'SerialContext'}}
+    // expected-error@-1 {{global function 'serial' requires that 'LimitedView' conform to 'SerialContext'}}
     serial(SerialQueueContext(name: "q").limited(to: 1))
-    // expected-error@-1 {{global function 'serial' requires that 'some BarrierContext' conform to 'SerialContext'}}
+    // expected-error@-1 {{global function 'serial' requires that 'LimitedView' conform to 'SerialContext'}}
     serial(BarrierQueueContext(name: "b"))
     // expected-error@-1 {{global function 'serial' requires that 'BarrierQueueContext' conform to 'SerialContext'}}
     serial(PoolContext())
@@ -58,7 +61,7 @@ func order(
     serial(section)
     // expected-error@-1 {{global function 'serial' requires that 'CriticalSection' conform to 'SerialContext'}}
     serial(GlobalContext().exclusive(section))
-    // expected-error@-1 {{global function 'serial' requires that 'some ExecutionContext' conform to 'SerialContext'}}
+    // expected-error@-1 {{global function 'serial' requires that 'GlobalContext' conform to 'SerialContext'}}
     serial(erased)
     // expected-error@-1 {{global function 'serial' requires that 'some SerialContext' conform to 'SerialContext'}}
     serial(barrier)

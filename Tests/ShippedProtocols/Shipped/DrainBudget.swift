@@ -1,1 +1,1 @@
-../../../Sources/ExecutionContexts/Draining/DrainBudget.swift
+../../../Sources/ExecutionContexts/Views/DrainBudget.swift

@@ -1,1 +1,1 @@
-../../../Sources/ExecutionContexts/Draining/WorkQueue.swift
+../../../Sources/ExecutionContexts/Views/WorkQueue.swift

@@ -50,11 +50,11 @@ enum RecordingBenchmarks {
         let work: Work = { counter.value &+= 1 }
         let recorder = Recorder()
         let contexts: [(String, any ExecutionContext, String)] = [
-            ("an observer that does nothing", plain.observed(by: IdleObserver()), "<= 40"),
-            ("a recorder", plain.observed(by: recorder), "<= 90"),
-            ("a recorder that is paused", plain.observed(by: paused()), "<= 10"),
-            ("a watchdog", plain.watched(limit: .seconds(60)) { _ in }, "<= 120"),
-            ("signposts", plain.observed(by: SignpostObserver()), ""),
+            ("an observer that does nothing", plain.with(.observed(by: IdleObserver())), "<= 40"),
+            ("a recorder", plain.with(.observed(by: recorder)), "<= 90"),
+            ("a recorder that is paused", plain.with(.observed(by: paused())), "<= 10"),
+            ("a watchdog", plain.with(Watching(limit: .seconds(60)) { _ in }), "<= 120"),
+            ("signposts", plain.with(.observed(by: SignpostObserver())), ""),
         ]
         for (name, observed, bar) in contexts {
             let medians = bench.compare(

@@ -62,8 +62,8 @@ enum ReferenceBenchmarks {
         let coordinator = ReadWriteCoordinator()
         let flights = SingleFlight<Int, Int>(on: serial) { key, flight in flight.succeed(key) }
         let queue = PrioritizedQueue(on: ImmediateContext(), limit: 1)
-        let observed = immediate.observed(by: IdleObserver())
-        let recorded = immediate.observed(by: Recorder())
+        let observed = immediate.with(.observed(by: IdleObserver()))
+        let recorded = immediate.with(.observed(by: Recorder()))
         let value = ThreadLocalValue<Int>()
         let counter = Counter()
         return [

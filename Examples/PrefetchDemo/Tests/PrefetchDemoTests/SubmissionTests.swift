@@ -76,7 +76,7 @@ struct SubmissionTests {
             let counted = CountedContext("a test")
             for _ in 0..<10 { counted.context.execute {} }
             try! counted.context.submit {}.wait()
-            let (work, end) = (counted.context.inlineIfCurrent(), DispatchSemaphore(value: 0))
+            let (work, end) = (counted.context.with(.inlineIfCurrent), DispatchSemaphore(value: 0))
             work.execute {
                 // These run inline, so none of them enters.
                 for _ in 0..<10 { work.execute {} }

@@ -15,7 +15,7 @@ struct ModelledPool: Sendable {
 
     func submit(_ work: @escaping Work) { context.execute(work) }
 
-    func serialView(_ name: String) -> SerialView<PoolBase> {
+    func serialView(_ name: String) -> SerialView {
         let view = SerialView(base: context, name: name)
         run.machine.discover { [run] in run.machine.name(view, "view") }
         return view
@@ -25,8 +25,13 @@ struct ModelledPool: Sendable {
 }
 
 /// The context of a pool, as `PoolContext` is that of the shared one.
-struct PoolBase: ReliableContext {
+struct PoolBase: ExecutionContext {
     let core: PoolCore
+    var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.isReliable = true
+        return facts
+    }
     var name: String { core.name }
     var runsAnywhere: Bool { true }
     func execute(_ work: consuming @escaping Work) {

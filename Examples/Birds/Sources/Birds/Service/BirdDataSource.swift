@@ -12,7 +12,7 @@ final class BirdDataSource: Sendable {
     init(transport: any Transport, workingOn work: any ExecutionContext) {
         self.transport = transport
         // If the transport answers on this context, decoding runs inline (law 6).
-        self.work = work.inlineIfCurrent()
+        self.work = work.with(.inlineIfCurrent)
     }
 
     /// Fetches the birds in the order of the server's list, a few pictures at a time.

@@ -2,9 +2,9 @@ import ExecutionContexts
 
 /// One thread that runs jobs in order, and polls file descriptors between them.
 ///
-/// It is serial and never refuses a job, so it can back an actor. A context that may refuse has no
-/// `serialExecutor` (law 13). The loop calls watchers on its own thread, where the state of an
-/// actor can be used without `await`: see `LineReader`.
+/// It is serial and never refuses a job, so it can be the executor of an actor that stores it. A
+/// context that may refuse is no executor (law 13). The loop calls watchers on its own thread,
+/// where the state of an actor can be used without `await`: see `LineReader`.
 ///
 /// The loop ends when its last reference is released and the submitted jobs have run (law 10).
 final class EventLoop: ActorBackingContext {

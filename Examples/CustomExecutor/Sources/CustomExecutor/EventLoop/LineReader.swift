@@ -6,22 +6,20 @@ import Foundation
 /// The loop calls it directly when the descriptor is readable. There the state of the actor can be
 /// used without an `await` and without another job.
 actor LineReader {
+    // The executor as well. Kept alive here, because the runtime keeps none.
     private let loop: EventLoop
     private let input: FileHandle
-    // Kept alive here, because the runtime does not.
-    private let executor: any SerialExecutor
     private var bytes = Data()
     private var hasEnded = false
     private var waiters: [CheckedContinuation<[String], Never>] = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe executor.asUnownedSerialExecutor()
+        unsafe loop.asUnownedSerialExecutor()
     }
 
     init(_ input: FileHandle, on loop: EventLoop) {
         self.input = input
         self.loop = loop
-        executor = loop.serialExecutor
     }
 
     /// Begins to read. The loop keeps the reader alive until the end of the input.

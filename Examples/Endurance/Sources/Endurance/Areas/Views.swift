@@ -35,12 +35,12 @@ enum Views {
             plan.width = min(plan.width, width)
             // A serial base keeps its order. A limited view of one permit starts jobs in order.
             if width == 1 { plan.isOrdered = true }
-        case 4: plan.context = plan.context.inlineIfCurrent()
-        case 5: plan.context = plan.context.named("endurance")
+        case 4: plan.context = plan.context.with(.inlineIfCurrent)
+        case 5: plan.context = plan.context.with(.named("endurance"))
         case 6:
-            plan.context = plan.context.exclusive(CriticalSection())
+            plan.context = plan.context.with(.exclusive(CriticalSection()))
             plan.width = 1
-        default: plan.context = plan.context.observed(by: Recorder(capacity: 1_024))
+        default: plan.context = plan.context.with(.observed(by: Recorder(capacity: 1_024)))
         }
         return plan
     }

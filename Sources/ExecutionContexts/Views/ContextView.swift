@@ -1,0 +1,210 @@
+/// A view of a context with an addition: what `named`, `observed(by:)`, `with(_:)` and the like
+/// return.
+///
+/// It keeps every power that its context has, statically, through any number of views (law 8):
+///
+/// ```swift
+/// let database = SerialQueueContext(name: "db").named("database").labeled("query")
+/// print(database.sync { 7 })
+/// ```
+///
+/// It is an object, so it may be the executor of an actor that stores it.
+public final class ContextView<Base: ExecutionContext, Addition: ContextAddition>: ContextDecorator
+{
+    public let base: Base
+    /// What the view adds to the jobs of its base.
+    public let addition: Addition
+    /// Decides which jobs run inline; nil if none does.
+    private let inlining: Inlining?
+    /// Whether the addition reads the sources of jobs by itself.
+    private let readsSource: Bool
+
+    @usableFromInline
+    init(_ base: Base, attached addition: Addition, _ facts: AdditionFacts) {
+        self.base = base
+        self.addition = addition
+        inlining = facts.inlining
+        readsSource = facts.readsSource
+    }
+
+    // Inlinable, so that code for its type makes a view for one submission, as by `labeled`.
+    @inlinable
+    convenience init(_ base: Base, _ addition: Addition) {
+        let addition = addition.attached(to: base)
+        self.init(base, attached: addition, addition.facts)
+    }
+
+    @_disfavoredOverload
+    public func execute(_ work: consuming @escaping Work) {
+        if let inlining, inlining.isNow { return inlining.run(consume work) }
+        base.execute(decorated(consume work).assembled())
+    }
+
+    public func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
+        if let inlining, inlining.isNow { return inlining.run(consume work) }
+        base.execute(decorated(consume work).assembled(), refused: consume refused)
+    }
+
+    // Unmanaged, so that no frame of the caller holds a reference when the base runs the work (law
+    // 10).
+    @inline(__always)
+    private func decorated(_ work: consuming @escaping Work) -> UnmanagedWork {
+        if readsSource { return UnmanagedWork(addition.decorate(work)) }
+        return JobSource.keep(of: consume work) { addition.decorate($0) }
+    }
+
+    public func decorate(_ work: @escaping Work) -> Work { addition.decorate(work) }
+
+    public var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        guard let inner = base.submissionTransform else { return addition.submissionTransform }
+        guard let outer = addition.submissionTransform else { return inner }
+        // As jobs pass through the two views.
+        return { inner(outer($0)) }
+    }
+
+    public var runsAnywhere: Bool { addition.runsAnywhere && base.runsAnywhere }
+
+    public var name: String { addition.name(of: base.name) }
+
+    public var facts: ContextFacts {
+        let below = base.facts
+        let added = addition.facts
+        var view = ViewFacts(of: base)
+        view.decorate = { [addition] in addition.decorate($0) }
+        view.addsInline = added.addsInline
+        var facts = ContextFacts()
+        facts.view = view
+        facts.hasSystemTime = below.hasSystemTime
+        facts.meansThread = added.needsThread ? nil : base.jobsMeanThread
+        facts.label = added.label
+        facts.mayInline = inlining != nil
+        facts.takesSource = true
+        facts.inherit(from: below)
+        if let outer = added.report {
+            facts.report = outer
+            if let inner = below.report {
+                facts.report = { source, body in outer(source) { inner(source, body) } }
+            }
+        }
+        if let forecast = added.forecast {
+            facts.forecast = { [base] in forecast(base, &$0) }
+        }
+        return facts
+    }
+
+    /// Runs the body of a `sync` by the addition, and lets the base see where it comes from.
+    private func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value, by target: some SynchronousContext
+    ) throws(Failure) -> Value {
+        guard JobSource.isRead && !readsSource else { return try addition.sync(body, on: target) }
+        var source = JobSource.takeOfSync(body)
+        if let label = addition.facts.label { source = source.labeled(label) }
+        return try addition.sync(body, on: SourcedSync(base: target, source: source))
+    }
+}
+
+extension ContextView: BarrierContext where Base: BarrierContext {
+    public func executeBarrier(_ work: consuming @escaping Work) {
+        base.executeBarrier(decorated(consume work).assembled())
+    }
+}
+extension ContextView: SerialContext where Base: SerialContext {}
+extension ContextView: MainActorContext where Base: MainActorContext {}
+extension ContextView: Executor where Base: ActorBackingContext {}
+extension ContextView: SerialExecutor where Base: ActorBackingContext {}
+extension ContextView: ActorBackingContext where Base: ActorBackingContext {}
+
+extension ContextView: RefusingContext where Base: RefusingContext {
+    public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
+        if let inlining, inlining.isNow { return inlining.run(consume work) }
+        try base.tryExecute(decorated(consume work).assembled())
+    }
+}
+
+extension ContextView: SynchronousContext where Base: SynchronousContext {
+    @_disfavoredOverload
+    public func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try sync(body, by: base) }
+}
+
+extension ContextView: SynchronousBarrierContext
+where Base: SynchronousBarrierContext, Addition: HoldableAddition {
+    public func syncBarrier<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try sync(body, by: BarrierSync(base: base)) }
+
+    public func hold() -> ExclusiveHold { addition.hold(base) }
+}
+
+/// A base whose `sync` is its `syncBarrier`. To an addition it is the base.
+private struct BarrierSync<Base: SynchronousBarrierContext>: BarrierContext, SynchronousContext {
+    let base: Base
+
+    func execute(_ work: consuming @escaping Work) { base.execute(consume work) }
+
+    func enqueue(_ work: consuming @escaping Work) { base.enqueue(consume work) }
+
+    func executeBarrier(_ work: consuming @escaping Work) { base.executeBarrier(consume work) }
+
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try base.syncBarrier(body) }
+
+    var isCurrent: Bool? { base.isCurrent }
+
+    func checkIsCurrent() -> Bool { base.checkIsCurrent() }
+
+    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        base.submissionTransform
+    }
+
+    var time: any TimeSource { base.time }
+
+    var runsAnywhere: Bool { base.runsAnywhere }
+
+    var name: String { base.name }
+
+    var facts: ContextFacts { base.facts }
+}
+
+extension BarrierSync: SerialContext where Base: SerialContext {}
+
+/// A base that is told where the body of its `sync` comes from. To an addition it is the base.
+private struct SourcedSync<Base: SynchronousContext>: SynchronousContext {
+    let base: Base
+    let source: JobSource
+
+    func execute(_ work: consuming @escaping Work) { base.execute(consume work) }
+
+    func enqueue(_ work: consuming @escaping Work) { base.enqueue(consume work) }
+
+    func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try source.passing(to: base) { () throws(Failure) -> Value in try base.sync(body) }
+    }
+
+    var isCurrent: Bool? { base.isCurrent }
+
+    func checkIsCurrent() -> Bool { base.checkIsCurrent() }
+
+    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
+        base.submissionTransform
+    }
+
+    var time: any TimeSource { base.time }
+
+    var runsAnywhere: Bool { base.runsAnywhere }
+
+    var name: String { base.name }
+
+    var facts: ContextFacts { base.facts }
+}
+
+extension SourcedSync: BarrierContext where Base: BarrierContext {
+    func executeBarrier(_ work: consuming @escaping Work) { base.executeBarrier(consume work) }
+}
+extension SourcedSync: SerialContext where Base: SerialContext {}

@@ -1,0 +1,57 @@
+internal import Synchronization
+
+/// Calls an interceptor for each job of a view, and the job runs inside of that call.
+public struct Interception: HoldableAddition {
+    private let interceptor: @Sendable (_ job: () -> Void) -> Void
+
+    /// Makes the addition; `interceptor` calls each job.
+    public init(_ interceptor: @escaping @Sendable (_ job: () -> Void) -> Void) {
+        self.interceptor = interceptor
+    }
+
+    public func decorate(_ work: @escaping Work) -> Work {
+        { [interceptor] in Self.run(work, in: interceptor) }
+    }
+
+    /// Runs `work` once, whatever the interceptor does (law 1).
+    private static func run(
+        _ work: @escaping Work, in interceptor: (_ job: () -> Void) -> Void
+    ) {
+        // Relaxed: of several calls one runs the job, and publishes nothing. The interceptor may
+        // use another thread only while this one waits for it, since its argument does not escape.
+        let hasBegun = Atomic(false)
+        func job() {
+            SimulationHooks.point()
+            if !hasBegun.exchange(true, ordering: .relaxed) { work() }
+        }
+        interceptor(job)
+        // Not a trap: what only watches jobs must not end the program when it leaves early.
+        job()
+    }
+}
+
+extension ExecutionContext {
+    /// Returns a view of this context whose jobs run inside of `interceptor`, which calls each of
+    /// them.
+    ///
+    /// Use it for what must be current while a job runs, such as a tracing span:
+    ///
+    /// ```swift
+    /// let traced = context.intercepted { job in
+    ///     Request.$user.withValue("Ann") { job() }
+    /// }
+    /// ```
+    ///
+    /// Each job runs exactly once (law 1). The second call of `job` does nothing. If the
+    /// interceptor returns without a call, the job runs then. `job` does not escape, so the
+    /// interceptor cannot keep it, and returns nothing, since a job has no result here: a
+    /// ``ContextObserver`` is told of errors.
+    ///
+    /// The interceptor calls `job` on the thread on which it is called itself. On another one the
+    /// job would run outside of its context (law 4). It is called for the bodies of `sync`, `run`
+    /// and `submit`, for delays that are due and for each part of a task. A part of a task sees the
+    /// task-locals of its task, not those of the interceptor. A hold runs no job.
+    public func intercepted(
+        by interceptor: @escaping @Sendable (_ job: () -> Void) -> Void
+    ) -> ContextView<Self, Interception> { with(Interception(interceptor)) }
+}

@@ -1,0 +1,227 @@
+internal import Dispatch
+
+/// Runs one job at a time, in order, over any base: what `serial()` returns.
+///
+/// It has a mailbox and at most one drain owner.
+///
+/// Drain ownership is the right to run the view's jobs, or to hold the view.
+///
+/// | `isDrainRequested` | `isOwned` | state |
+/// |---|---|---|
+/// | false | false | idle: the next submitter requests a drain |
+/// | true | false | a drain will come from the base and acquire ownership |
+/// | false | true | a drain or a waiter runs jobs, or a thread holds the view |
+/// | true | true | a waiter acquired ownership before the drain came |
+///
+/// A waiter may acquire ownership before the drain comes, so a pool without a free thread delays no
+/// waiter. A drain that finds the view owned, or no jobs, does nothing.
+@safe
+public final class SerialView: Drainer, ActorBackingContext,
+    SynchronousBarrierContext, @unchecked Sendable  // See below.
+{
+    // Unchecked: the mailbox is guarded. Only the drain owner accesses the batch. The wait queue is
+    // accessed under the mailbox's lock. Ownership passes on under that lock or by a waiter's
+    // semaphore.
+    /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
+    public let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
+    public let name: String
+
+    let mailbox = Guarded(Mailbox())
+    /// The jobs that were taken out of the mailbox; only the drain owner accesses it.
+    let batch: UnsafeMutablePointer<WorkQueue>
+    /// The threads that wait for drain ownership; accessed under the mailbox's lock.
+    var waitQueue = DrainWaiters()
+    let exclusiveOwner = ExclusiveOwner()
+    let base: any ExecutionContext
+    /// Reports the bodies that waiting threads run without the base, to the observers of the base.
+    let report: ContextFacts.Reporting?
+
+    init(base: some ExecutionContext, name: String) {
+        self.base = base
+        report = base.facts.report
+        submissionTransform = base.submissionTransform
+        self.name = name
+        unsafe batch = .allocate(capacity: 1)
+        unsafe batch.initialize(to: WorkQueue())
+        super.init(over: base)
+    }
+
+    deinit {
+        // A drain owner or waiter retains the view. So there is none, and no job is queued.
+        unsafe batch.deinitialize(count: 1)
+        unsafe batch.deallocate()
+    }
+
+    // Disfavored as that of every view: the compiler then prefers the more specific maker.
+    @_disfavoredOverload
+    public func execute(_ work: consuming @escaping Work) {
+        if post(consume work) { requestDrain(on: base) }
+    }
+
+    public func enqueue(_ work: consuming @escaping Work) {
+        if post(consume work) { requestDrainLater(on: base) }
+    }
+
+    /// True in this view's jobs and for its holder, else false; law 4 has the one exception.
+    public var isCurrent: Bool? { unsafe Frame.isCurrent(identity) || exclusiveOwner.isMine }
+
+    public var time: any TimeSource { base.time }
+
+    public var facts: ContextFacts {
+        var facts = ContextFacts()
+        facts.takesSource = report != nil
+        facts.hasSystemTime = base.facts.hasSystemTime
+        facts.meansThread = base.jobsMeanThread
+        facts.forecast = { [self] forecast in
+            if isCurrent == true { return forecast.obstacle = name }
+            forecast.followUnlessHelped(base)
+        }
+        facts.runWithoutBase = { [self] work in
+            // Marks a drain as requested, but requests none: the base might drop it. The drain
+            // below comes in its place, and also in place of one that the base drops.
+            _ = post(work)
+            DispatchQueue.global().async { self.drain() }
+        }
+        return facts
+    }
+
+    /// Puts a job in the mailbox; true if the caller must request a drain.
+    func post(_ work: consuming @escaping Work) -> Bool {
+        // Unmanaged, so that no reference is counted under the lock.
+        let work = UnmanagedWork(bound(work))
+        let mustRequest: Bool? = mailbox.withLock { mailbox in
+            guard !mailbox.hasWaiters else { return nil }
+            mailbox.queue.append(work.assembled())
+            return mailbox.mustRequestDrain()
+        }
+        return mustRequest ?? postBehind(work)
+    }
+
+    // Not inlined, so that the path of every job stays small enough to be inlined.
+    @inline(never)
+    private func postBehind(_ work: UnmanagedWork) -> Bool {
+        mailbox.withLock { mailbox in
+            let work = work.assembled()
+            if let last = waitQueue.last {
+                last.behind.append(work)
+            } else {
+                mailbox.queue.append(work)
+            }
+            return mailbox.mustRequestDrain()
+        }
+    }
+
+    override var drainedName: String { name }
+
+    override func drain() { runDrains(on: base) { takeOwnership() ? runAsOwner() : true } }
+
+    /// A requested drain has come; true if it acquires ownership and has a job to run.
+    private func takeOwnership() -> Bool {
+        var waiter: DrainWaiter?
+        let hasWork = mailbox.withLock { mailbox in
+            mailbox.isDrainRequested = false
+            guard !mailbox.isOwned else { return false }
+            mailbox.isOwned = true
+            return unsafe !batch.pointee.isEmpty || refill(&mailbox, orWake: &waiter)
+        }
+        waiter?.wake()
+        return hasWork
+    }
+
+    /// Runs jobs until none is left, ownership has been passed on, or the budget is spent.
+    ///
+    /// Returns false if another drain must be requested. Requires drain ownership.
+    func runAsOwner() -> Bool {
+        var budget = DrainBudget()
+        repeat {
+            while runNext() {
+                guard budget.spend() else { continue }
+                switch pause() {
+                case .continues: budget = DrainBudget()
+                case .ends(let mustRequest): return !mustRequest
+                }
+            }
+        } while refill()
+        return true
+    }
+
+    /// Runs a job and frees it, before drain ownership can be released (law 10); false if there is
+    /// none.
+    @inline(__always)
+    private func runNext() -> Bool {
+        guard let work = unsafe batch.pointee.popFirst() else { return false }
+        work()
+        Frame.endJob()
+        return true
+    }
+
+    private func refill() -> Bool {
+        var waiter: DrainWaiter?
+        let hasWork = mailbox.withLock { refill(&$0, orWake: &waiter) }
+        waiter?.wake()
+        return hasWork
+    }
+
+    /// Takes the next batch (true), or passes ownership on to the first waiter, or releases it
+    /// (false).
+    @inline(__always)
+    private func refill(_ mailbox: inout Mailbox, orWake waiter: inout DrainWaiter?) -> Bool {
+        if unsafe mailbox.queue.moveOnlyJob(to: &batch.pointee) { return true }
+        unsafe mailbox.queue.reuse(&batch.pointee)
+        guard mailbox.queue.isEmpty else {
+            unsafe batch.pointee = mailbox.queue.takeAll()
+            return true
+        }
+        if mailbox.hasWaiters {
+            waiter = waitQueue.first
+        } else {
+            mailbox.isOwned = false
+        }
+        return false
+    }
+
+    override func drainWasDropped() {
+        var dropped = WorkQueue()
+        var queue = WorkQueue()
+        var waitQueue = DrainWaiters()
+        let isMine = mailbox.withLock { mailbox in
+            mailbox.isDrainRequested = false
+            // The drain owner runs the queued jobs.
+            guard !mailbox.isOwned else { return false }
+            mailbox.isOwned = true
+            mailbox.hasWaiters = false
+            queue = mailbox.queue.takeAll()
+            unsafe swap(&dropped, &batch.pointee)
+            waitQueue = self.waitQueue.takeAll()
+            return true
+        }
+        guard isMine else { return }
+        // The captures are freed outside the lock and concurrently with no job. Callers that await
+        // a dropped job receive a refusal (laws 1, 9, 10).
+        unsafe Frame.enterJobs(of: identity) {
+            _ = dropped.takeAll()
+            _ = queue.takeAll()
+            waitQueue.takeAll().drop()
+        }
+        releaseOwnership()
+    }
+}
+
+/// The jobs that were submitted and not taken by the drain owner.
+struct Mailbox: ~Copyable {
+    var queue = WorkQueue()
+    /// Whether a drain has been requested from the base and has not come yet.
+    var isDrainRequested = false
+    /// Whether a thread has drain ownership.
+    var isOwned = false
+    /// Whether threads wait for drain ownership; then new jobs are queued behind the last of them.
+    var hasWaiters = false
+
+    /// Whether the caller must request a drain from the base; records the request.
+    @inline(__always)
+    mutating func mustRequestDrain() -> Bool {
+        guard !isDrainRequested && !isOwned else { return false }
+        isDrainRequested = true
+        return true
+    }
+}

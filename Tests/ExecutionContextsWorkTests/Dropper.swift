@@ -20,10 +20,13 @@ struct Dropper: Sendable {
     let spoil: @Sendable () -> Void
     /// Drops the jobs that it keeps, on the calling thread; true if there were any.
     let dropKept: @Sendable () -> Bool
+    /// Whether a shutdown is under way: another thread may be dropping its jobs.
+    let isEnding: @Sendable () -> Bool
 
     init(_ way: Way, over base: some SerialContext, seed: UInt64 = 0) {
         let token = InvalidationToken()
         let ending = EndingSerialContext(on: base)
+        let end = Box<Async<ShutdownReport>?>(nil)
         let lossy = Lossy(
             base, keeps: way == .lossyLater || way == .silentLater,
             oneIn: way == .lossy || way == .lossyLater ? 3 : 1, seed: seed)
@@ -44,9 +47,10 @@ struct Dropper: Sendable {
             token.invalidate()
             lossy.spoil()
             if way == .ended || way == .endedByBudget {
-                ending.shutDown(within: way == .ended ? nil : .zero)
+                end.value = ending.shutDown(within: way == .ended ? nil : .zero)
             }
         }
+        isEnding = { end.value.map { $0.outcome == nil } ?? false }
         dropKept = { lossy.dropKept() }
     }
 }

@@ -29,8 +29,8 @@ public struct ContextFacts: Sendable {
     /// Runs a job in order, even if the base drops the drain of this view: for the jobs of tasks
     /// and actors, which cannot be dropped (law 13).
     package var runWithoutBase: (@Sendable (@escaping Work) -> Void)?
-    /// Whether `execute` may run a job inline, as a part of the caller's job: no part of a task or of
-    /// an actor may run so.
+    /// Whether `execute` may run a job inline, as a part of the caller's job: no part of a task or
+    /// of an actor may run so.
     package var mayInline = false
     /// Runs a body that a waiting thread runs in place of a job, as the views on the way report it;
     /// nil if none does.

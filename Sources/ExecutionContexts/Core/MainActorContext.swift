@@ -13,7 +13,8 @@
 /// ```
 ///
 /// A context of your own that conforms must run every job on the main actor. A closure of the main
-/// actor that it runs elsewhere traps (law 4).
+/// actor that it runs elsewhere traps (law 4). Mark its `execute` with `@_disfavoredOverload`, so
+/// that on its own type the method for closures of the main actor wins.
 public protocol MainActorContext: SerialContext {
     // Disfavored, so that the compiler infers the main actor for a caller's closure.
     @_disfavoredOverload

@@ -1,6 +1,6 @@
 /// What a view adds to the jobs of a context.
 ///
-/// Say what yours adds, and make a view by ``ExecutionContext/with(_:)``:
+/// Say what yours adds, and make a view by `context.with(_:)`:
 ///
 /// ```swift
 /// struct Counting: ContextAddition {

@@ -135,6 +135,7 @@ extension ExecutionContext {
     /// earlier is waiting. Keep one view and submit through it: the view does not see jobs that are
     /// submitted to the base directly. An inline job is a part of the job that submitted it.
     ///
-    /// Barriers never run inline: the job that submits a barrier would run beside it.
+    /// Barriers never run inline: the job that submits a barrier would run beside it. Nor do jobs
+    /// of actors and parts of tasks.
     public func inlineIfCurrent() -> ContextView<Self, InlineIfCurrent> { with(.inlineIfCurrent) }
 }

@@ -237,7 +237,8 @@ final class DropPlay: @unchecked Sendable {
             let flights = takeAll(begun)
             for flight in flights { flight.succeed(0) }
             let (hasDropped, hasRun) = (dropper.dropKept(), run())
-            quiet = flights.isEmpty && !hasDropped && !hasRun ? quiet + 1 : 0
+            let isQuiet = flights.isEmpty && !hasDropped && !hasRun && !dropper.isEnding()
+            quiet = isQuiet ? quiet + 1 : 0
         }
         for (name, async) in asyncs.value where async.outcome == nil { fault("\(name) hangs") }
         for listener in subscribers.value where !listener.isAnswered {

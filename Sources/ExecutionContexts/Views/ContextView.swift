@@ -105,11 +105,7 @@ public final class ContextView<Base: ExecutionContext, Addition: ContextAddition
     }
 }
 
-extension ContextView: BarrierContext where Base: BarrierContext {
-    public func executeBarrier(_ work: consuming @escaping Work) {
-        base.executeBarrier(decorated(consume work).assembled())
-    }
-}
+extension ContextView: BarrierContext where Base: BarrierContext {}
 extension ContextView: SerialContext where Base: SerialContext {}
 extension ContextView: MainActorContext where Base: MainActorContext {}
 extension ContextView: Executor where Base: ActorBackingContext {}

@@ -6,8 +6,7 @@ public struct Watching: HoldableAddition {
     /// Nil until it is attached to a base.
     private let view: WatchedView?
 
-    /// Makes the addition; the parameters are those of
-    /// ``ExecutionContext/watched(limit:on:fileID:line:report:)``.
+    /// Makes the addition; the parameters are those of `watched(limit:on:report:)`.
     public init(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,

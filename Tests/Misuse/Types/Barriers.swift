@@ -30,17 +30,17 @@ func contextsWithoutBarriers(_ context: any ExecutionContext, _ section: Critica
 
 func viewsWithoutBarriers(_ token: InvalidationToken) {
     GlobalContext().named("n").executeBarrier {}
-    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'BarrierContext'}}
+    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'SerialContext'}}
     GlobalContext().intercepted { $0() }.executeBarrier {}
-    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'BarrierContext'}}
+    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'SerialContext'}}
     GlobalContext().inlineIfCurrent().executeBarrier {}
-    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'BarrierContext'}}
+    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'SerialContext'}}
     GlobalContext().valid(while: token).executeBarrier {}
     // expected-error@-1 {{value of type 'any RefusingContext' has no member 'executeBarrier'}}
     GlobalContext().bounded(to: 1, overflow: .refuse).executeBarrier {}
     // expected-error@-1 {{value of type 'BoundedView' has no member 'executeBarrier'}}
     GlobalContext().observed(by: Recorder()).executeBarrier {}
-    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'BarrierContext'}}
+    // expected-error@-1 {{referencing instance method 'executeBarrier' on 'ContextView' requires that 'GlobalContext' conform to 'SerialContext'}}
 }
 
 func viewsWithBarriers(_ token: InvalidationToken) {

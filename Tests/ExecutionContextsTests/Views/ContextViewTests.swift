@@ -1,6 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsObservation
 import ExecutionContextsTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -86,7 +87,7 @@ struct ContextViewTests {
             writing.syncBarrier {}
             other.execute {}
         }
-        #expect(probe.seen.value == Array(repeating: "serial, later", count: 3))
+        #expect(probe.seen.value == Array(repeating: "serial, elsewhere", count: 3))
     }
 
     private struct As: HoldableAddition {
@@ -105,10 +106,10 @@ struct ContextViewTests {
         func sync<Value, Failure: Error>(
             _ body: () throws(Failure) -> Value, on base: some SynchronousContext
         ) throws(Failure) -> Value {
-            let isNow = Box(false)
-            base.enqueue { isNow.value = true }
+            let (ranHere, caller) = (Box(false), ObjectIdentifier(Thread.current))
+            base.enqueue { ranHere.value = ObjectIdentifier(Thread.current) == caller }
             let kind = base is any SerialContext ? "serial" : "not serial"
-            seen.withValue { $0.append("\(kind), \(isNow.value ? "now" : "later")") }
+            seen.withValue { $0.append("\(kind), \(ranHere.value ? "here" : "elsewhere")") }
             return try base.sync(body)
         }
     }

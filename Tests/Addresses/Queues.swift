@@ -14,7 +14,7 @@ let stresses: [(name: String, body: @Sendable () -> Void)] = [
     ("bounded", { fill(GlobalContext().bounded(to: 8, overflow: .callerRuns)) }),
     ("pool", { fill(WorkerPool(width: 2)) }), ("trampoline", { fill(TrampolineContext()) }),
     ("coordinator", coordinate), ("delays", delays), ("futures", futures),
-    ("simulated tasks", simulateTasks),
+    ("simulated tasks", simulateTasks), ("actors that store their contexts", storeContexts),
 ]
 
 private func fill(_ context: some ExecutionContext) {

@@ -1,4 +1,5 @@
 import Dispatch
+import ExecutionContexts
 import ExecutionContextsTesting
 
 /// Tasks and actors of plain Swift, which a simulation takes from the runtime.
@@ -32,4 +33,56 @@ private actor Counter {
         await Task.yield()
         count += 1
     }
+}
+
+/// Actors whose executors are the contexts that they store, made and freed while jobs wait.
+func storeContexts() {
+    let isOver = DispatchSemaphore(value: 0)
+    Task {
+        for _ in 0..<200 {
+            let queue = SerialQueueContext(name: "queue")
+            let contexts: [any ActorBackingContext] = [
+                queue, queue.named("named").inlineIfCurrent(), GlobalContext().serial(),
+                queue.labeled("label").serial().intercepted { $0() },
+                ReadWriteCoordinator().writing,
+            ]
+            await withTaskGroup { group in
+                for context in contexts {
+                    let lodger = Lodger(context)
+                    for _ in 0..<4 { group.addTask { await lodger.stay() } }
+                    let writer = Writer()
+                    group.addTask { await writer.stay() }
+                }
+            }
+        }
+        isOver.signal()
+    }
+    isOver.wait()
+}
+
+private actor Lodger {
+    private let context: any ActorBackingContext
+    private var nights = 0
+    nonisolated var unownedExecutor: UnownedSerialExecutor { context.asUnownedSerialExecutor() }
+
+    init(_ context: some ActorBackingContext) { self.context = context }
+
+    func stay() async {
+        nights += 1
+        // Runs when the last reference elsewhere may be gone.
+        Task { depart() }
+        await Task.yield()
+    }
+
+    private func depart() { nights -= 1 }
+}
+
+private actor Writer {
+    private let coordinator = ReadWriteCoordinator()
+    private var nights = 0
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        coordinator.writing.asUnownedSerialExecutor()
+    }
+
+    func stay() { nights += 1 }
 }

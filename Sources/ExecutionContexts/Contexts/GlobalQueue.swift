@@ -41,7 +41,7 @@ struct RootQueue: ExecutionContext {
 /// | a submitter | queues its job, under the lock | looks at `waiting` |
 ///
 /// So at least one of the two sees the other, and starts a substitute.
-final class GlobalQueue: LimitedView, @unchecked Sendable {
+final class GlobalQueue: LimitedView, @unchecked Sendable {  // See below.
     // Unchecked for the superclass only: everything here is a sendable constant or an atomic.
 
     /// How many jobs wait.

@@ -2,8 +2,10 @@ package import Dispatch
 
 /// What the library knows of a context beyond its protocols.
 ///
-/// A context outside of this library leaves it out. Whatever is not known is looked for at the time
-/// of use, or is assumed to be the worst. So a missing fact costs time, and breaks no law.
+/// A context outside of this library leaves it out. What is not known of a context is looked for at
+/// the time of use, or is assumed to be the worst: that costs time, and breaks no law. What a view
+/// passes on, `ContextDecorator` and `ContextView` report: its base, and whether it may run jobs
+/// inline or skip them.
 public struct ContextFacts: Sendable {
     /// Whether the context always runs each job once, so that a drain on it needs no guard.
     package var isReliable = false

@@ -51,10 +51,8 @@ public struct Observing: HoldableAddition {
     public var runsAnywhere: Bool { true }
 
     public var facts: AdditionFacts {
-        var facts = AdditionFacts()
         // An observer is notified of the job that an inline job is a part of.
-        facts.addsInline = false
-        facts.needsThread = false
+        var facts = AdditionFacts.plain
         facts.readsSource = true
         if let view {
             facts.report = { source, body in

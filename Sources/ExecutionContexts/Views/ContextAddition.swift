@@ -119,4 +119,12 @@ public struct AdditionFacts: Sendable {
 
     /// Nothing is known.
     public init() {}
+
+    /// Of an addition that does nothing to a job that runs inline, and needs no certain thread.
+    package static var plain: AdditionFacts {
+        var facts = AdditionFacts()
+        facts.addsInline = false
+        facts.needsThread = false
+        return facts
+    }
 }

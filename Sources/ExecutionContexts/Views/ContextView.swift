@@ -136,46 +136,26 @@ where Base: SynchronousBarrierContext, Addition: HoldableAddition {
 }
 
 /// A base whose `sync` is its `syncBarrier`. To an addition it is the base.
-private struct BarrierSync<Base: SynchronousBarrierContext>: BarrierContext, SynchronousContext {
+private struct BarrierSync<Base: SynchronousBarrierContext>: ContextDecorator, BarrierContext,
+    SynchronousContext
+{
     let base: Base
-
-    func execute(_ work: consuming @escaping Work) { base.execute(consume work) }
-
-    func enqueue(_ work: consuming @escaping Work) { base.enqueue(consume work) }
-
-    func executeBarrier(_ work: consuming @escaping Work) { base.executeBarrier(consume work) }
 
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value { try base.syncBarrier(body) }
 
-    var isCurrent: Bool? { base.isCurrent }
-
-    func checkIsCurrent() -> Bool { base.checkIsCurrent() }
-
-    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
-        base.submissionTransform
-    }
-
-    var time: any TimeSource { base.time }
-
     var runsAnywhere: Bool { base.runsAnywhere }
-
-    var name: String { base.name }
 
     var facts: ContextFacts { base.facts }
 }
 
 extension BarrierSync: SerialContext where Base: SerialContext {}
 
-/// A base that is told where the body of its `sync` comes from. To an addition it is the base.
-private struct SourcedSync<Base: SynchronousContext>: SynchronousContext {
+/// A base that receives the source of the body of its `sync`. To an addition it is the base.
+private struct SourcedSync<Base: SynchronousContext>: ContextDecorator, SynchronousContext {
     let base: Base
     let source: JobSource
-
-    func execute(_ work: consuming @escaping Work) { base.execute(consume work) }
-
-    func enqueue(_ work: consuming @escaping Work) { base.enqueue(consume work) }
 
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
@@ -183,24 +163,10 @@ private struct SourcedSync<Base: SynchronousContext>: SynchronousContext {
         try source.passing(to: base) { () throws(Failure) -> Value in try base.sync(body) }
     }
 
-    var isCurrent: Bool? { base.isCurrent }
-
-    func checkIsCurrent() -> Bool { base.checkIsCurrent() }
-
-    var submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)? {
-        base.submissionTransform
-    }
-
-    var time: any TimeSource { base.time }
-
     var runsAnywhere: Bool { base.runsAnywhere }
-
-    var name: String { base.name }
 
     var facts: ContextFacts { base.facts }
 }
 
-extension SourcedSync: BarrierContext where Base: BarrierContext {
-    func executeBarrier(_ work: consuming @escaping Work) { base.executeBarrier(consume work) }
-}
+extension SourcedSync: BarrierContext where Base: BarrierContext {}
 extension SourcedSync: SerialContext where Base: SerialContext {}

@@ -7,7 +7,7 @@ internal import Dispatch
 /// A class, and not generic: a closure that captures one object only needs no allocation, and a
 /// view requests a drain often.
 @_documentation(visibility: internal)
-public class Drainer: @unchecked Sendable {
+public class Drainer: @unchecked Sendable {  // See below.
     // Unchecked because the class is inherited from; its own state is constant, and each subclass
     // says how it guards the rest.
 

@@ -18,9 +18,7 @@ public struct InlineIfCurrent: HoldableAddition {
     public var runsAnywhere: Bool { true }
 
     public var facts: AdditionFacts {
-        var facts = AdditionFacts()
-        facts.addsInline = false
-        facts.needsThread = false
+        var facts = AdditionFacts.plain
         facts.inlining = inlining
         return facts
     }

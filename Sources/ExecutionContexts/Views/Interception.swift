@@ -45,7 +45,7 @@ extension ExecutionContext {
     /// Each job runs exactly once (law 1). The second call of `job` does nothing. If the
     /// interceptor returns without a call, the job runs then. `job` does not escape, so the
     /// interceptor cannot keep it, and returns nothing, since a job has no result here: a
-    /// ``ContextObserver`` is told of errors.
+    /// ``ContextObserver`` receives errors.
     ///
     /// The interceptor calls `job` on the thread on which it is called itself. On another one the
     /// job would run outside of its context (law 4). It is called for the bodies of `sync`, `run`

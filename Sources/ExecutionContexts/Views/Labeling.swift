@@ -15,10 +15,8 @@ public struct Labeling: HoldableAddition {
     public var runsAnywhere: Bool { true }
 
     public var facts: AdditionFacts {
-        var facts = AdditionFacts()
         // An inline job is a part of another one.
-        facts.addsInline = false
-        facts.needsThread = false
+        var facts = AdditionFacts.plain
         facts.label = label
         return facts
     }

@@ -10,12 +10,7 @@ public struct Naming: HoldableAddition {
 
     public var runsAnywhere: Bool { true }
 
-    public var facts: AdditionFacts {
-        var facts = AdditionFacts()
-        facts.addsInline = false
-        facts.needsThread = false
-        return facts
-    }
+    public var facts: AdditionFacts { .plain }
 }
 
 extension ContextAddition where Self == Naming {

@@ -18,12 +18,12 @@ extension SerialView {
             var result: Result<Value, Failure>?
             report(source) { result = Result(catching: body) }
             // A report runs the body.
-            return try unsafe result.unsafelyUnwrapped.get()
+            return try result!.get()
         }
     }
 
-    /// Runs `body`; in place of a job of the base, runs `reported`, which tells the observers of
-    /// the base.
+    /// Runs `body`. Where it takes the place of a job of the base, runs `reported`, which reports
+    /// it to the observers of the base.
     private func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value, _ reported: () throws(Failure) -> Value
     ) throws(Failure) -> Value {

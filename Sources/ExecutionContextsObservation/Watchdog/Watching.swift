@@ -58,9 +58,7 @@ public struct Watching: HoldableAddition {
     public var runsAnywhere: Bool { true }
 
     public var facts: AdditionFacts {
-        var facts = AdditionFacts()
-        facts.addsInline = false
-        facts.needsThread = false
+        var facts = AdditionFacts.plain
         facts.readsSource = true
         if let view { facts.report = { view.begin($0).run($1) } }
         return facts

@@ -202,6 +202,7 @@ class DrivenBase: ExecutionContext, @unchecked Sendable {
 
 /// The same, and the queue may take it for a context of the library's own.
 final class ReliableDrivenBase: DrivenBase, @unchecked Sendable {
+    // Unchecked because its superclass is.
     override var facts: ContextFacts {
         var facts = ContextFacts()
         facts.isReliable = true

@@ -63,7 +63,9 @@ func storeContexts() {
 private actor Lodger {
     private let context: any ActorBackingContext
     private var nights = 0
-    nonisolated var unownedExecutor: UnownedSerialExecutor { context.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe context.asUnownedSerialExecutor()
+    }
 
     init(_ context: some ActorBackingContext) { self.context = context }
 
@@ -81,7 +83,7 @@ private actor Writer {
     private let coordinator = ReadWriteCoordinator()
     private var nights = 0
     nonisolated var unownedExecutor: UnownedSerialExecutor {
-        coordinator.writing.asUnownedSerialExecutor()
+        unsafe coordinator.writing.asUnownedSerialExecutor()
     }
 
     func stay() { nights += 1 }

@@ -100,7 +100,7 @@ final class Search: Sendable {
     private func blocked() -> SimulationReport {
         settings.cancelling.request()
         givenUp.store(true, ordering: .relaxed)
-        hosts.turn.giveUp()
+        hosts.turn.lose()
         let thread = hosts.name(of: hosts.lastThread)
         let failure = SimulationFailure(
             kind: .blocked, simulation: settings.name,

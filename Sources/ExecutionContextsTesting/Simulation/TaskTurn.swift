@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import ExecutionContexts
 internal import Synchronization
 
@@ -10,6 +11,8 @@ internal import Synchronization
 /// 1. A search takes the turn when a schedule has its first task, after those that asked before.
 /// 2. It keeps the turn to the end of a schedule. After some schedules, and at the end of the
 ///    search, the next one gets it.
+/// 3. A search that was given up has the turn no more. A thread of it that asks again ends there:
+///    it could block with the turn, and nobody waits for its report.
 final class TaskTurn: Sendable {
     private struct State {
         var owner: TaskTurn?
@@ -22,6 +25,8 @@ final class TaskTurn: Sendable {
     // Relaxed, here and below: only the threads of the search use it, whose token orders them. The
     // caller of the search takes it away where they are blocked.
     private let isOwn = Atomic(false)
+    /// Whether the search was given up. Relaxed: `state` orders it with the owner.
+    private let isLost = Atomic(false)
     private let scheduleCount = Atomic(0)
     private let comes = Signal()
 
@@ -32,10 +37,12 @@ final class TaskTurn: Sendable {
         // The sanitizer sees that one search comes after the other.
         HiddenFromSanitizer.suspended { wait(each) }
         isOwn.store(true, ordering: .relaxed)
+        if isLost.load(ordering: .relaxed) { ecs_end_thread() }
     }
 
     private func wait(_ each: () -> Void) {
         let isFree = Self.state.withLock { state in
+            if isLost.load(ordering: .relaxed) { return true }
             if state.owner != nil {
                 state.waiting.append(self)
                 return false
@@ -44,7 +51,10 @@ final class TaskTurn: Sendable {
             return true
         }
         // The search is not blocked: the other one's report says so if that one is.
-        if !isFree { while !comes.wait(count: 1, atMost: .milliseconds(100)) { each() } }
+        guard !isFree else { return }
+        while !isLost.load(ordering: .relaxed), !comes.wait(count: 1, atMost: .milliseconds(100)) {
+            each()
+        }
     }
 
     /// Lets others run between two schedules.
@@ -58,6 +68,15 @@ final class TaskTurn: Sendable {
 
     /// Whether the search has run tasks.
     var wasTaken: Bool { scheduleCount.load(ordering: .relaxed) > 0 }
+
+    /// Gives the turn of a search to the others for ever, since its thread is blocked.
+    func lose() {
+        Self.state.withLock { state in
+            isLost.store(true, ordering: .relaxed)
+            state.waiting.removeAll { $0 === self }
+        }
+        giveUp()
+    }
 
     /// Gives the turn to the search that has waited longest.
     func giveUp() {

@@ -54,4 +54,19 @@ struct GivenUpSearchTests {
         #expect(other.failure == nil)
         #expect(program.runs.value <= 1)
     }
+
+    @Test func `Law 33: a search that was given up before its first task has no turn later`() async {
+        let (program, isLate) = (Program(), DispatchSemaphore(value: 0))
+        let report = await search("blocks once", patience: Patience.hangs[0]) { sim in
+            program.run()
+            sim.task("late") { isLate.wait() }
+        }
+        #expect(report.failure?.kind == .blocked)
+        program.release.signal()
+        for _ in 0..<20 {
+            let other = await search("another", schedules: 20) { _ in await Task {}.value }
+            #expect(other.failure == nil)
+        }
+        isLate.signal()
+    }
 }

@@ -221,7 +221,8 @@ internal import Synchronization
 
     // MARK: - Queued jobs
 
-    /// How many jobs are queued. Each queue's count is right at some moment of the call.
+    /// How many jobs are queued. Each queue's count is right at some moment of the call; a job that
+    /// moves meanwhile may be in none of them, or in two.
     var pendingCount: Int {
         (0..<count).reduce(
             urgent.count + injector.count + overflow.count + rescued.count + lowPriority.count

@@ -11,6 +11,9 @@ public struct PoolStatistics: Hashable, Sendable {
     /// How many workers have a thread: the active ones, and those that keep theirs for a moment.
     public let workers: Int
     /// How many jobs have been submitted and not begun.
+    ///
+    /// A job that moves from one queue of the pool to another during the call may be missed, or
+    /// counted twice.
     public let pending: Int
     /// How many jobs have been begun.
     public let begun: Int

@@ -78,7 +78,8 @@ struct WorkerPoolQueueTests {
             }
             isBusy.wait()
             for priority in WorkPriority.allCases { pool.prioritized(priority).execute {} }
-            #expect(pool.statistics.pending == 305)
+            // The monitor may move jobs during the call, which then misses them.
+            while pool.statistics.pending != 305 {}
             mayGoOn.end()
             try! pool.drained().wait()
             #expect(pool.statistics.pending == 0 && pool.statistics.begun == 306)

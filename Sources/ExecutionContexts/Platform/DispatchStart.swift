@@ -1,13 +1,15 @@
 internal import CPlatform
+internal import Synchronization
 
 /// What Dispatch opens once for the process: for its first job of a global queue, and for its first
 /// timer.
 ///
-/// Where no descriptor is left, Dispatch ends the process without a message. So the library asks
-/// before its own first use, and ends it with one.
+/// Where no descriptor is left, Dispatch ends the process without a message, or never fires a timer.
+/// So the library asks before its own first use, and ends it with one.
 enum DispatchStart {
     private static let canRun = ec_dispatch_can_begin(false)
-    private static let canTime = ec_dispatch_can_begin(true)
+    /// Whether Dispatch has opened what its timers need. Relaxed: it stays true.
+    private static let hasTimed = Atomic(false)
 
     /// Traps if a job of a global queue would end the process.
     @inline(__always)
@@ -15,7 +17,16 @@ enum DispatchStart {
 
     /// Traps if a timer would end the process, or would never fire. The caller holds no lock.
     @inline(__always)
-    static func requireTimers() { if !canTime { trap("delay") } }
+    static func requireTimers() { if needsTimer { requireFirstTimers() } }
+
+    /// Whether Dispatch may still have to open what its timers need.
+    static var needsTimer: Bool { !hasTimed.load(ordering: .relaxed) }
+
+    /// Dispatch has waited for a timer, so it has opened what that needs.
+    static func didTime() { hasTimed.store(true, ordering: .relaxed) }
+
+    @inline(never)
+    private static func requireFirstTimers() { if !ec_dispatch_can_begin(true) { trap("delay") } }
 
     @inline(never)
     private static func trap(_ use: String) -> Never {

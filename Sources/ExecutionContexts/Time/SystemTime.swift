@@ -16,6 +16,19 @@ public final class SystemTime: TimeSource {
         var timer: (any DispatchSourceTimer)?
         /// The instant that the timer is set to.
         var alarm = Int64.max
+        var anchor = Anchor.none
+    }
+
+    /// A timer of the far future, as long as Dispatch may not have opened its descriptor.
+    ///
+    /// Dispatch opens that only where it must wait for a timer, which it need not where each is due
+    /// already. If no descriptor is left later on, it never fires one, in silence. For the anchor it
+    /// always waits, after it has fired what is due. So no delay fires before the timer has fired
+    /// twice: code that a delay has run may use up the descriptors (law 11).
+    private enum Anchor {
+        case none
+        case set(any DispatchSourceTimer)
+        case firedOnce(any DispatchSourceTimer)
     }
 
     private static let lingering: Int64 = 100_000_000
@@ -71,6 +84,7 @@ public final class SystemTime: TimeSource {
     private func fireDue() {
         var due: [TimerNode] = []
         state.withLock { state in
+            if mustFireAgain(&state) { return setAlarm(0, &state) }
             state.wheel.turn(to: MonotonicClock.nanoseconds, into: &due)
             state.alarm = .max
             if let next = state.wheel.nextWake {
@@ -86,6 +100,22 @@ public final class SystemTime: TimeSource {
         }
     }
 
+    /// Notes that the timer has fired; returns whether it must once more before any delay does. The
+    /// caller holds the lock.
+    private func mustFireAgain(_ state: inout State) -> Bool {
+        switch state.anchor {
+        case .none: return false
+        case .set(let timer):
+            state.anchor = .firedOnce(timer)
+            return true
+        case .firedOnce(let timer):
+            timer.cancel()
+            state.anchor = .none
+            DispatchStart.didTime()
+            return false
+        }
+    }
+
     /// Sets the system's timer. The caller holds the lock, so that the earliest alarm of two
     /// threads stands.
     private func setAlarm(_ moment: Int64, _ state: inout State) {
@@ -94,6 +124,13 @@ public final class SystemTime: TimeSource {
         if let timer = state.timer {
             timer.schedule(deadline: deadline, leeway: .nanoseconds(0))
         } else {
+            if DispatchStart.needsTimer, case .none = state.anchor {
+                let anchor = DispatchSource.makeTimerSource(queue: queue)
+                // Three years. For the end of time Dispatch would not wait.
+                anchor.schedule(deadline: .now() + .seconds(100_000_000))
+                anchor.activate()
+                state.anchor = .set(anchor)
+            }
             let timer = DispatchSource.makeTimerSource(queue: queue)
             timer.setEventHandler { self.fireDue() }
             timer.schedule(deadline: deadline, leeway: .nanoseconds(0))

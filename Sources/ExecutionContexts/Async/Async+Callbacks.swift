@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension Async {
     /// Calls `callback` with the outcome, once, on `context`, as long as `token` is valid (law 25).
     ///
@@ -83,4 +85,156 @@ extension Async {
     ) {
         TokenCallback(hop, for: state, while: token, body).subscribe(to: state)
     }
+}
+
+/// A closure of the user that the notifying thread calls with the outcome.
+@usableFromInline
+class Callback: FutureSubscriber, @unchecked Sendable {
+    // Unchecked: the closure is taken out once, by the thread that is to call it.
+
+    /// Calls the user's closure; its maker knows the value type.
+    @usableFromInline typealias Body = @Sendable (FutureState) -> Void
+
+    /// Boxes the closure in a struct: generic code returns a bare closure wrapped in a thunk.
+    struct Boxed { let body: Body }
+
+    @usableFromInline
+    @exclusivity(unchecked) final var body: Body?
+
+    @usableFromInline
+    init(_ body: @escaping Body) {
+        unsafe self.body = body
+        super.init()
+    }
+
+    override func notify(by source: FutureState) { call(source) }
+
+    @inline(__always)
+    fileprivate final func call(_ source: FutureState) { unsafe body.take()?(source) }
+
+    override var label: String { "\(kind) on 'immediate'" }
+
+    fileprivate final var kind: String { isOnlooker ? "a side effect" : "a callback" }
+
+    static let label = "a callback on 'immediate'"
+}
+
+/// A closure of the user that is called on a context.
+@usableFromInline
+final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sendable {
+    // Unchecked: the context never changes. The notifying thread writes the source before the
+    // context gets the job.
+    @usableFromInline let context: Context
+    private let place: CodePlace
+    @exclusivity(unchecked) private var source: FutureState?
+    private let hasArrived = Atomic<Bool>(false)
+
+    @usableFromInline
+    init(
+        on context: Context, _ fileID: StaticString, _ line: UInt, _ body: @escaping Body
+    ) {
+        self.context = context
+        place = CodePlace(fileID, line)
+        super.init(body)
+    }
+
+    override func notify(by source: FutureState) {
+        unsafe self.source = source
+        // Captures nothing but this object, so the closure needs no allocation.
+        context.execute(JobSource.carry(JobSource(place), { self.arrive() }))
+    }
+
+    private func arrive() {
+        // Relaxed: `execute` has already ordered these writes before both runs.
+        guard !hasArrived.exchange(true, ordering: .relaxed), let source = unsafe source.take()
+        else { return }
+        call(source)
+    }
+
+    override var label: String { "\(kind) on '\(context.name)'" }
+}
+
+/// A callback for as long as a token is valid; then it leaves, and its captures are freed.
+private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
+    // Unchecked: the thread that consumes the body owns it. Of the rest only the weak reference
+    // changes, and the runtime does that.
+    private var body: Callback.Body?
+    private let hop: ContextHop?
+    private let token: InvalidationToken
+    /// Weak, because the source's queue owns this, and because the token may outlive the source.
+    private weak var source: FutureState?
+    private let isConsumed = Atomic<Bool>(false)
+
+    init(
+        _ hop: ContextHop?, for source: FutureState, while token: InvalidationToken,
+        _ body: @escaping Callback.Body
+    ) {
+        self.hop = hop
+        self.source = source
+        self.token = token
+        self.body = body
+        super.init()
+    }
+
+    /// Registers with the token and subscribes to the source.
+    func subscribe(to source: FutureState) {
+        guard token.add(self) else { return source.cancelIfUnwanted() }
+        source.addSubscriber(self)
+        // The token was invalidated in between, when this was in no queue yet.
+        if !token.isValid { source.unsubscribe(self) }
+    }
+
+    override func notify(by source: FutureState) {
+        guard let hop else { return call(source) }
+        hop.execute(
+            CompletionGuard.work(for: Call(callback: self, outcome: source, place: hop.place)))
+    }
+
+    /// The callback will never be called; its captures are freed with it.
+    override func sourceDeinitialized(_ source: UnsafeRawPointer) {
+        if consumeBody() { token.remove(self) }
+    }
+
+    private func call(_ source: FutureState) {
+        guard consumeBody() else { return }
+        token.remove(self)
+        let body = body.take()
+        // Checked here, on the context: a token invalidated on this very context before prevents
+        // the call (law 25).
+        if token.isValid { body?(source) }
+    }
+
+    func tokenWasInvalidated() {
+        if consumeBody() { BoundedNesting.free(body.take()) }
+        source?.unsubscribe(self)
+    }
+
+    /// The context has dropped the job, so the token need not refer to this any more.
+    private func wasDropped() {
+        guard consumeBody() else { return }
+        token.remove(self)
+        BoundedNesting.free(body.take())
+    }
+
+    /// The job that calls back.
+    private struct Call: GuardedJob {
+        let callback: TokenCallback
+        let outcome: FutureState
+        let place: CodePlace
+
+        var source: JobSource { JobSource(place) }
+
+        func run() { callback.call(outcome) }
+
+        func drop() { callback.wasDropped() }
+    }
+
+    // Acquiring and releasing: the thread that consumes the body sees all of it, and no other
+    // thread accesses it.
+    private func consumeBody() -> Bool {
+        SimulationHooks.point()
+        return !isConsumed.exchange(true, ordering: .acquiringAndReleasing)
+    }
+
+    override var label: String { "a callback on '\(hop?.name ?? "immediate")' with a token" }
 }

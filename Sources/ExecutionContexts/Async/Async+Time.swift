@@ -58,3 +58,133 @@ private final class DelayedOutcome: Timed, @unchecked Sendable {
 
     override var obstacle: String? { obstacle(if: { true }) }
 }
+
+/// A future state that waits for the time of a context, or for a job on it, beside its source.
+class Timed: FutureState, @unchecked Sendable {
+    // Unchecked because it can be inherited from. Mutable properties change while the state is
+    // locked and pending; afterwards the thread that completed it owns them.
+    private let name: StaticString
+    /// Where its jobs run.
+    private var context: (any ExecutionContext)?
+    private var alarm: DelayedWork?
+    /// What the next job on the context does.
+    private var pendingWork: Work?
+    /// Whether a job on the context runs.
+    private var isRunning = false
+
+    init(_ name: StaticString, on context: some ExecutionContext) {
+        self.name = name
+        self.context = context
+        super.init(tag: Self.holdsUntilCompletion)
+    }
+
+    /// Downcasts the state that a propagation gets. A propagation that captured it would keep it
+    /// alive.
+    static func of(_ state: FutureState) -> Self { unsafe unsafeDowncast(state, to: Self.self) }
+
+    // A source, or a job on the context: whichever comes first may complete it.
+    override var needsAll: Bool { false }
+
+    override var mayEndAlone: Bool {
+        whilePending { hasJob ? context : nil }.map { !$0.isKeptBusyByCaller } ?? false
+    }
+
+    override var obstacle: String? { obstacle(if: { hasJob }) }
+
+    /// That the caller keeps the context busy, if this needs a job there.
+    final func obstacle(if needsJob: () -> Bool) -> String? {
+        guard let context = whilePending({ needsJob() ? context : nil }),
+            context.isKeptBusyByCaller
+        else { return nil }
+        return "its \(name) must continue on '\(context.name)', which the caller keeps busy"
+    }
+
+    /// Whether a job on the context is planned or runs; read while the state is locked.
+    private var hasJob: Bool { isRunning || pendingWork != nil }
+
+    /// Calls `body` on `context` after `delay`, unless this has completed by then.
+    ///
+    /// `location` is the caller's source location, for the report of a test that ends before.
+    final func wake(
+        after delay: Duration, on context: some ExecutionContext,
+        from location: (fileID: StaticString, line: UInt),
+        _ body: @escaping Work
+    ) {
+        let deadline = context.time.now.advanced(by: max(delay, .zero))
+        // An infinite delay keeps nothing alive: this is freed with the last reference to it.
+        guard deadline < .never else { return }
+        let place = CodePlace(location.fileID, location.line)
+        let job = CompletionGuard(PendingJob(state: self, context: context.name, place: place))
+        guard plan(body) else { return }
+        let alarm = context.schedule(at: deadline, fileID: location.fileID, line: location.line) {
+            job.run()
+        }
+        guard lockIfPending() else { return _ = alarm.cancel() }
+        // A time source may fire at once, and the job may have set the next alarm already.
+        let isCurrent = alarm.isWaiting
+        let before = isCurrent ? self.alarm : alarm
+        if isCurrent { self.alarm = alarm }
+        unlock()
+        // Freed outside the lock (law 9).
+        _ = consume before
+    }
+
+    /// Calls `body` on `context`; a second request before the call may result in one call.
+    final func hop(
+        to context: some ExecutionContext, from location: (fileID: StaticString, line: UInt),
+        _ body: @escaping Work
+    ) {
+        guard plan(body) else { return }
+        let place = CodePlace(location.fileID, location.line)
+        let (work, refused) = CompletionGuard.closures(
+            for: PendingJob(state: self, context: context.name, place: place))
+        context.execute(consume work, refused: consume refused)
+    }
+
+    /// Stores what the next job does; false if this has completed.
+    private func plan(_ body: @escaping Work) -> Bool {
+        guard lockIfPending() else { return false }
+        let before = pendingWork
+        pendingWork = body
+        unlock()
+        // Freed outside the lock (law 9).
+        _ = consume before
+        return true
+    }
+
+    private func runPendingWork() {
+        guard lockIfPending() else { return }
+        let body = pendingWork.take()
+        isRunning = true
+        unlock()
+        body?()
+        guard lockIfPending() else { return }
+        isRunning = false
+        unlock()
+    }
+
+    override func didComplete() {
+        context = nil
+        pendingWork = nil
+        alarm.take()?.cancel()
+    }
+
+    override final var label: String { "\(name)" }
+
+    /// The job on the context. If the context refuses or drops it, the state fails (law 1).
+    ///
+    /// The state stores what the job does, and frees that when it completes otherwise.
+    private struct PendingJob: GuardedJob {
+        let state: Timed
+        let context: String
+        let place: CodePlace
+
+        var source: JobSource { JobSource(place) }
+
+        func run() { state.runPendingWork() }
+
+        func refuse(_ refusal: Refusal) { state.giveUp(refusal) }
+
+        func drop() { refuse(Refusal(.abandoned, by: context)) }
+    }
+}

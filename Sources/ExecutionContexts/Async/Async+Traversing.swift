@@ -68,3 +68,151 @@ private final class ElementIterator<Elements: Sequence, Value: Sendable>: @unche
 
     func next() throws -> Async<Value>? { try iterator.next().map(body) }
 }
+
+/// A future state that starts an `Async` for each element, a limited number at a time, and collects
+/// them.
+private final class Traversal: Timed, @unchecked Sendable {
+    // Unchecked: the progress is guarded.
+    private let progress = Guarded(Progress())
+    private let limit: Int
+
+    private struct Progress {
+        /// The started sources, in order; nil for each that has not completed with a value.
+        var ended: [FutureState?] = []
+        /// The subscribers in the queues of the pending sources, by their index in that order.
+        var subscribers: [Int: SourceSubscriber<Continuation>] = [:]
+        /// The number of pending sources.
+        var underWay = 0
+        var isExhausted = false
+        /// Whether a thread is starting a source; then no other thread does.
+        var isStarting = false
+        /// Whether the values have been collected.
+        var isCollected = false
+    }
+
+    init(atMost limit: Int, on context: some ExecutionContext) {
+        self.limit = limit
+        super.init("traverse", on: context)
+    }
+
+    override var dependencies: [Dependency] {
+        progress.withLock { Array($0.subscribers.values) }.compactMap(\.dependency)
+    }
+
+    // A source that is being started may be the first that fails.
+    override var mayEndAlone: Bool {
+        super.mayEndAlone || obstacle == nil && progress.withLock { $0.isStarting }
+    }
+
+    /// Starts sources up to the limit; completes this when the elements are exhausted and all
+    /// sources have a value.
+    ///
+    /// `next` starts the source of the next element, or returns nil; one thread at a time calls it.
+    /// `again` calls this once more, on the context of the user's code.
+    func start(_ next: () throws -> FutureState?, again: @escaping Work) {
+        while isPending, mayStart() {
+            do {
+                guard let source = try next() else { exhaust(); continue }
+                let subscriber = progress.withLock { progress in
+                    let subscriber = SourceSubscriber(
+                        of: Continuation(traversal: self, again: again), in: source,
+                        at: progress.ended.count)
+                    progress.ended.append(nil)
+                    progress.subscribers[subscriber.index] = subscriber
+                    progress.underWay += 1
+                    progress.isStarting = false
+                    return subscriber
+                }
+                source.addSubscriber(subscriber)
+                if !isPending {
+                    // This completed while the source was being started, and forgot the earlier
+                    // ones.
+                    _ = forget()
+                    source.unsubscribe(subscriber)
+                }
+            } catch {
+                complete(throwing: error)
+            }
+        }
+        // Passes itself as the source: the propagation needs only what has been collected.
+        if mayCollect() { propagate(self) }
+    }
+
+    /// The sources, which all have a value, in order.
+    var collected: [FutureState] { progress.withLock { $0.ended }.compactMap { $0 } }
+
+    private func mayStart() -> Bool {
+        progress.withLock { progress in
+            guard !progress.isStarting, !progress.isExhausted, progress.underWay < limit else {
+                return false
+            }
+            progress.isStarting = true
+            return true
+        }
+    }
+
+    private func exhaust() {
+        progress.withLock { progress in
+            progress.isExhausted = true
+            progress.isStarting = false
+        }
+    }
+
+    private func mayCollect() -> Bool {
+        progress.withLock { progress in
+            guard progress.isExhausted, progress.underWay == 0, !progress.isCollected else {
+                return false
+            }
+            progress.isCollected = true
+            return true
+        }
+    }
+
+    private func sourceCompleted(_ source: FutureState, at index: Int, _ again: Work) {
+        let isFailure = unsafe source.isFailure
+        // No object of the user is freed under the lock: the notifying thread holds the subscriber,
+        // and the subscriber holds its closure.
+        progress.withLock { progress in
+            guard progress.subscribers.removeValue(forKey: index) != nil else { return }
+            progress.underWay -= 1
+            if !isFailure { progress.ended[index] = source }
+        }
+        if let error = source.error { complete(throwing: error) } else { again() }
+    }
+
+    /// Drops a subscriber; its source still counts as pending, since it will never notify.
+    private func forgetSource(at index: Int) {
+        // Not the last reference: the queue of the source keeps its subscribers until it is freed.
+        progress.withLock { _ = $0.subscribers.removeValue(forKey: index) }
+    }
+
+    override func didComplete() {
+        let before = forget()
+        // Otherwise `propagate` has taken it.
+        if !before.isCollected { freePropagation() }
+        for subscriber in before.subscribers.values { subscriber.source?.unsubscribe(subscriber) }
+        super.didComplete()
+    }
+
+    private func forget() -> Progress {
+        progress.withLock { progress in
+            let before = progress
+            progress = Progress(isExhausted: true, isCollected: true)
+            return before
+        }
+    }
+
+    /// A traversal, and how it goes on when one of its sources has completed.
+    private struct Continuation: SourceObserver {
+        let traversal: Traversal
+        let again: Work
+
+        func sourceCompleted(_ source: FutureState, at index: Int) {
+            traversal.sourceCompleted(source, at: index, again)
+        }
+
+        func forgetSource(at index: Int) { traversal.forgetSource(at: index) }
+
+        var label: String { traversal.label }
+    }
+}

@@ -112,3 +112,220 @@ public struct ShutdownReport: Hashable, Sendable, CustomStringConvertible {
         return "\(droppedCount) jobs never ran" + (isRunning ? ", and one still runs" : "")
     }
 }
+
+/// A job of a context that ends, and whom to tell if it never runs.
+private struct EndingJob: Sendable {
+    var work: Work?
+    var refused: (@Sendable (Refusal) -> Void)?
+
+    init(
+        work: consuming @escaping Work, refused: consuming (@Sendable (Refusal) -> Void)? = nil
+    ) {
+        self.work = consume work
+        self.refused = refused
+    }
+
+    private init() {}
+
+    /// Where the job comes from.
+    var source: JobSource { if let work { JobSource(of: work) } else { .unknown } }
+
+    /// Moves the job out, so that no frame of the submitter keeps its captures (law 10).
+    mutating func take() -> EndingJob {
+        var taken = EndingJob()
+        swap(&self, &taken)
+        return taken
+    }
+
+    /// Runs the job, and frees it.
+    mutating func run() {
+        refused = nil
+        work.take()?()
+    }
+
+    /// Frees a job that never runs, and reports the refusal.
+    mutating func drop(_ refusal: Refusal) {
+        work = nil
+        refused.take()?(refusal)
+    }
+}
+
+/// The jobs of a context that ends. Each one has a turn on the view, which orders them.
+private final class EndingCore: Sendable {
+    private struct State: ~Copyable {
+        /// The jobs that wait for their turns, by number.
+        var jobs: [Int: EndingJob] = [:]
+        var lastNumber = 0
+        /// How many jobs run or are being dropped; one, unless the base drops some.
+        var running = 0
+        var dropped = 0
+        var isShutDown = false
+        /// The ends of the shutdown that are still to come, and the alarms of their budgets.
+        var ends: [EndingState] = []
+        var alarms: [DelayedWork] = []
+        /// The report of the shutdown, once it has ended; it never changes.
+        var report: ShutdownReport?
+
+        mutating func add(_ job: inout EndingJob) -> Int {
+            lastNumber += 1
+            jobs[lastNumber] = job.take()
+            return lastNumber
+        }
+
+        /// Ends the shutdown if no job is left.
+        mutating func endIfIdle() -> End? {
+            guard isShutDown, report == nil, jobs.isEmpty, running == 0 else { return nil }
+            return end()
+        }
+
+        /// Ends the shutdown.
+        mutating func end() -> End {
+            let report = ShutdownReport(droppedCount: dropped, isRunning: running > 0)
+            self.report = report
+            defer { (ends, alarms) = ([], []) }
+            return End(ends: ends, alarms: alarms, report: report)
+        }
+    }
+
+    /// What is performed outside the lock when the shutdown has ended.
+    private struct End {
+        let ends: [EndingState]
+        let alarms: [DelayedWork]
+        let report: ShutdownReport
+
+        func perform() {
+            for alarm in alarms { alarm.cancel() }
+            for end in ends { end.complete(with: report) }
+        }
+    }
+
+    let view: any ActorBackingContext
+    let time: any TimeSource
+    private let state = Guarded(State())
+
+    init(on view: some ActorBackingContext, time: any TimeSource) {
+        self.view = view
+        self.time = time
+    }
+
+    /// Moves a job in, and gives it a turn; returns a refusal, and leaves the job, after the
+    /// shutdown.
+    func submit(_ job: inout EndingJob) -> Refusal? {
+        let source = JobSource.isRead ? job.source : .unknown
+        guard let number = state.withLock({ $0.isShutDown ? nil : $0.add(&job) }) else {
+            return Refusal(.shutDown, by: view.name)
+        }
+        view.execute(CompletionGuard.work(for: Turn(core: self, number: number, source: source)))
+        return nil
+    }
+
+    /// The same for a job that was accepted before, whether or not the context was shut down.
+    func accept(_ job: inout EndingJob) {
+        let source = JobSource.isRead ? job.source : .unknown
+        let number = state.withLock { $0.add(&job) }
+        view.enqueue(CompletionGuard.work(for: Turn(core: self, number: number, source: source)))
+    }
+
+    private func take(_ number: Int) -> EndingJob? {
+        state.withLock { state in
+            // Nil if the budget has dropped it.
+            guard let job = state.jobs.removeValue(forKey: number) else { return nil }
+            state.running += 1
+            return job
+        }
+    }
+
+    private func end(wasDropped: Bool) {
+        state.withLock { state in
+            state.running -= 1
+            if wasDropped { state.dropped += 1 }
+            return state.endIfIdle()
+        }?.perform()
+    }
+
+    func shutDown(within budget: Duration?) -> Async<ShutdownReport> {
+        let end = EndingState(of: self)
+        let (ended, report) = state.withLock { state -> (End?, ShutdownReport?) in
+            state.isShutDown = true
+            if state.report == nil { state.ends.append(end) }
+            return (state.endIfIdle(), state.report)
+        }
+        ended?.perform()
+        if let report {
+            end.complete(with: report)
+        } else if let budget {
+            // Not on the view, whose job may be what does not end.
+            let alarm = TimeContext(time: time, name: view.name).schedule(after: budget) {
+                self.budgetPassed()
+            }
+            let isOver = state.withLock { state in
+                if state.report == nil { state.alarms.append(alarm) }
+                return state.report != nil
+            }
+            if isOver { alarm.cancel() }
+        }
+        return Async(state: end)
+    }
+
+    /// Whether the shutdown ends by a budget, if by nothing else.
+    fileprivate var hasBudget: Bool { state.withLock { !$0.alarms.isEmpty } }
+
+    /// Drops what waits, in the order of submission, and ends the shutdown.
+    private func budgetPassed() {
+        let (jobs, end) = state.withLock { state -> ([Int: EndingJob], End?) in
+            guard state.report == nil else { return ([:], nil) }
+            state.dropped += state.jobs.count
+            defer { state.jobs = [:] }
+            return (state.jobs, state.end())
+        }
+        drop(jobs)
+        end?.perform()
+    }
+
+    private func drop(_ jobs: consuming [Int: EndingJob]) {
+        let refusal = Refusal(.shutDown, by: view.name)
+        for number in jobs.keys.sorted() {
+            // Moved out, so that each is freed before the next one is told.
+            var job = jobs.removeValue(forKey: number)
+            job?.drop(refusal)
+        }
+    }
+
+    /// The turn of one job on the view.
+    private struct Turn: GuardedJob {
+        let core: EndingCore
+        let number: Int
+        let source: JobSource
+
+        func run() {
+            guard var job = core.take(number) else { return }
+            job.run()
+            core.end(wasDropped: false)
+        }
+
+        func drop() {
+            guard var job = core.take(number) else { return }
+            job.drop(Refusal(.abandoned, by: core.view.name))
+            core.end(wasDropped: true)
+        }
+    }
+}
+
+/// The future state of a shutdown.
+private final class EndingState: FutureState, @unchecked Sendable {
+    // Unchecked because its superclass is; it adds constants only.
+    // The core and this refer to each other until the shutdown has ended.
+    private let core: EndingCore
+
+    init(of core: EndingCore) {
+        self.core = core
+        super.init()
+    }
+
+    override var obstacle: String? {
+        guard core.view.isCurrent == true, !core.hasBudget else { return nil }
+        return "it completes when no job of '\(core.view.name)' is left, and the caller is one"
+    }
+
+    override var label: String { "the shutdown of '\(core.view.name)'" }
+}

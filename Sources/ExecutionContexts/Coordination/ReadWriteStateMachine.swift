@@ -40,20 +40,20 @@
     /// How many of the waiters are enqueued reads.
     private(set) var waitingReads: UInt32 = 0
     /// Enqueued reads that were admitted, and so counted in the word, and that have no thread yet.
-    var readyReads = WorkQueue()
+    private var readyReads = WorkQueue()
     /// How many admitted reads have begun.
     private var begunReads: UInt64 = 0
     /// Whether the reserve thread is scheduled, which runs them if no other thread does.
     private(set) var isReserveScheduled = false
 
     /// Whether a drain was requested from the write context and has not begun.
-    var isDrainRequested = false
+    private var isDrainRequested = false
     /// Whether the write context dropped a drain: a waiter without a time limit may help then.
     private(set) var hasDroppedDrain = false
     /// Whether a waiter was woken and has not looked yet.
-    var isWakePending = false
+    private var isWakePending = false
     /// Whether the first waiter was overtaken for too long. No other waiter passes it then.
-    var isFirstStarving = false
+    private var isFirstStarving = false
 
     init(_ admission: Admission) { self.admission = admission }
 
@@ -69,10 +69,10 @@
 
     // MARK: Questions
 
-    var hasWrites: Bool { completed < submitted }
+    private var hasWrites: Bool { completed < submitted }
 
     /// Whether an enqueued write may run once no caller is inside.
-    var hasDueWrites: Bool { completed < limit }
+    private var hasDueWrites: Bool { completed < limit }
 
     /// How many writes may have run before the first waiting writer or enqueued read enters.
     private var limit: UInt64 {
@@ -83,7 +83,7 @@
     }
 
     /// Whether the writes before a waiter have run.
-    func isDue(_ waiter: WaiterPointer) -> Bool {
+    private func isDue(_ waiter: WaiterPointer) -> Bool {
         unsafe waiter.pointee.details.position <= completed
     }
 
@@ -108,7 +108,7 @@
     }
 
     /// Notes that a drain is requested; false if one was already.
-    mutating func noteDrainRequest() -> Bool {
+    private mutating func noteDrainRequest() -> Bool {
         defer { isDrainRequested = true }
         return !isDrainRequested
     }
@@ -183,7 +183,7 @@
     // MARK: Running enqueued reads
 
     /// Removes an enqueued read from the wait queue and returns it.
-    mutating func removeRead(_ waiter: WaiterPointer) -> Work? {
+    private mutating func removeRead(_ waiter: WaiterPointer) -> Work? {
         unsafe remove(waiter)
         waitingReads -= 1
         let read = unsafe waiter.pointee.details.job.take()
@@ -202,7 +202,7 @@
     ///
     /// Returns how many reads have begun, so that the thread finds out whether one begins until
     /// then.
-    mutating func scheduleReserve() -> UInt64? {
+    private mutating func scheduleReserve() -> UInt64? {
         isReserveScheduled = !readyReads.isEmpty
         return isReserveScheduled ? begunReads : nil
     }
@@ -212,5 +212,299 @@
         let read = begunReads == begun ? takeReadyRead() : nil
         effects.reserve = scheduleReserve()
         return read
+    }
+}
+
+/// What a state machine asks for, performed by `LockExclusion` after unlocking.
+///
+/// | done under the lock | asked for | what follows |
+/// |---|---|---|
+/// | count a waiting reader | `unparks` | it is inside |
+/// | mark a waiter as woken | `unparks` | it looks, and tries to enter |
+/// | give the first waiter a starvation deadline | `unparks` | it parks until that deadline |
+/// | count an enqueued read | `readsToRun` | it runs on the global context |
+/// | note that the reserve thread is scheduled | `reserve` | it begins in a millisecond |
+/// | note that a drain is requested | `mustRequestDrain` | the write context drains |
+struct Effects: ~Copyable {
+    var unparks: [Parker] = []
+    var mustRequestDrain = false
+    /// How many enqueued reads need a thread.
+    var readsToRun = 0
+    /// How many reads had begun when the reserve thread was requested, or nil.
+    var reserve: UInt64?
+}
+
+/// Which waiters enter next, when a caller leaves, gives up, or is admitted beside others.
+extension ReadWriteStateMachine {
+    /// Admits or wakes the waiters that can enter, and requests a drain if one is due.
+    ///
+    /// 1. Publish the flags. If a writer is inside, it does the rest when it leaves.
+    /// 2. Count the readers that may enter now; while writes are due, they would be kept out.
+    /// 3. If writes are due and no caller is inside, request a drain, and wake a helper.
+    /// 4. If no write is due, wake the first waiter that can enter.
+    /// 5. If no waiter can enter, wake the first one, so that it sets its starvation deadline.
+    mutating func admitNext() -> Effects {
+        var effects = Effects()
+        // First, so that a thread that is inside, or enters meanwhile, calls this again when it
+        // leaves.
+        publish()
+        if admission.latest.isExclusive { return effects }
+        admitReaders(&effects)
+        // In a simulation each admitted read gets a thread.
+        if !readyReads.isEmpty, !isReserveScheduled, SimulationHooks.current == nil {
+            effects.reserve = scheduleReserve()
+        }
+        let isEmpty = !admission.current.hasCountedReaders && !admission.hasSlotReaders
+        if !hasDueWrites {
+            unsafe wake(firstReady(besideReaders: !isEmpty), &effects)
+        } else if isEmpty {
+            effects.mustRequestDrain = noteDrainRequest()
+            unsafe wake(firstHelper, &effects)
+        }
+        if effects.unparks.isEmpty, let first = unsafe overtaken {
+            unsafe first.pointee.details.hasStarvationDeadline = true
+            effects.unparks.append(unsafe first.pointee.parker)
+        }
+        publish()
+        return effects
+    }
+
+    /// Counts the enqueued reads that are ready and, while writes wait, the waiting readers that
+    /// are.
+    ///
+    /// The writes submitted after such a reader would otherwise keep it out. No reader passes a
+    /// first waiter that starves.
+    private mutating func admitReaders(_ effects: inout Effects) {
+        guard waitingReads > 0 || hasWrites else { return }
+        var next = unsafe waitQueue.first
+        while let waiter = unsafe next {
+            unsafe next = waitQueue.next(after: waiter)
+            let isEnqueued = unsafe waiter.pointee.details.isEnqueuedRead
+            guard
+                unsafe isDue(waiter) && waiter.pointee.details.request == .shared
+                    && (isEnqueued || hasWrites)
+            else {
+                // Behind an enqueued read that waits for writes no waiter is ready.
+                if isFirstStarving || isEnqueued { return }
+                continue
+            }
+            guard admission.admitReader() else { return }
+            if isEnqueued {
+                guard let read = unsafe removeRead(waiter) else { continue }
+                readyReads.append(read)
+                effects.readsToRun += 1
+            } else {
+                unsafe remove(waiter)
+                unsafe waiter.pointee.isAdmitted = true
+                effects.unparks.append(unsafe waiter.pointee.parker)
+            }
+        }
+    }
+
+    private mutating func wake(_ waiter: WaiterPointer?, _ effects: inout Effects) {
+        guard let waiter = unsafe waiter, !isWakePending else { return }
+        isWakePending = true
+        unsafe waiter.pointee.isWoken = true
+        effects.unparks.append(unsafe waiter.pointee.parker)
+    }
+
+    // MARK: The wait queue
+
+    mutating func remove(_ waiter: WaiterPointer) {
+        if unsafe waiter.pointee.isWoken { isWakePending = false }
+        if unsafe waiter == waitQueue.first { isFirstStarving = false }
+        unsafe waitQueue.remove(waiter)
+    }
+
+    /// The first waiter, if only threads inside keep it out and it has no starvation deadline
+    /// yet.
+    private var overtaken: WaiterPointer? {
+        guard let first = unsafe waitQueue.first,
+            unsafe !first.pointee.details.hasStarvationDeadline
+                && !first.pointee.details.isEnqueuedRead
+                && isDue(first)
+        else { return nil }
+        return unsafe first
+    }
+
+    /// The first waiter that may run writes itself, or drive the write context.
+    private var firstHelper: WaiterPointer? {
+        guard waitQueue.count > waitingReads else { return nil }
+        return unsafe waitQueue.first { unsafe mayHelp($0) || $0.pointee.details.drives }
+    }
+
+    /// The first waiting thread that can enter, while no thread is inside exclusively.
+    private func firstReady(besideReaders: Bool) -> WaiterPointer? {
+        func canEnter(_ waiter: WaiterPointer) -> Bool {
+            unsafe (waiter.pointee.details.request == .shared || !besideReaders) && isDue(waiter)
+        }
+        // No waiter passes a first one that starves. `admitReaders` admits enqueued reads, and
+        // behind one that waits for writes no waiter is ready.
+        let first = unsafe waitQueue.first {
+            unsafe isFirstStarving || $0.pointee.details.isEnqueuedRead || canEnter($0)
+        }
+        guard let first = unsafe first,
+            unsafe !first.pointee.details.isEnqueuedRead && canEnter(first)
+        else { return nil }
+        return unsafe first
+    }
+
+    /// Whether an enqueued read that can be admitted is queued before `waiter`.
+    private func hasReadyRead(before waiter: WaiterPointer) -> Bool {
+        guard waitingReads > 0 else { return false }
+        let first = unsafe waitQueue.first {
+            unsafe $0 == waiter || $0.pointee.details.isEnqueuedRead
+        }
+        guard let first = unsafe first, unsafe first != waiter else { return false }
+        return unsafe isDue(first)
+    }
+}
+
+extension WaiterQueue<WaitDetails> {
+    func first(where matches: (WaiterPointer) -> Bool)
+        -> WaiterPointer?
+    {
+        var next = unsafe first
+        while let waiter = unsafe next, unsafe !matches(waiter) {
+            unsafe next = self.next(after: waiter)
+        }
+        return unsafe next
+    }
+}
+
+/// What a waiter does next, after a look under the lock.
+enum WaitStep {
+    case enter, giveUp
+    case park(until: Int64)
+    /// The waiter is inside exclusively, to run the writes before it.
+    case help
+    /// The waiter must find out whether the write context can run the writes before it.
+    case forecast
+    /// The writes before the waiter wait for a drain on a write context that may have to be
+    /// driven, or whose drain may never begin.
+    case awaitDrain
+}
+
+/// The look of a waiter.
+extension ReadWriteStateMachine {
+    /// Decides what a waiter does next.
+    ///
+    /// 1. If it was admitted, it enters.
+    /// 2. At the first look it takes its position.
+    /// 3. If it was woken, publish that its wake-up is no longer pending.
+    /// 4. Try to enter, or to help.
+    /// 5. At its deadline, give up.
+    /// 6. If it is not queued, join the wait queue, publish that, and try once more: a thread that
+    ///    left before the publication woke no waiter.
+    /// 7. Park.
+    mutating func look(
+        _ waiter: WaiterPointer, until deadline: Int64, _ effects: inout Effects
+    ) -> WaitStep {
+        if unsafe waiter.pointee.isAdmitted { return .enter }
+        if unsafe waiter.pointee.details.position == .max {
+            unsafe waiter.pointee.details.position = submitted
+        }
+        if deadline == Parker.never, unsafe needsForecast(waiter) { return .forecast }
+        let wasWoken = unsafe waiter.pointee.isWoken
+        if wasWoken {
+            unsafe waiter.pointee.isWoken = false
+            isWakePending = false
+            // Before the try, so that a thread that leaves after it wakes a waiter.
+            publish()
+        }
+        while true {
+            if let step = unsafe tryToEnter(waiter, &effects) { return step }
+            let now = unsafe SimulationHooks.now(waiter.pointee.thread)
+            if deadline == .min || now >= deadline {
+                if unsafe waiter.pointee.details.isQueued { unsafe remove(waiter) }
+                effects = admitNext()
+                return .giveUp
+            }
+            if unsafe waiter.pointee.details.isQueued {
+                let end = unsafe starvationDeadline(waiter, now: now)
+                // No other waiter was woken while this wake-up was pending, so this thread wakes
+                // the next one.
+                if wasWoken { effects = admitNext() }
+                return unsafe awaitsDrain(waiter) ? .awaitDrain : .park(until: min(deadline, end))
+            }
+            unsafe waitQueue.append(waiter)
+            unsafe waiter.pointee.details.isQueued = true
+            publish()
+        }
+    }
+
+    /// Lets a waiter enter or help, if it can.
+    ///
+    /// | the writes before it | the waiter | condition |
+    /// |---|---|---|
+    /// | have not all run | helps | it may, a write is due, and no caller is inside |
+    /// | have run | reads | no writer is inside |
+    /// | have run | writes | no caller is inside, and no ready enqueued read is before it |
+    ///
+    /// Only the first waiter enters while it starves.
+    private mutating func tryToEnter(
+        _ waiter: WaiterPointer, _ effects: inout Effects
+    ) -> WaitStep? {
+        let thread = unsafe waiter.pointee.thread
+        guard unsafe isDue(waiter) else {
+            let helps = unsafe mayHelp(waiter) && hasDueWrites && admission.tryExclude(thread)
+            return helps ? .help : nil
+        }
+        if unsafe isFirstStarving && waitQueue.first != waiter { return nil }
+        let isInside =
+            unsafe waiter.pointee.details.request == .shared
+            ? admission.admitReader()
+            : !hasReadyRead(before: waiter) && admission.tryExclude(thread)
+        guard isInside else { return nil }
+        unsafe leaveQueue(waiter, &effects)
+        return .enter
+    }
+
+    /// A waiter that is inside leaves the queue.
+    private mutating func leaveQueue(_ waiter: WaiterPointer, _ effects: inout Effects) {
+        if unsafe waiter.pointee.details.isQueued { unsafe remove(waiter) }
+        // Other waiters may enter beside a reader. Behind a writer they wait on.
+        if unsafe waiter.pointee.details.request == .shared {
+            effects = admitNext()
+        } else {
+            publish()
+        }
+    }
+
+    /// The time at which the first waiter, kept out only by threads that are inside, closes
+    /// admission.
+    ///
+    /// By the clock and not at a wake-up: overlapping readers, each entering before another leaves,
+    /// wake no waiter.
+    private mutating func starvationDeadline(
+        _ waiter: WaiterPointer, now: Int64
+    ) -> Int64 {
+        guard unsafe waitQueue.first == waiter && isDue(waiter) else { return Parker.never }
+        unsafe waiter.pointee.details.hasStarvationDeadline = true
+        let end = unsafe waiter.pointee.since + 1_000_000
+        if now < end { return end }
+        isFirstStarving = true
+        publish()
+        return Parker.never
+    }
+
+    /// Whether a waiter needs a drain on the write context, which is requested.
+    private func awaitsDrain(_ waiter: WaiterPointer) -> Bool {
+        // The hint suffices: a thread that is inside exclusively admits waiters when it leaves,
+        // under the lock.
+        unsafe waiter.pointee.details.drives && !isDue(waiter) && isDrainRequested
+            && !admission.hint.isExclusive
+    }
+
+    func mayHelp(_ waiter: WaiterPointer) -> Bool {
+        unsafe waiter.pointee.details.helps
+            || hasDroppedDrain && waiter.pointee.details.helpsWithDropped
+    }
+
+    /// Whether a waiter, not yet queued, needs to know if the write context can run the writes
+    /// before it.
+    private func needsForecast(_ waiter: WaiterPointer) -> Bool {
+        unsafe !waiter.pointee.details.hasForeseen && !waiter.pointee.details.helps
+            && !isDue(waiter)
     }
 }

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Synchronization
 
 /// How far a wrapped handler has come.
@@ -175,4 +176,252 @@ final class CallbackState<Handler: Sendable>: CallbackCore, @unchecked Sendable 
     }
 
     override func discard() { handler = nil }
+}
+
+/// A fault of a completion handler that `callback` or `fromCallback` made.
+///
+/// The mistake is seldom in the code that made the handler: a function called it twice or never, or
+/// a context dropped its job. So a fault is reported, and does not trap.
+public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// How the handler was misused, or why it did not run.
+    public enum Reason: Hashable, Sendable {
+        /// The handler was called again. Only the first call counts.
+        case calledAgain
+        /// The handler was released without a call. It will not run.
+        case neverCalled
+        /// The handler was called, and its context refused or dropped its job. It did not run.
+        case refused(Refusal.Reason)
+    }
+
+    /// What happened to the handler.
+    public let reason: Reason
+    /// The name of the context that the handler was to run on; nil if it completes an `Async`.
+    public let context: String?
+    /// The source location that made the handler, as file and line.
+    public let sourceLocation: String
+
+    init(_ reason: Reason, context: String?, sourceLocation: String) {
+        self.reason = reason
+        self.context = context
+        self.sourceLocation = sourceLocation
+    }
+
+    public var description: String {
+        switch reason {
+        case .calledAgain:
+            "\(subject) was called again, which did nothing: the first call counts (law 24). The code that takes it "
+                + "must call it once."
+        case .neverCalled:
+            "\(subject) was never called before its release (law 25): its handler will not run. The code that takes "
+                + "it must call it once, on every path."
+        case .refused(let reason):
+            "The handler of a callback did not run. "
+                + Refusal(reason, by: context ?? "its context", sourceLocation: sourceLocation)
+                .description
+        }
+    }
+
+    private var subject: String {
+        guard let context else { return "The completion handler made at \(sourceLocation)" }
+        return "The callback wrapped at \(sourceLocation) for '\(context)'"
+    }
+
+    /// Writes the description to standard error, as one line.
+    ///
+    /// This is what `onFault` does by default. It ignores a handler that did not run because its
+    /// token was invalidated: that is what the token is for.
+    public func report() {
+        if reason == .refused(.invalidated) { return }
+        // One write, so that the lines of several threads do not mix. Without standard error it is
+        // lost.
+        var line = "ExecutionContexts: \(description)\n"
+        line.withUTF8 { unsafe ec_write_error($0.baseAddress, $0.count) }
+    }
+}
+
+// - Inlinable, so that the types of the arguments are known where `callback` is called: a look-up
+//   of a generic class at run time costs more than the allocation.
+// - The context is `any`: no code is specialized for the type of a context that is not known.
+// - Structs: a generic class would call a bare closure through a thunk, with another allocation.
+
+/// A handler without arguments.
+@usableFromInline
+@frozen
+struct Handler0: Sendable {
+    @usableFromInline let call: @Sendable () -> Void
+
+    @inlinable
+    init(_ call: @escaping @Sendable () -> Void) { self.call = call }
+
+    /// Returns the handler that runs this one on a context.
+    @inlinable
+    func wrapped(
+        for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
+        _ onFault: @escaping @Sendable (CallbackFault) -> Void
+    ) -> @Sendable () -> Void {
+        let callback = CallbackState(self, on: context, fileID, line, onFault)
+        return {
+            switch callback.begin() {
+            case .nothing: break
+            case .here: callback.take().call()
+            case .submit: callback.send { callback.take().call() }
+            }
+        }
+    }
+}
+
+/// A handler with one argument.
+@usableFromInline
+@frozen
+struct Handler1<First: Sendable>: Sendable {
+    @usableFromInline let call: @Sendable (First) -> Void
+
+    @inlinable
+    init(_ call: @escaping @Sendable (First) -> Void) { self.call = call }
+
+    /// Returns the handler that runs this one on a context.
+    @inlinable
+    func wrapped(
+        for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
+        _ onFault: @escaping @Sendable (CallbackFault) -> Void
+    ) -> @Sendable (First) -> Void {
+        let callback = CallbackState(self, on: context, fileID, line, onFault)
+        return { first in
+            switch callback.begin() {
+            case .nothing: break
+            case .here: callback.take().call(first)
+            case .submit: callback.send { callback.take().call(first) }
+            }
+        }
+    }
+}
+
+/// A handler with two arguments.
+@usableFromInline
+@frozen
+struct Handler2<First: Sendable, Second: Sendable>: Sendable {
+    @usableFromInline let call: @Sendable (First, Second) -> Void
+
+    @inlinable
+    init(_ call: @escaping @Sendable (First, Second) -> Void) { self.call = call }
+
+    /// Returns the handler that runs this one on a context.
+    @inlinable
+    func wrapped(
+        for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
+        _ onFault: @escaping @Sendable (CallbackFault) -> Void
+    ) -> @Sendable (First, Second) -> Void {
+        let callback = CallbackState(self, on: context, fileID, line, onFault)
+        return { first, second in
+            switch callback.begin() {
+            case .nothing: break
+            case .here: callback.take().call(first, second)
+            case .submit: callback.send { callback.take().call(first, second) }
+            }
+        }
+    }
+}
+
+/// A handler with three arguments.
+@usableFromInline
+@frozen
+struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
+    @usableFromInline let call: @Sendable (First, Second, Third) -> Void
+
+    @inlinable
+    init(_ call: @escaping @Sendable (First, Second, Third) -> Void) { self.call = call }
+
+    /// Returns the handler that runs this one on a context.
+    @inlinable
+    func wrapped(
+        for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
+        _ onFault: @escaping @Sendable (CallbackFault) -> Void
+    ) -> @Sendable (First, Second, Third) -> Void {
+        let callback = CallbackState(self, on: context, fileID, line, onFault)
+        return { first, second, third in
+            switch callback.begin() {
+            case .nothing: break
+            case .here: callback.take().call(first, second, third)
+            case .submit: callback.send { callback.take().call(first, second, third) }
+            }
+        }
+    }
+}
+
+/// What a handler made by `fromCallback` keeps: the state of the future that its first call
+/// completes.
+@usableFromInline
+final class CallbackPromise: @unchecked Sendable {
+    // Unchecked: `state` belongs to the first caller, or to `deinit` if there is no caller.
+    private let wasCalled = Atomic<Bool>(false)
+    private var state: PromiseState?
+    private let location: CodeLocation
+    private var onFault: (@Sendable (CallbackFault) -> Void)?
+
+    init(
+        _ state: PromiseState, _ location: CodeLocation,
+        _ onFault: @escaping @Sendable (CallbackFault) -> Void
+    ) {
+        self.state = state
+        self.location = location
+        self.onFault = onFault
+    }
+
+    // No caller is left. Captures of the closure may hold the last reference to another promise.
+    deinit {
+        state?.abandon()
+        BoundedNesting.free(onFault.take())
+    }
+
+    /// Returns the future state to the first caller, and reports any other call.
+    ///
+    /// The state is taken out, so that a handler that was called does not keep the value alive
+    /// (law 10).
+    @usableFromInline
+    func take() -> PromiseState? {
+        SimulationHooks.point()
+        // Acquiring and releasing: the caller sees the future state as it was initialized.
+        guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else {
+            return state.take()
+        }
+        onFault?(CallbackFault(.calledAgain, context: nil, sourceLocation: location.description))
+        return nil
+    }
+}
+
+extension Async {
+    /// Calls `start` with a handler of any kind; an error that it throws completes the future.
+    @usableFromInline
+    init(
+        _ fileID: StaticString, _ line: UInt,
+        _ onFault: @escaping @Sendable (CallbackFault) -> Void,
+        start: (
+            _ promise: CallbackPromise, _ onCancel: @escaping @Sendable (@escaping Work) -> Void
+        ) throws
+            -> Void
+    ) {
+        let location = CodeLocation(fileID, line)
+        let state = PromiseState(location: location)
+        self.init(state: state)
+        do {
+            try start(CallbackPromise(state, location, onFault), { state.onCancel($0) })
+        } catch {
+            state.complete(throwing: error)
+        }
+    }
+}
+
+extension PromiseState {
+    /// Completes the future with an optional value and an optional error; the error takes
+    /// precedence.
+    @inlinable
+    func complete<Value>(with value: Value?, _ error: (any Error)?) {
+        if let error {
+            complete(throwing: error)
+        } else if let value {
+            complete(with: value)
+        } else {
+            complete(throwing: AsyncError.noOutcome)
+        }
+    }
 }

@@ -54,3 +54,102 @@ package enum CodeSymbols {
         return "\(file):\(line)"
     }
 }
+
+/// The name of a function for a reader: "closure #1 in Store.load".
+package struct FunctionName: Sendable {
+    package let text: String
+    /// Whether it is a function of the standard library or of this one.
+    package let isOfLibrary: Bool
+    /// Whether it is a function of this library.
+    package let isOfPackage: Bool
+    /// Whether it is an accessor that changes a property.
+    package let isAccessor: Bool
+
+    private static let package: Set<String> = [
+        "ExecutionContexts", "ExecutionContextsTesting", "ExecutionContextsWork",
+        "ExecutionContextsObservation", "AsyncFunctions",
+    ]
+
+    /// Whether a module is one of this library.
+    package static func isOfPackage(module: some StringProtocol) -> Bool {
+        package.contains(String(module))
+    }
+
+    /// The name without module, types and labels; nil for a thunk, which the compiler adds.
+    package init?(_ demangled: String) {
+        guard !demangled.contains("thunk") else { return nil }
+        isAccessor = demangled.contains(".modify : ") || demangled.contains(".setter : ")
+        // "... for" and "generic specialization <...> of" stand before the name.
+        var name = demangled[...]
+        if !name.hasPrefix("generic "), let end = name.ranges(of: " for ").last?.upperBound {
+            name = name[end...]
+        }
+        if name.hasPrefix("generic "), let end = name.ranges(of: "> of ").last?.upperBound {
+            name = name[end...]
+        }
+        let parts = Self.split(name)
+            .filter { !$0.hasPrefix("implicit closure #") }.map(Self.plain)
+        guard let last = parts.last, !last.isEmpty else { return nil }
+        let module = last.prefix { $0 != "." }
+        let own = module.count < last.count ? last.dropFirst(module.count + 1) : last[...]
+        text = (parts.dropLast() + [String(own)]).joined(separator: " in ")
+        isOfPackage = Self.isOfPackage(module: module)
+        isOfLibrary = isOfPackage || ["Swift", "_Concurrency"].contains(module)
+    }
+
+    /// The parts between " in ", outside of parentheses.
+    private static func split(_ name: Substring) -> [Substring] {
+        var (parts, rest, depth, isQuoted) = ([Substring](), name, 0, false)
+        var index = rest.startIndex
+        while index < rest.endIndex {
+            switch rest[index] {
+            case "`": isQuoted.toggle()
+            case "(", "<": depth += 1
+            case ")": depth -= 1
+            case ">" where !rest[..<index].hasSuffix("-"): depth -= 1
+            case " " where depth == 0 && !isQuoted && rest[index...].hasPrefix(" in "):
+                parts.append(rest[..<index])
+                rest = rest[index...].dropFirst(4)
+                index = rest.startIndex
+                continue
+            default: break
+            }
+            index = rest.index(after: index)
+        }
+        return parts + [rest]
+    }
+
+    /// One part without its types: a closure with its number, or the path of a function.
+    private static func plain(_ part: Substring) -> String {
+        if part.hasPrefix("closure #") {
+            return part.split(separator: " ").prefix(2).joined(separator: " ")
+        }
+        var path = part
+        for prefix in ["variable initialization expression of ", "static "]
+        where path.hasPrefix(prefix) { path = path.dropFirst(prefix.count) }
+        path = Substring(withoutContexts(path))
+        var isQuoted = false
+        let end = path.firstIndex { character in
+            if character == "`" { isQuoted.toggle() }
+            return !isQuoted && "(< ".contains(character)
+        }
+        let name = path[..<(end ?? path.endIndex)]
+        return String(name.hasSuffix(".getter") ? name.dropLast(7) : name)
+    }
+
+    /// A path without the extension that it is declared in, and without the file of a private name:
+    /// "(extension in Main):Store.(load in _5F1E)" is "Store.load".
+    private static func withoutContexts(_ path: Substring) -> String {
+        var (plain, rest) = ("", path)
+        while let open = rest.firstIndex(of: "("),
+            let close = rest[open...].firstIndex(of: ")"),
+            let middle = rest[open..<close].firstRange(of: " in ")
+        {
+            plain += rest[..<open]
+            let name = rest[rest.index(after: open)..<middle.lowerBound]
+            rest = rest[rest.index(after: close)...]
+            if name == "extension" { rest = rest.drop { $0 == ":" } } else { plain += name }
+        }
+        return plain + rest
+    }
+}

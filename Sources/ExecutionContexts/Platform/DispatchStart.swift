@@ -4,8 +4,8 @@ internal import Synchronization
 /// What Dispatch opens once for the process: for its first job of a global queue, and for its first
 /// timer.
 ///
-/// Where no descriptor is left, Dispatch ends the process without a message, or never fires a timer.
-/// So the library asks before its own first use, and ends it with one.
+/// Where no descriptor is left, Dispatch ends the process without a message, or never fires a
+/// timer. So the library asks before its own first use, and ends the process with a message.
 enum DispatchStart {
     private static let canRun = ec_dispatch_can_begin(false)
     /// Whether Dispatch has opened what its timers need. Relaxed: it stays true.

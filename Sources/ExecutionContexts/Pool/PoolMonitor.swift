@@ -20,9 +20,9 @@ enum PoolMonitor {
     private static let word = Atomic<UInt32>(0)
 
     /// The interval between two looks, in nanoseconds.
-    static var quickInterval: Int64 { 1_000_000 }
-    static var shortInterval: Int64 { 5_000_000 }
-    static var longInterval: Int64 { 40_000_000 }
+    private static var quickInterval: Int64 { 1_000_000 }
+    private static var shortInterval: Int64 { 5_000_000 }
+    private static var longInterval: Int64 { 40_000_000 }
 
     /// Adds a pool that has a worker with a thread; starts the thread if there is none.
     static func add(_ core: PoolCore) {
@@ -105,5 +105,166 @@ enum PoolMonitor {
             unsafe withUnsafePointer(to: word) { unsafe ec_wait($0, 0, end) }
         }
         return word.exchange(0, ordering: .acquiring) == 1
+    }
+}
+
+// What the monitor does with one pool.
+extension PoolCore {
+    /// The state of a pool at one look of the monitor.
+    enum Pressure {
+        /// No worker has had a thread since the look before.
+        case asleep
+        /// No job or worker waits that the monitor could help.
+        case keepsUp
+        /// Jobs are queued, or workers wait for a permit.
+        case pressed
+        /// Jobs are queued, and a moment ago no worker computed.
+        case starved
+    }
+
+    var isAwake: Bool { accounting.withLock { $0.active > 0 } }
+
+    /// Finds stalled workers, starts others in their stead, and moves jobs that are queued behind
+    /// long ones.
+    func checkWorkers() -> Pressure {
+        let hasWork = hasWork()
+        var findsOnlySleepers = false
+        let pressure = accounting.withLock { accounting -> Pressure in
+            // A pool that has a job now and then is looked at seldom, and not given up each time:
+            // that would wake the monitor for each of these jobs.
+            if accounting.hasSleptSinceLook() { return .asleep }
+            guard accounting.active > 0 else { return .keepsUp }
+            accounting.observationCount &+= 1
+            findsOnlySleepers = countStalled(&accounting, hasWork)
+            publish(&accounting)
+            return hasWork || accounting.hasReturning ? .pressed : .keepsUp
+        }
+        // Relaxed: a hint to submitters, so that they bring the next look forward.
+        isPolledSlowly.store(pressure != .pressed, ordering: .relaxed)
+        guard hasWork, pressure == .pressed else { return pressure }
+        freeStuckJobs()
+        // One for each queued job at most. Relaxed: a hint, which is read again under the lock.
+        let number = min(vacancies.load(ordering: .relaxed), pendingCount)
+        var started = 0
+        while started < number, startWorker() { started += 1 }
+        let isStarved = accounting.withLock { accounting in
+            accounting.isStarved(findsOnlySleepers: findsOnlySleepers && started > 0)
+        }
+        return isStarved ? .starved : .pressed
+    }
+
+    /// Discounts the stalled workers, and counts those again that make progress. The caller holds
+    /// the lock of the accounting. Returns whether a worker has stalled and none was seen awake.
+    private func countStalled(_ accounting: inout WorkerAccounting, _ hasWork: Bool) -> Bool {
+        var (hasStalled, hasProgress) = (false, false)
+        let isWaitedFor = hasWork && accounting.active < limit || accounting.hasReturning
+        // Workers already found stalled are checked at every fourth look only: there may be
+        // hundreds. They are checked even while no job waits, so that a later job does not start
+        // beside them.
+        let asksStalled = accounting.observationCount & 3 == 0
+        guard isWaitedFor || asksStalled else { return false }
+        for index in 0..<count {
+            let worker = worker(index)
+            guard unsafe worker.record.isActive else { continue }
+            if unsafe worker.record.isCounted {
+                guard isWaitedFor else { continue }
+                if isStalled(worker, accounting.observationCount) {
+                    accounting.markStalled(worker)
+                    hasStalled = true
+                } else if unsafe worker.record.thread >= 0 {
+                    // Neither asleep nor on its way to its first job.
+                    if unsafe worker.record.lastObservation.sleepScore == 0 { hasProgress = true }
+                }
+            } else if asksStalled, hasResumed(worker) {
+                accounting.markRunning(worker)
+            }
+        }
+        return hasStalled && !hasProgress
+    }
+
+    /// Whether a worker has been asleep in one job for the time of three looks, as far as the looks
+    /// show. The caller holds the lock of the accounting.
+    ///
+    /// A thread that computes may be asleep at a look: in a lock, or until a page of memory
+    /// arrives. So a worker counts as stalled only if its thread has hardly used a processor
+    /// between the looks.
+    private func isStalled(_ worker: PoolWorker, _ number: UInt32) -> Bool {
+        let before = unsafe worker.record.lastObservation
+        var observation = PoolWorker.Observation(of: worker, number: number)
+        let isSame = before.begun == observation.begun && before.number == number &- 1
+        // A first look has nothing to compare, so a worker that is asleep then is checked again.
+        let wasQuiet = isSame ? observation.wasQuiet(since: before) : nil
+        if wasQuiet != false {
+            let score = isSame ? before.sleepScore : 0
+            switch unsafe ec_thread_activity(worker.record.thread) {
+            case ec_activity_asleep: observation.sleepScore = score + PoolWorker.SleepScore.asleep
+            case ec_activity_awake: observation.sleepScore = 0
+            // The kernel may take long to bring a page to a thread that computes.
+            case ec_activity_paging: observation.sleepScore = score + PoolWorker.SleepScore.quiet
+            // The state is unknown: no file could be opened. A thread that is quiet at twelve looks
+            // most likely sleeps.
+            default:
+                observation.sleepScore = wasQuiet == true ? score + PoolWorker.SleepScore.quiet : 0
+            }
+        }
+        unsafe worker.record.lastObservation = observation
+        guard observation.sleepScore >= PoolWorker.SleepScore.stalled else { return false }
+        // Relaxed: the worker reads it after each job, and then reads the accounting under its
+        // lock.
+        worker.isToReport.store(true, ordering: .relaxed)
+        return true
+    }
+
+    /// Whether a worker that was found stalled, and is not in a wait of the library's, is awake
+    /// again. The caller holds the lock of the accounting.
+    ///
+    /// Among many workers each may get little processor time, so the state of the thread decides. A
+    /// thread that has used no time has not been awake. This check is cheaper than asking the
+    /// system for the state.
+    private func hasResumed(_ worker: PoolWorker) -> Bool {
+        guard unsafe worker.record.isStalled else { return false }
+        let before = unsafe worker.record.lastObservation
+        let observation = PoolWorker.Observation(of: worker, number: before.number)
+        unsafe worker.record.lastObservation = observation
+        if observation.used >= 0 && observation.used == before.used { return false }
+        return switch unsafe ec_thread_activity(worker.record.thread) {
+        case ec_activity_asleep, ec_activity_paging: false
+        case ec_activity_awake: true
+        default: observation.wasQuiet(since: before) == false
+        }
+    }
+
+    /// Counts a worker again that was found stalled, and has ended its job or returned from a wait.
+    @inline(never)
+    func report(_ worker: PoolWorker) {
+        worker.isToReport.store(false, ordering: .relaxed)
+        accounting.withLock { accounting in
+            if unsafe worker.record.isStalled { accounting.markRunning(worker) }
+            publish(&accounting)
+        }
+    }
+
+    /// Moves jobs to where every worker takes from: those behind a job that has lasted for a look,
+    /// and the oldest of the overflow.
+    private func freeStuckJobs() {
+        var hasMoved = false
+        for index in 0..<count {
+            let worker = worker(index)
+            // Only the monitor reads and writes `begunAtLook`.
+            let begun = worker.begunCount
+            defer { unsafe worker.begunAtLook = begun }
+            guard unsafe worker.begunAtLook == begun, worker.ring.count > 0 else { continue }
+            // Exchanges, since the steps between them must not move past either: see `hasWork`.
+            _ = isMoving.exchange(true, ordering: .acquiringAndReleasing)
+            for _ in 0..<WorkRing.capacity {
+                guard let work = worker.ring.takeFirst() else { break }
+                _ = rescued.append(UnmanagedWork(work), isAccepted: true)
+            }
+            _ = isMoving.exchange(false, ordering: .acquiringAndReleasing)
+            hasMoved = true
+        }
+        // The last worker may have gone idle meanwhile, and taken `isMoving` for a job.
+        if hasMoved { notifyIfDone() }
+        overflow.moveOldest(to: rescued, olderThan: MonotonicClock.nanoseconds - 100_000_000)
     }
 }

@@ -21,10 +21,10 @@ public final class SystemTime: TimeSource {
 
     /// A timer of the far future, as long as Dispatch may not have opened its descriptor.
     ///
-    /// Dispatch opens that only where it must wait for a timer, which it need not where each is due
-    /// already. If no descriptor is left later on, it never fires one, in silence. For the anchor it
-    /// always waits, after it has fired what is due. So no delay fires before the timer has fired
-    /// twice: code that a delay has run may use up the descriptors (law 11).
+    /// Dispatch opens that only where it waits for a timer, and not where each is due already. If
+    /// no descriptor is left later, it silently fires none. For the anchor it always waits, after
+    /// it has fired what is due. So no delay fires before the timer has fired twice: code that a
+    /// delay runs may use up the descriptors (law 11).
     private enum Anchor {
         case none
         case set(any DispatchSourceTimer)

@@ -225,3 +225,201 @@ struct Mailbox: ~Copyable {
         return true
     }
 }
+
+// How threads that are not drains acquire drain ownership and pass it on.
+extension SerialView {
+    /// Waits until the caller has drain ownership and all jobs submitted before have run.
+    func enter() {
+        let isFree = mailbox.withLock { mailbox in
+            guard !mailbox.isOwned, !mailbox.hasWaiters, isClear(mailbox) else { return false }
+            mailbox.isOwned = true
+            return true
+        }
+        if !isFree {
+            unsafe NestedWait.during(for: .init(identity), named: .text(name)) {
+                waitForOwnership()
+            }
+        }
+    }
+
+    /// Releases drain ownership, or passes it on to the first waiter.
+    private func releaseOwnership() {
+        var waiter: DrainWaiter?
+        let mustRequest = mailbox.withLock { mailbox in
+            let isClear = isClear(mailbox)
+            if mailbox.hasWaiters && (isClear || base.runsAnywhere) {
+                // The waiter starts the jobs that are queued before it.
+                waiter = waitQueue.first
+                return false
+            }
+            mailbox.isOwned = false
+            return !isClear && mailbox.mustRequestDrain()
+        }
+        waiter?.wake()
+        if mustRequest { requestDrain(on: base) }
+    }
+
+    /// Releases drain ownership between two jobs, unless a thread waits for the remaining jobs.
+    private func pause() -> Pause {
+        mailbox.withLock { mailbox in
+            let isClear = isClear(mailbox)
+            // A drain that continues passes ownership on to the first waiter as soon as it can. A
+            // request to a pool whose threads all wait may never be served.
+            if mailbox.hasWaiters && (isClear || base.runsAnywhere) { return .continues }
+            mailbox.isOwned = false
+            return .ends(mustRequest: !isClear && mailbox.mustRequestDrain())
+        }
+    }
+
+    private func waitForOwnership() {
+        let waiter = DrainWaiter()
+        let mayHelp = base.runsAnywhere
+        var needsBase = false
+        var isOwner = mailbox.withLock { mailbox in
+            let isFirst = !mailbox.hasWaiters
+            // Another owner may be taking jobs from the batch. Its drain has a thread of the base.
+            let isEmpty = mailbox.isOwned ? mailbox.queue.isEmpty : isClear(mailbox)
+            needsBase = !mayHelp && (!isEmpty || waitQueue.hasWorkBehind)
+            waitQueue.append(waiter)
+            mailbox.hasWaiters = true
+            // If jobs wait and only the base may run them, a drain has been requested and will
+            // come.
+            guard isFirst, !mailbox.isOwned, mayHelp || isClear(mailbox) else { return false }
+            mailbox.isOwned = true
+            return true
+        }
+        while true {
+            guard isOwner || waiter.wait(for: base, named: name, needsBase: needsBase) else {
+                trapDropped()
+            }
+            if dequeueIfClear(waiter) { return }
+            // Jobs are queued before the caller, which has drain ownership. The caller does not run
+            // them itself: inside them the caller's queue, actor, task and thread would count as
+            // current (law 4). A thread that belongs to no pool runs them.
+            let drain: Work = { self.drainBeforeWaiter() }
+            if !SimulationHooks.runOnNewThread(drain) {
+                LibraryThreads.run(.init(name: name, isIndispensable: true, body: drain))
+            }
+            isOwner = false
+        }
+    }
+
+    /// Removes the first waiter from the wait queue if no job is queued before it; true if so.
+    private func dequeueIfClear(_ waiter: DrainWaiter) -> Bool {
+        mailbox.withLock { mailbox in
+            guard isClear(mailbox) else { return false }
+            waitQueue.removeFirst()
+            mailbox.hasWaiters = waitQueue.first != nil
+            swap(&mailbox.queue, &waiter.behind)
+            return true
+        }
+    }
+
+    /// Whether no job is queued before the first waiter.
+    ///
+    /// Requires the mailbox's lock, and that no other thread has drain ownership.
+    private func isClear(_ mailbox: borrowing Mailbox) -> Bool {
+        unsafe mailbox.queue.isEmpty && batch.pointee.isEmpty
+    }
+
+    /// Runs the jobs before the first waiter, and wakes it.
+    private func drainBeforeWaiter() {
+        unsafe Frame.enterJobs(of: identity) {
+            while !runAsOwner(), requestContinuation(on: base) {}
+        }
+    }
+}
+
+/// What becomes of a drain that has spent its budget.
+private enum Pause {
+    case continues
+    case ends(mustRequest: Bool)
+}
+
+extension SerialView {
+    /// Waits for `body` to run in order; inside the view's own work it runs at once, as a part of
+    /// it.
+    ///
+    /// Inside a hold the caller holds once more meanwhile: another thread may release the hold.
+    ///
+    /// If the base's work may run anywhere, the caller takes the view, so that waiting cannot
+    /// exhaust a pool (law 20). Otherwise it waits for its turn on the base. In both cases it runs
+    /// the body itself, unless the base means a certain thread (law 4).
+    @_disfavoredOverload
+    public func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        guard let report else { return try sync(body, body) }
+        // First of all: another `sync` would take the source (`takesSource`).
+        let source = JobSource.takeOfSync(body)
+        return try sync(body) { () throws(Failure) -> Value in
+            var result: Result<Value, Failure>?
+            report(source) { result = Result(catching: body) }
+            // A report runs the body.
+            return try result!.get()
+        }
+    }
+
+    /// Runs `body`. Where it takes the place of a job of the base, runs `reported`, which reports
+    /// it to the observers of the base.
+    private func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value, _ reported: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        if unsafe Frame.isCurrent(identity) { return try body() }
+        if exclusiveOwner.isMine, exclusiveOwner.holdAgain() {
+            defer { endHold() }
+            return try body()
+        }
+        guard base.runsAnywhere else { return try syncOnBase(body) }
+        enter()
+        defer { releaseOwnership() }
+        return try unsafe Frame.enter(identity, reported)
+    }
+
+    /// Gives the caller exclusive access; neither the base nor one of its threads waits meanwhile.
+    public func hold() -> ExclusiveHold {
+        if !exclusiveOwner.holdAgain() {
+            if unsafe Frame.isCurrent(identity) { return .nothing }
+            enter()
+            exclusiveOwner.begin()
+        }
+        return ExclusiveHold { self.endHold() }
+    }
+
+    private func endHold() { if exclusiveOwner.end() { releaseOwnership() } }
+
+    private func syncOnBase<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let result = unsafe NestedWait.during(for: .init(identity), named: .text(name)) {
+            base.jobsMeanThread
+                ? AwaitedEnd.result(of: body, from: base, named: name) { execute($0) }
+                : CallerTurn.result(of: body, in: self, over: base)
+        }
+        guard let result else { trapDropped() }
+        return try result.get()
+    }
+
+    /// Traps because a job that the caller waited for was dropped: there is no value to return.
+    private func trapDropped() -> Never {
+        if let token = WaitForecast.of(base).invalidated {
+            stopMisuse(
+                "'\(name)' was waited for, but the token of '\(token)' was invalidated, and nothing starts there any more "
+                    + "(law 1). Wait with run or submit, which answer with a refusal.")
+        }
+        stopMisuse(
+            "'\(name)' dropped a job that a thread was waiting for (law 1): its base drops jobs.")
+    }
+}
+
+extension ExecutionContext {
+    /// Returns a view of this context that runs one job at a time, in order (law 2).
+    ///
+    /// The view makes no thread and costs a few words while idle, so make one for each thing that
+    /// needs order. It drains jobs in batches, and gives the thread back after 256 jobs or about a
+    /// millisecond. If the base drops a drain, the view drops its waiting jobs and continues.
+    /// Callers that await the dropped jobs receive a refusal (law 1).
+    public func serial(named name: String? = nil) -> SerialView {
+        SerialView(base: self, name: name ?? "\(self.name).serial")
+    }
+}

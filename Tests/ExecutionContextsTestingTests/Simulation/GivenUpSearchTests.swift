@@ -55,7 +55,7 @@ struct GivenUpSearchTests {
         #expect(program.runs.value <= 1)
     }
 
-    @Test func `Law 33: a search that was given up before its first task has no turn later`() async {
+    @Test func `Law 33: a search that was given up gets no turn for a first task later`() async {
         let (program, isLate) = (Program(), DispatchSemaphore(value: 0))
         let report = await search("blocks once", patience: Patience.hangs[0]) { sim in
             program.run()

@@ -58,6 +58,8 @@ extension ExecutionContext where Self == RunLoopThreadContext {
     private struct State: ~Copyable {
         var queue = WorkQueue()
         var isFinished = false
+        /// Whether a thread runs the loop, or is about to.
+        var isClaimed = false
     }
 
     private let state = Guarded(State())
@@ -69,21 +71,40 @@ extension ExecutionContext where Self == RunLoopThreadContext {
     init(name: String, qos: QualityOfService) {
         // The thread is outside of simulations, and so is what it signals.
         let isRunning = SimulationHooks.outside { DispatchSemaphore(value: 0) }
-        let thread = Thread {
-            // From inside: on Linux a name that is set before the start has no effect.
-            Thread.current.name = name
-            self.runLoop = CFRunLoopGetCurrent()
-            unsafe self.record = Threads.own
-            // A run loop without a source or timer returns at once; this timer never fires.
-            let forever = Timer(fire: .distantFuture, interval: .infinity, repeats: false) { _ in }
-            RunLoop.current.add(forever, forMode: .default)
-            isRunning.signal()
-            while !self.isDone { CFRunLoopRun() }
-            forever.invalidate()
+        // Foundation does not say that the system has refused a thread.
+        for _ in 0..<60 {
+            let thread = Thread { if self.claim() { self.run(named: name, isRunning) } }
+            thread.qualityOfService = qos
+            thread.start()
+            let end = SimulationHooks.outside { isRunning.wait(timeout: .now() + 1) }
+            if end == .success { return }
+            // Traps where the system has none.
+            LibraryThreads.run(LibraryThreads.Assignment(name: name, isIndispensable: true) {})
         }
-        thread.qualityOfService = qos
-        thread.start()
-        SimulationHooks.outside { isRunning.wait() }
+        stopMisuse(
+            "The system has started no thread for '\(name)' in a minute, so its jobs would never begin "
+                + "(law 1). Raise the limits of the process, or use a context without a thread.")
+    }
+
+    /// Whether the calling thread is the first of those that were started.
+    private func claim() -> Bool {
+        state.withLock { state in
+            defer { state.isClaimed = true }
+            return !state.isClaimed
+        }
+    }
+
+    private func run(named name: String, _ isRunning: DispatchSemaphore) {
+        // From inside: on Linux a name that is set before the start has no effect.
+        Thread.current.name = name
+        runLoop = CFRunLoopGetCurrent()
+        unsafe record = Threads.own
+        // A run loop without a source or timer returns at once; this timer never fires.
+        let forever = Timer(fire: .distantFuture, interval: .infinity, repeats: false) { _ in }
+        RunLoop.current.add(forever, forMode: .default)
+        isRunning.signal()
+        while !isDone { CFRunLoopRun() }
+        forever.invalidate()
     }
 
     func perform(_ work: consuming @escaping Work) {

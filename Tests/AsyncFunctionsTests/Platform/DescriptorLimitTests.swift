@@ -12,7 +12,7 @@ struct DescriptorLimitTests {
     func `Law 11: the first use of Dispatch at the limit of descriptors ends with a message`(
         _ use: String
     ) async throws {
-        let run = try await ProgramRun("MainKinds", "descriptor-limit", use, descriptors: 64)
+        let run = try await ProgramRun("MainKinds", "descriptor-limit", use, limit: "-n 64")
         // Where Dispatch needs no descriptors, it runs.
         let text = run.lines.joined(separator: "\n")
         #expect(run.lines.last == "ran" || text.contains("descriptor") && text.contains("law 11"))
@@ -23,7 +23,7 @@ struct DescriptorLimitTests {
         _ use: String
     ) async throws {
         let run = try await ProgramRun(
-            "MainKinds", "descriptor-limit", use, "begun", descriptors: 64)
+            "MainKinds", "descriptor-limit", use, "begun", limit: "-n 64")
         // Dispatch opens some things later, on a thread of its own, and may end the process then.
         #expect(!run.lines.joined().contains("law 11"))
     }

@@ -10,15 +10,15 @@ struct ProgramRun {
 
     /// Runs a program that was built beside the tests, and waits for its end.
     ///
-    /// With a number of descriptors it may not open more, and the lines have its errors, too.
-    init(_ name: String, _ arguments: String..., descriptors: Int? = nil) async throws {
+    /// With a limit, which is an option of the shell's `ulimit`, the lines have its errors, too.
+    init(_ name: String, _ arguments: String..., limit: String? = nil) async throws {
         let program = try #require(Self.program(name), "\(name) was not built beside the tests")
         let process = Process()
         let output = Pipe()
         process.standardOutput = output
-        if let descriptors {
+        if let limit {
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            let script = "ulimit -n \(descriptors) && exec \"$0\" \"$@\""
+            let script = "ulimit \(limit) && exec \"$0\" \"$@\""
             process.arguments = ["-c", script, program.path] + arguments
             process.standardError = output
         } else {

@@ -78,10 +78,25 @@ case "descriptor-limit":
     default: GlobalContext().execute { end() }
     }
     waited.wait()
+case "thread-limit":
+    // No room for a stack is left.
+    for _ in 0..<8_192
+    where unsafe mmap(
+        nil, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0) == MAP_FAILED
+    {
+        break
+    }
+    let late = RunLoopThreadContext(name: "late")
+    late.execute {
+        print("ran")
+        exit(0)
+    }
+    DispatchSemaphore(value: 0).wait()
 default:
     print("usage: MainKinds run-loop | dispatch-main | waiting")
     print("       MainKinds ended-main")
     print("       MainKinds descriptor-limit delay | job [begun]")
+    print("       MainKinds thread-limit")
     exit(2)
 }
 // The run loop ended without running the closures.

@@ -15,6 +15,7 @@ typedef uint32_t sigset_t;
 #define SIGSTOP 17
 #define SIGUSR1 30
 #define SIGUSR2 31
+#define SIG_DFL ((void (*)(int))0)
 #define SIG_BLOCK 1
 #define SIG_UNBLOCK 2
 #define SIG_SETMASK 3
@@ -51,3 +52,4 @@ typedef struct {
 } stack_t;
 // Not on tvOS and watchOS.
 int sigaltstack(const stack_t *, stack_t *);
+#define SA_NODEFER 0x0010

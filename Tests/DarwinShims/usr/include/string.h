@@ -5,3 +5,4 @@ void *_Nonnull memset(void *_Nonnull destination, int value, size_t count);
 int strcmp(const char *_Nonnull first, const char *_Nonnull second);
 char *_Nonnull strerror(int code);
 size_t strlen(const char *_Nonnull string);
+void *memchr(const void *, int, unsigned long);

@@ -1,4 +1,6 @@
 #pragma once
+typedef int pid_t;
+typedef long ssize_t;
 unsigned int sleep(unsigned int);
 int usleep(unsigned int);
 int getpid(void);

@@ -202,7 +202,7 @@ private final class Traversal: Timed, @unchecked Sendable {
         }
     }
 
-    /// A traversal, and how it goes on when one of its sources has completed.
+    /// A traversal, and how it resumes when one of its sources has completed.
     private struct Continuation: SourceObserver {
         let traversal: Traversal
         let again: Work

@@ -285,7 +285,7 @@ private final class EndingCore: Sendable {
     private func drop(_ jobs: consuming [Int: EndingJob]) {
         let refusal = Refusal(.shutDown, by: view.name)
         for number in jobs.keys.sorted() {
-            // Moved out, so that each is freed before the next one is told.
+            // Moved out, so that each is freed before the next one is called.
             var job = jobs.removeValue(forKey: number)
             job?.drop(refusal)
         }

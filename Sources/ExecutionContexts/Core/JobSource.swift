@@ -194,7 +194,7 @@ private func codeOf<Value, Failure: Error>(_ body: () throws(Failure) -> Value) 
 extension JobSource {
     /// Calls `sync` of `base`, which is called for `body` and may be given another closure.
     ///
-    /// Only a view that takes the source at once is told: others may run other jobs first.
+    /// Only a view that takes the source at once receives it: others may run other jobs first.
     package static func passing<Value, Failure: Error, Result, Problem: Error>(
         _ body: () throws(Failure) -> Value, to base: some ExecutionContext,
         sync: () throws(Problem) -> Result

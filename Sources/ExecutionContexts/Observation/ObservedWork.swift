@@ -178,7 +178,7 @@ final class LabeledOrigin: ObservedOrigin, @unchecked Sendable {
     @inline(__always)
     final func didSubmit() { report { $0.enqueued(self) } }
 
-    /// What a view behind this one is told.
+    /// What a view behind this one receives.
     override package final var source: JobSource { work.source }
 
     // The job was dropped. Relaxed: the last release of this object comes after all others.

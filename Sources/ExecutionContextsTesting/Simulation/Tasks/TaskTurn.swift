@@ -12,7 +12,7 @@ internal import Synchronization
 /// 2. It keeps the turn to the end of a schedule. After some schedules, and at the end of the
 ///    search, the next one gets it.
 /// 3. A search that was given up has the turn no more. A thread of it that asks again ends there:
-///    it could block with the turn, and nobody waits for its report.
+///    it could block while it owns the turn, and its caller already has a report.
 final class TaskTurn: Sendable {
     private struct State {
         var owner: TaskTurn?

@@ -23,17 +23,24 @@ let package = Package(
         .target(name: "ExecutionContexts", dependencies: ["CPlatform"]),
         .target(name: "AsyncFunctions", dependencies: ["ExecutionContexts"]),
         .target(name: "ExecutionContextsWork", dependencies: ["ExecutionContexts"]),
+        // What tells a person about a program: where its code was written, and signals that ask.
+        .target(name: "CDiagnostics"),
+        .target(
+            name: "ExecutionContextsDiagnostics",
+            dependencies: ["ExecutionContexts", "CDiagnostics"]),
         // The build embeds the parts of the timeline page, so that no program has to find them.
         .target(
-            name: "ExecutionContextsObservation", dependencies: ["ExecutionContexts"],
+            name: "ExecutionContextsObservation",
+            dependencies: ["ExecutionContexts", "ExecutionContextsDiagnostics"],
             resources: [
                 "errors.js", "model.js", "path.js", "totals.js", "drawing.js", "facts.js",
                 "input.js", "live.js", "selftest.js", "timeline.css", "controls.html",
             ].map { .embedInCode("Timeline/\($0)") }),
         // How simulations take jobs from the concurrency runtime.
-        .target(name: "CSimulation"),
+        .target(name: "CSimulation", dependencies: ["CPlatform"]),
         .target(
-            name: "ExecutionContextsTesting", dependencies: ["ExecutionContexts", "CSimulation"]),
+            name: "ExecutionContextsTesting",
+            dependencies: ["ExecutionContexts", "ExecutionContextsDiagnostics", "CSimulation"]),
 
         .executableTarget(
             name: "Tour",
@@ -56,8 +63,8 @@ let package = Package(
         .testTarget(
             name: "ExecutionContextsObservationTests",
             dependencies: [
-                "ExecutionContextsObservation", "ExecutionContexts", "ExecutionContextsTesting",
-                "TestSupport",
+                "ExecutionContextsObservation", "ExecutionContextsDiagnostics",
+                "ExecutionContexts", "ExecutionContextsTesting", "TestSupport",
             ]),
         // Prints the page of a recording, for the check that has a browser look at it.
         .executableTarget(
@@ -66,7 +73,10 @@ let package = Package(
             path: "Tests/TimelineSample"),
         .testTarget(
             name: "ExecutionContextsTestingTests",
-            dependencies: ["ExecutionContextsTesting", "SeededBugs", "TestSupport"]),
+            dependencies: [
+                "ExecutionContextsTesting", "ExecutionContextsDiagnostics", "SeededBugs",
+                "TestSupport",
+            ]),
         // What the tests of several libraries use.
         .target(
             name: "TestSupport",
@@ -130,7 +140,7 @@ package.targets.append(
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
 for target in package.targets
 where ![
-    "CPlatform", "CSimulation", "TestWidth", "ShippedProtocolTests",
+    "CPlatform", "CDiagnostics", "CSimulation", "TestWidth", "ShippedProtocolTests",
 ].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

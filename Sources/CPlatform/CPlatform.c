@@ -1,8 +1,6 @@
 #include "CPlatform.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sched.h>
@@ -127,86 +125,6 @@ bool ec_thread_start(void *(*body)(void *), void *argument) {
     return error == 0;
 }
 
-#if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
-#define EC_NO_TSAN __attribute__((disable_sanitizer_instrumentation))
-#else
-#define EC_NO_TSAN
-#endif
-
-EC_NO_TSAN void ec_token_pass(uint32_t *word) {
-    __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
-    ec_wake_one(word);
-}
-
-EC_NO_TSAN void ec_token_wait(uint32_t *word) {
-    while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == 0) ec_wait(word, 0, EC_NEVER);
-    __atomic_store_n(word, 0, __ATOMIC_SEQ_CST);
-}
-
-// The sanitizer's own functions that exclude code from its analysis, where it is enabled.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define EC_SANITIZED 1
-#endif
-#endif
-
-#if defined(EC_SANITIZED)
-void AnnotateIgnoreReadsBegin(const char *file, int line);
-void AnnotateIgnoreReadsEnd(const char *file, int line);
-void AnnotateIgnoreWritesBegin(const char *file, int line);
-void AnnotateIgnoreWritesEnd(const char *file, int line);
-void AnnotateIgnoreSyncBegin(const char *file, int line);
-void AnnotateIgnoreSyncEnd(const char *file, int line);
-
-static _Thread_local uint32_t ignore_depth;
-
-static void begin_ignoring(void) {
-    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-    AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
-}
-
-static void end_ignoring(void) {
-    AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-}
-
-void ec_tsan_ignore_begin(void) {
-    if (ignore_depth++ == 0) begin_ignoring();
-}
-
-void ec_tsan_ignore_end(void) {
-    if (--ignore_depth == 0) end_ignoring();
-}
-
-uint32_t ec_tsan_ignore_suspend(void) {
-    uint32_t depth = ignore_depth;
-    if (depth > 0) end_ignoring();
-    ignore_depth = 0;
-    return depth;
-}
-
-void ec_tsan_ignore_resume(uint32_t depth) {
-    ignore_depth = depth;
-    if (depth > 0) begin_ignoring();
-}
-#else
-static _Thread_local uint32_t ignore_depth;
-void ec_tsan_ignore_begin(void) { ignore_depth++; }
-void ec_tsan_ignore_end(void) { ignore_depth--; }
-
-uint32_t ec_tsan_ignore_suspend(void) {
-    uint32_t depth = ignore_depth;
-    ignore_depth = 0;
-    return depth;
-}
-
-void ec_tsan_ignore_resume(uint32_t depth) { ignore_depth = depth; }
-#endif
-
-bool ec_tsan_ignores(void) { return ignore_depth > 0; }
-
 // Dispatch's checks trap, and some systems print nothing of it. The handler is there only while a
 // thread checks, so the process keeps its own at all other times.
 static const int traps[2] = {SIGILL, SIGTRAP};
@@ -275,55 +193,3 @@ static void forget_trap_users(void) {
     trap_users = 0;
     atomic_flag_clear_explicit(&trap_lock, memory_order_relaxed);
 }
-
-// The pipe of each signal: a handler may do little more than write. A pipe is kept for the
-// process, because a handler may be on its way when its signal is given back.
-enum { most_signals = 65 };
-static struct {
-    int read_end, write_end;
-    // A forked child has the same pipe, and must not write to its parent.
-    pid_t process;
-    struct sigaction before;
-} signals[most_signals];
-
-static void tell(int number, char what) {
-    int saved = errno;
-    // A pipe that is full has told of a signal already.
-    if (getpid() == signals[number].process && write(signals[number].write_end, &what, 1) < 0) errno = saved;
-    errno = saved;
-}
-
-static void arrived(int number) { tell(number, 1); }
-
-int ec_signal_receive(int number) {
-    if (number <= 0 || number >= most_signals) return -1;
-    if (signals[number].write_end == 0) {
-        int ends[2];
-        if (pipe(ends) != 0) return -1;
-        for (int i = 0; i < 2; i++) {
-            fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-            fcntl(ends[i], F_SETFL, O_NONBLOCK);
-        }
-        signals[number].read_end = ends[0];
-        signals[number].write_end = ends[1];
-        signals[number].process = getpid();
-    }
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = arrived;
-    action.sa_flags = SA_RESTART;
-    if (sigaction(number, &action, &signals[number].before) != 0) return -1;
-    return signals[number].read_end;
-}
-
-void ec_signal_restore(int number) { sigaction(number, &signals[number].before, 0); }
-
-bool ec_signal_wait(int read_end) {
-    char bytes[64];
-    struct pollfd polled = {.fd = read_end, .events = POLLIN};
-    ssize_t count;
-    while ((count = read(read_end, bytes, sizeof bytes)) <= 0) poll(&polled, 1, -1);
-    return memchr(bytes, 1, (size_t)count) != 0;
-}
-
-void ec_signal_wake(int number) { tell(number, 0); }

@@ -1,7 +1,6 @@
 #if defined(__APPLE__)
 #include "CPlatform.h"
 
-#include <dlfcn.h>
 #include <mach/mach.h>
 #include <os/clock.h>
 #include <os/os_sync_wait_on_address.h>
@@ -72,24 +71,4 @@ int32_t ec_processor_count(void) {
     if (sysctlbyname("hw.activecpu", &count, &size, NULL, 0) == 0 && count > 0) return count;
     return 1;
 }
-
-extern char *swift_demangle(const char *name, size_t length, char *output, size_t *size, uint32_t flags);
-
-bool ec_function(uintptr_t address, char *name, size_t size) {
-    Dl_info image;
-    if (!dladdr((void *)address, &image) || !image.dli_sname) return false;
-    return swift_demangle(image.dli_sname, strlen(image.dli_sname), name, &size, 0) != NULL;
-}
-
-// The lines of a program are not in its own file.
-uint64_t ec_line(uintptr_t address, char *path, size_t size) {
-    (void)address, (void)size;
-    path[0] = 0;
-    return 0;
-}
-
-uint64_t ec_declaration(uintptr_t address, char *path, size_t size) { return ec_line(address, path, size); }
-
-// The system does not let a program choose processors.
-void ec_pin(uint32_t number) { (void)number; }
 #endif

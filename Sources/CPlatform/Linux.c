@@ -30,14 +30,16 @@ void ec_wait(const void *word, uint32_t expected, int64_t deadline) {
             (void *)0, FUTEX_BITSET_MATCH_ANY);
 }
 
-// Where a simulation stands before the system's clock, it says where that one is. Waits and timers
-// of the system are set by it.
-extern int ecs_system_clock(clockid_t clock, struct timespec *time) __attribute__((weak));
+static int64_t (*real_clock)(void);
+
+// Relaxed: the function is there before the program runs.
+void ec_set_clock(int64_t (*clock)(void)) { __atomic_store_n(&real_clock, clock, __ATOMIC_RELAXED); }
 
 int64_t ec_now(void) {
+    int64_t (*clock)(void) = __atomic_load_n(&real_clock, __ATOMIC_RELAXED);
+    if (clock) return clock();
     struct timespec time;
-    if (ecs_system_clock) ecs_system_clock(CLOCK_MONOTONIC, &time);
-    else clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_MONOTONIC, &time);
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
@@ -175,18 +177,5 @@ int32_t ec_processor_count(void) {
     }
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int32_t)online : 1;
-}
-
-void ec_pin(uint32_t number) {
-    cpu_set_t allowed, chosen;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
-    int left = (int)(number % (uint32_t)CPU_COUNT(&allowed));
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || left-- > 0) continue;
-        CPU_ZERO(&chosen);
-        CPU_SET(cpu, &chosen);
-        sched_setaffinity(0, sizeof chosen, &chosen);
-        return;
-    }
 }
 #endif

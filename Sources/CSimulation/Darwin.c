@@ -18,8 +18,8 @@ bool ecs_read(const void *from, void *to, size_t size) {
     return false;
 }
 
-// A thread has no processor of its own.
-void ecs_did_pin(void) {}
+// The system does not let a program choose processors.
+void ecs_pin(uint32_t number) { (void)number; }
 
 // The system has no end for a thread that keeps its stack.
 _Noreturn void ecs_end_thread(void) {

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "Doors.h"
 
+#include <CPlatform.h>
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -166,6 +168,10 @@ bool ecs_has_own_locks(const void *caller) {
 // Before the first simulation; they are loaded with the program.
 __attribute__((constructor)) static void find_images(void) { dl_iterate_phdr(find_image, NULL); }
 
+// The library's own waits are for the system, and need its clock.
+static int64_t system_now(void) { return ecs_real_time(ecs_uptime); }
+__attribute__((constructor)) static void keep_clock(void) { ec_set_clock(system_now); }
+
 // Dispatch serves all threads of the process, by the real clock.
 static bool is_dispatch(const void *caller) { return contains(0, caller); }
 
@@ -253,7 +259,19 @@ OF_TIME unsigned sleep(unsigned seconds) {
 
 // Whether the calling thread has one processor, which the simulation gave to it.
 static ECS_THREAD_LOCAL bool is_pinned;
-void ecs_did_pin(void) { is_pinned = true; }
+void ecs_pin(uint32_t number) {
+    is_pinned = true;
+    cpu_set_t allowed, chosen;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+    int left = (int)(number % (uint32_t)CPU_COUNT(&allowed));
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || left-- > 0) continue;
+        CPU_ZERO(&chosen);
+        CPU_SET(cpu, &chosen);
+        sched_setaffinity(0, sizeof chosen, &chosen);
+        return;
+    }
+}
 
 #if !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
 // A new thread gets the processors of its creator. One that a pinned thread creates, such as a

@@ -18,7 +18,7 @@ let package = Package(
         .executableTarget(
             name: "Contention",
             dependencies: ["CPlatform"],
-            exclude: ["Shipped/Platform/Guarded.swift", "Shipped/Platform/RunLoops+Linux.swift"],
+            exclude: ["Shipped/Platform/Guarded.swift"],
             swiftSettings: settings),
         .testTarget(
             name: "ContentionTests", dependencies: ["Contention"], swiftSettings: settings),

@@ -135,7 +135,7 @@ func ec_task_retain(_ task: UnsafeMutableRawPointer) {}
 func ec_task_release(_ task: UnsafeMutableRawPointer) {}
 
 /// Nothing is called before a trap.
-enum TrapHandlers {
+enum TrapHook {
     static func call(_ message: String) {}
 }
 

@@ -261,21 +261,6 @@ static inline void *_Nonnull ec_thread_detached(ec_thread *_Nonnull thread) { re
 // thread.
 static inline uint32_t ec_thread_identifier(const ec_thread *_Nonnull thread) { return thread->identifier; }
 
-// Where code of the program was written. An address is one of code that is loaded. The calls read
-// the program's own files, and take milliseconds.
-
-/// Writes the demangled name of the Swift function that contains an address; false if there is
-/// none.
-bool ec_function(uintptr_t address, char *_Nonnull name, size_t size);
-
-/// Writes the path of the source that contains the code at an address, or nothing; returns its
-/// line, and zero where the compiler gives none.
-uint64_t ec_line(uintptr_t address, char *_Nonnull path, size_t size);
-
-/// Writes the path of the source that declares the function at an address, or nothing; returns the
-/// line at which it begins, and zero where none is known.
-uint64_t ec_declaration(uintptr_t address, char *_Nonnull path, size_t size);
-
 /// The address of the code of a closure. Swift calls it with the closure itself: the two words of
 /// it come as the first two arguments.
 __attribute__((swiftcall)) uintptr_t ec_code_of(const void *_Nullable code, const void *_Nullable captures);
@@ -357,45 +342,18 @@ void ec_wait(const void *_Nonnull word, uint32_t expected, int64_t deadline);
 #if defined(__linux__)
 /// The monotonic clock of the system in nanoseconds, also on a thread of a simulation.
 int64_t ec_now(void);
+
+/// Replaces what `ec_now` reads, for a simulation that shows its threads another clock.
+void ec_set_clock(int64_t (*_Nonnull clock)(void));
 #endif
 
 /// Wakes one thread that sleeps on `word`.
 void ec_wake_one(const void *_Nonnull word);
 
-// For the simulation scheduler, which runs one simulated thread at a time. That order must not hide
-// from the thread sanitizer that nothing else orders the threads. The sanitizer sees neither how
-// the scheduler token is passed nor what the scheduler does between `ec_tsan_ignore_begin` and
-// `ec_tsan_ignore_end`.
-
-/// Passes the scheduler token to the thread that waits on `word`, or will.
-void ec_token_pass(uint32_t *_Nonnull word);
-/// Waits until the scheduler token is passed to `word`, and takes it.
-void ec_token_wait(uint32_t *_Nonnull word);
-void ec_tsan_ignore_begin(void);
-void ec_tsan_ignore_end(void);
-/// Whether the calling thread is between the two, so that the scheduler runs there.
-bool ec_tsan_ignores(void);
-/// Lets the sanitizer look again until `ec_tsan_ignore_resume` is called with the result.
-uint32_t ec_tsan_ignore_suspend(void);
-void ec_tsan_ignore_resume(uint32_t depth);
 /// Calls `check`. Where an instruction traps in it, because a check of the system has failed,
 /// `stop` is called, which must not return.
 void ec_replace_trap(void (*_Nonnull check)(void *_Nonnull), void (*_Nonnull stop)(void *_Nonnull),
                      void *_Nonnull context);
-/// Takes over what the process does at a signal: from now on the returned descriptor can be read
-/// after one; -1 if the system refuses. The caller excludes other calls for the same signal.
-int ec_signal_receive(int number);
-/// Gives the signal back to what it did before.
-void ec_signal_restore(int number);
-/// Waits until the descriptor of a signal can be read, and empties it; false if no signal came.
-bool ec_signal_wait(int read_end);
-/// Ends a wait without a signal.
-void ec_signal_wake(int number);
-/// Pins the calling thread to one of the processors that it may run on, the same for the same
-/// number.
-///
-/// Does nothing where the system does not let a program choose.
-void ec_pin(uint32_t number);
 
 #if defined(__cplusplus)
 }

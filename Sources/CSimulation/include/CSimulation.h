@@ -156,8 +156,11 @@ void ecs_set_current(void *_Nullable simulation);
 /// The same for a time; returns the simulation before.
 void *_Nullable ecs_swap_current(void *_Nullable simulation);
 
-/// The simulation has given the calling thread one processor. Threads that it creates have all.
-void ecs_did_pin(void);
+/// Pins the calling thread to one of the processors that it may run on, the same for the same
+/// number. Threads that it creates may run on all.
+///
+/// Does nothing where the system does not let a program choose.
+void ecs_pin(uint32_t number);
 
 /// Whether a job is of an `async let`, whose task ends with its parent's frame.
 bool ecs_is_async_let(const void *_Nonnull job);
@@ -269,6 +272,23 @@ ecs_time ecs_time_of(uint64_t time);
 /// What a clock shows simulated threads when simulated time begins, and what it really shows.
 int64_t ecs_clock_start(ecs_clock clock);
 int64_t ecs_real_time(ecs_clock clock);
+
+// For the simulation scheduler, which runs one simulated thread at a time. That order must not hide
+// from the thread sanitizer that nothing else orders the threads. The sanitizer sees neither how
+// the scheduler token is passed nor what the scheduler does between `ecs_ignore_begin` and
+// `ecs_ignore_end`.
+
+/// Passes the scheduler token to the thread that waits on `word`, or will.
+void ecs_token_pass(uint32_t *_Nonnull word);
+/// Waits until the scheduler token is passed to `word`, and takes it.
+void ecs_token_wait(uint32_t *_Nonnull word);
+void ecs_ignore_begin(void);
+void ecs_ignore_end(void);
+/// Whether the calling thread is between the two, so that the scheduler runs there.
+bool ecs_ignores(void);
+/// Lets the sanitizer look again until `ecs_ignore_resume` is called with the result.
+uint32_t ecs_ignore_suspend(void);
+void ecs_ignore_resume(uint32_t depth);
 
 void ecs_retain(void *_Nonnull object);
 void ecs_release(void *_Nonnull object);

@@ -113,6 +113,7 @@ private final class WaitingThread: FutureSubscriber, @unchecked Sendable {
     override func notify(by source: FutureState) {
         // An exchange, because the compiler may move a retain below a plain store. Releasing: the
         // waiting thread sees the outcome. After the exchange that thread may free this object.
+        // No scheduling point: the waiting thread looks again after it was unparked.
         let parker = parker
         _ = isNotified.exchange(true, ordering: .releasing)
         unsafe parker.unpark(by: Threads.own)

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension Async {
     /// Calls `callback` with the outcome, once, on `context`, as long as `token` is valid (law 25).
     ///
@@ -127,7 +125,7 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
     @usableFromInline let context: Context
     private let place: CodePlace
     @exclusivity(unchecked) private var source: FutureState?
-    private let hasArrived = Atomic<Bool>(false)
+    private let arrival = Decision()
 
     @usableFromInline
     init(
@@ -145,9 +143,7 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
     }
 
     private func arrive() {
-        // Relaxed: `execute` has already ordered these writes before both runs.
-        guard !hasArrived.exchange(true, ordering: .relaxed), let source = unsafe source.take()
-        else { return }
+        guard arrival.make(), let source = unsafe source.take() else { return }
         call(source)
     }
 
@@ -163,7 +159,7 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
     private let token: InvalidationToken
     /// Weak, because the source's queue owns this, and because the token may outlive the source.
     private weak var source: FutureState?
-    private let isConsumed = Atomic<Bool>(false)
+    private let consumption = Decision()
 
     init(
         _ hop: ContextHop?, for source: FutureState, while token: InvalidationToken,
@@ -192,11 +188,11 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
 
     /// The callback will never be called; its captures are freed with it.
     override func sourceDeinitialized(_ source: UnsafeRawPointer) {
-        if consumeBody() { token.remove(self) }
+        if consumption.make() { token.remove(self) }
     }
 
     private func call(_ source: FutureState) {
-        guard consumeBody() else { return }
+        guard consumption.make() else { return }
         token.remove(self)
         let body = body.take()
         // Checked here, on the context: a token invalidated on this very context before prevents
@@ -205,13 +201,13 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
     }
 
     func tokenWasInvalidated() {
-        if consumeBody() { BoundedNesting.free(body.take()) }
+        if consumption.make() { BoundedNesting.free(body.take()) }
         source?.unsubscribe(self)
     }
 
     /// The context has dropped the job, so the token need not refer to this any more.
     private func wasDropped() {
-        guard consumeBody() else { return }
+        guard consumption.make() else { return }
         token.remove(self)
         BoundedNesting.free(body.take())
     }
@@ -227,13 +223,6 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
         func run() { callback.call(outcome) }
 
         func drop() { callback.wasDropped() }
-    }
-
-    // Acquiring and releasing: the thread that consumes the body sees all of it, and no other
-    // thread accesses it.
-    private func consumeBody() -> Bool {
-        SimulationHooks.point()
-        return !isConsumed.exchange(true, ordering: .acquiringAndReleasing)
     }
 
     override var label: String { "a callback on '\(hop?.name ?? "immediate")' with a token" }

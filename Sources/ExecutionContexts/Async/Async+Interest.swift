@@ -116,7 +116,7 @@ extension Async {
         _ body: @escaping @Sendable () throws -> Async
     ) -> Async {
         let lazy = Lazy(on: context) { lazy in
-            lazy.hop(to: context, from: (fileID, line)) {
+            lazy.hop(to: context, from: CodePlace(fileID, line)) {
                 do { lazy.follow(try body()) } catch { lazy.complete(throwing: error) }
             }
         }

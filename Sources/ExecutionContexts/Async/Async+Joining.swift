@@ -96,7 +96,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
     private let size: Int
     /// The number of sources that have not completed.
     private let missing: Atomic<Int>
-    private let isDecided = Atomic<Bool>(false)
+    private let decision = Decision()
     private let sources: Guarded<Sources>
 
     private struct Sources {
@@ -163,7 +163,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
             case .firstSuccess: unsafe !source.isFailure || isLast
             case .settled: isLast
             }
-        guard decides, decide() else { return }
+        guard decides, decision.make() else { return }
         winner = index
         guard goal == .all, let error = source.error else { return propagate(source) }
         freePropagation()
@@ -175,12 +175,6 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
     /// The thread of a source that failed may not have decided yet when the last source completes;
     /// then it must decide, and the last one must not.
     private var hasAllValues: Bool { sources.withLock { $0.ended.allSatisfy { $0 != nil } } }
-
-    /// Decides the outcome; true for one caller, which then runs or frees the propagation.
-    private func decide() -> Bool {
-        SimulationHooks.point()
-        return !isDecided.exchange(true, ordering: .acquiringAndReleasing)
-    }
 
     override func didComplete() {
         let sources = sources.withLock { sources in
@@ -195,7 +189,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
                 subscriber.source?.unsubscribe(subscriber)
             }
         }
-        if decide() { freePropagation() }
+        if decision.make() { freePropagation() }
     }
 
     func forgetSource(at index: Int) {

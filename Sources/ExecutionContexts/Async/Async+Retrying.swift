@@ -36,7 +36,7 @@ extension Async {
         let attempts = Attempts(
             limit: attempts, backoff: backoff,
             deadline: budget.map { context.time.now.advanced(by: $0) }, context: context,
-            location: (fileID, line), isWorthwhile: isWorthwhile,
+            place: CodePlace(fileID, line), isWorthwhile: isWorthwhile,
             body: Deadline.keeping(body))
         let state = Timed("retry", on: context)
         let retry = Async(state: state)
@@ -57,12 +57,12 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
     /// The end of the budget, if there is one.
     let deadline: ContextInstant?
     let context: Context
-    let location: (fileID: StaticString, line: UInt)
+    let place: CodePlace
     let isWorthwhile: @Sendable (any Error) -> Bool
     let body: @Sendable (Int) throws -> Async<Value>
 
     func start(_ number: Int, for state: Timed) {
-        state.hop(to: context, from: location) { make(number, for: state) }
+        state.hop(to: context, from: place) { make(number, for: state) }
     }
 
     private func make(_ number: Int, for state: Timed) {
@@ -84,7 +84,7 @@ private struct Attempts<Value: Sendable, Context: ExecutionContext>: Sendable {
             mayWait(delay)
         else { return _ = state.complete(throwing: error) }
         guard delay > .zero else { return start(number + 1, for: state) }
-        state.wake(after: delay, on: context, from: location) { make(number + 1, for: state) }
+        state.wake(after: delay, on: context, from: place) { make(number + 1, for: state) }
     }
 
     /// Whether the delay ends within the budget.

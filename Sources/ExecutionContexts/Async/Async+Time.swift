@@ -11,7 +11,7 @@ extension Async {
     ) -> Async {
         let delayed = DelayedOutcome("delay", on: context)
         delayed.subscribe(to: state) { source, delayed in
-            Timed.of(delayed).wake(after: delay, on: context, from: (fileID, line)) {
+            Timed.of(delayed).wake(after: delay, on: context, from: CodePlace(fileID, line)) {
                 delayed.complete(like: source, Value.self)
             }
         }
@@ -41,7 +41,7 @@ extension Async {
         timed.subscribe(to: state, FutureState.copy(Value.self))
         // An infinite limit needs no alarm: the source completes this.
         if context.time.now.advanced(by: limit) < .never {
-            timed.wake(after: limit, on: context, from: (fileID, line)) {
+            timed.wake(after: limit, on: context, from: CodePlace(fileID, line)) {
                 timed.giveUp(AsyncError.timedOut(after: limit))
             }
         }
@@ -104,21 +104,18 @@ class Timed: FutureState, @unchecked Sendable {
 
     /// Calls `body` on `context` after `delay`, unless this has completed by then.
     ///
-    /// `location` is the caller's source location, for the report of a test that ends before.
+    /// `place` is the caller's, for the report of a test that ends before.
     final func wake(
         after delay: Duration, on context: some ExecutionContext,
-        from location: (fileID: StaticString, line: UInt),
+        from place: CodePlace,
         _ body: @escaping Work
     ) {
         let deadline = context.time.now.advanced(by: max(delay, .zero))
         // An infinite delay keeps nothing alive: this is freed with the last reference to it.
         guard deadline < .never else { return }
-        let place = CodePlace(location.fileID, location.line)
         let job = CompletionGuard(PendingJob(state: self, context: context.name, place: place))
         guard plan(body) else { return }
-        let alarm = context.schedule(at: deadline, fileID: location.fileID, line: location.line) {
-            job.run()
-        }
+        let alarm = context.schedule(at: deadline, from: place) { job.run() }
         guard lockIfPending() else { return _ = alarm.cancel() }
         // A time source may fire at once, and the job may have set the next alarm already.
         let isCurrent = alarm.isWaiting
@@ -131,11 +128,10 @@ class Timed: FutureState, @unchecked Sendable {
 
     /// Calls `body` on `context`; a second request before the call may result in one call.
     final func hop(
-        to context: some ExecutionContext, from location: (fileID: StaticString, line: UInt),
+        to context: some ExecutionContext, from place: CodePlace,
         _ body: @escaping Work
     ) {
         guard plan(body) else { return }
-        let place = CodePlace(location.fileID, location.line)
         let (work, refused) = CompletionGuard.closures(
             for: PendingJob(state: self, context: context.name, place: place))
         context.execute(consume work, refused: consume refused)

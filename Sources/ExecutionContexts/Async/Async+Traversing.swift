@@ -24,7 +24,9 @@ extension Async {
             traversal.complete(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }
         let iterator = ElementIterator(elements, Deadline.keeping(body))
-        let start = Start(traversal, context, (fileID, line)) { try iterator.next()?.state }
+        let start = Start(traversal, context, CodePlace(fileID, line)) {
+            try iterator.next()?.state
+        }
         start.again()
         return Async<[Value]>(state: traversal)
     }
@@ -34,22 +36,22 @@ extension Async {
 private struct Start<Context: ExecutionContext>: Sendable {
     private let traversal: Traversal
     private let context: Context
-    private let location: (fileID: StaticString, line: UInt)
+    private let place: CodePlace
     private let next: @Sendable () throws -> FutureState?
 
     init(
         _ traversal: Traversal, _ context: Context,
-        _ location: (fileID: StaticString, line: UInt),
+        _ place: CodePlace,
         _ next: @escaping @Sendable () throws -> FutureState?
     ) {
         self.traversal = traversal
         self.context = context
-        self.location = location
+        self.place = place
         self.next = next
     }
 
     func again() {
-        traversal.hop(to: context, from: location) { traversal.start(next, again: { again() }) }
+        traversal.hop(to: context, from: place) { traversal.start(next, again: { again() }) }
     }
 }
 

@@ -21,8 +21,11 @@ public final class Promise<Value: Sendable>: Sendable {
     /// Makes a promise; errors and descriptions name its source location.
     @inlinable
     public init(fileID: StaticString = #fileID, line: UInt = #line) {
-        state = PromiseState(location: CodeLocation(fileID, line))
+        state = PromiseState(location: CodePlace(fileID, line))
     }
+
+    /// The same, for a caller of the library, which has noted its own caller's place.
+    package init(at place: CodePlace) { state = PromiseState(location: place) }
 
     @inlinable
     deinit {
@@ -89,7 +92,7 @@ extension Promise where Value == Void {
 @safe final class PromiseState: FutureState, @unchecked Sendable {
     // Unchecked: the handlers and the marks change while the state is locked and pending;
     // afterwards the thread that completed it owns them. The location never changes.
-    private let location: CodeLocation
+    private let location: CodePlace
     @exclusivity(unchecked) private var wasCancelled = false
     /// Whether another `Async` completes it, so that the promise may be released.
     @exclusivity(unchecked) private var follows = false
@@ -103,7 +106,7 @@ extension Promise where Value == Void {
     }
 
     @usableFromInline
-    init(location: CodeLocation) {
+    init(location: CodePlace) {
         self.location = location
         super.init()
     }
@@ -154,7 +157,7 @@ extension Promise where Value == Void {
     @usableFromInline
     func abandon() {
         if unsafe follows { return }
-        complete(throwing: AsyncError.abandoned(promise: location.description))
+        complete(throwing: AsyncError.abandoned(promise: location.call))
     }
 
     /// Follows another state; false if this one has completed, or follows one already.
@@ -180,5 +183,5 @@ extension Promise where Value == Void {
     /// False: when it completes otherwise, it must unsubscribe from `followed`.
     override var isMovable: Bool { false }
 
-    override var label: String { "promise made at \(location)" }
+    override var label: String { "promise made at \(location.call)" }
 }

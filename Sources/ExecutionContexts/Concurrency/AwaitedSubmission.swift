@@ -29,7 +29,7 @@ internal import Synchronization
     // Unchecked, also at run time: `body` and `error` are accessed by the thread that decides, and
     // `error` by the task after the end. The continuation is written before the task is suspended,
     // and read by the thread that ends that.
-    private let isDecided = Atomic<Bool>(false)
+    private let decision = Decision()
     private let phase = Atomic<Phase>(.submitted)
     private enum Phase: UInt8, AtomicRepresentable { case submitted, suspended, ended }
     /// Runs the body, or only frees it.
@@ -40,11 +40,11 @@ internal import Synchronization
     private let task = unsafe ec_task_current()
     /// Raises the priority of the pending jobs of the context, if it can.
     private var raise: (@Sendable (TaskPriority) -> Void)?
-    private let location: CodeLocation
+    private let location: CodePlace
 
     @usableFromInline
     init(_ fileID: StaticString, _ line: UInt, _ body: @escaping @Sendable (_ runs: Bool) -> Void) {
-        location = CodeLocation(fileID, line)
+        location = CodePlace(fileID, line)
         unsafe self.body = body
     }
 
@@ -105,7 +105,7 @@ internal import Synchronization
     // MARK: For the context
 
     fileprivate func run() {
-        guard decide() else { return }
+        guard decision.make() else { return }
         // The task is alive: only this thread can let it go on.
         if unsafe ec_task_is_cancelled(task) { return end(with: CancellationError()) }
         unsafe body.take()?(true)
@@ -113,7 +113,7 @@ internal import Synchronization
     }
 
     /// Ends the job with an error, unless it has begun.
-    private func fail(_ error: any Error) { if decide() { end(with: error) } }
+    private func fail(_ error: any Error) { if decision.make() { end(with: error) } }
 
     private func end(with error: any Error) {
         unsafe self.error = error
@@ -124,15 +124,8 @@ internal import Synchronization
 
     fileprivate func refuse(_ refusal: Refusal) {
         var refusal = refusal
-        refusal.sourceLocation = "\(location)"
+        refusal.sourceLocation = location.call
         fail(refusal)
-    }
-
-    private func decide() -> Bool {
-        SimulationHooks.point()
-        // Relaxed: `body` was written before the job was submitted, and what the winner does, `end`
-        // publishes.
-        return !isDecided.exchange(true, ordering: .relaxed)
     }
 
     private func end() {
@@ -147,7 +140,7 @@ internal import Synchronization
         let job: AwaitedSubmission
         let context: String
 
-        var source: JobSource { JobSource(job.location.place) }
+        var source: JobSource { JobSource(job.location) }
 
         func run() { job.run() }
 

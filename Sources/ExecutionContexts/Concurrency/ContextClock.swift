@@ -47,7 +47,7 @@ public struct ContextClock: Clock, Sendable {
                 let awakening = unsafe CompletionGuard(Awakening(continuation: continuation))
                 // No source location: that of the sleeping task is not known here.
                 let delay = alarm.schedule(
-                    at: deadline, tolerance: tolerance ?? .zero, fileID: "", line: 0
+                    at: deadline, tolerance: tolerance ?? .zero, from: .unknown
                 ) { awakening.run() }
                 // A delay that never comes is kept by no time source.
                 sleep.begin(delay, isKept: deadline == .never)

@@ -134,7 +134,7 @@ extension Async {
         executor: (any TaskExecutor)?, fileID: StaticString, line: UInt,
         _ body: @escaping @Sendable () async throws -> Value
     ) {
-        let state = TaskState<Value>(location: CodeLocation(fileID, line))
+        let state = TaskState<Value>(location: CodePlace(fileID, line))
         state.start(on: executor, body)
         self.init(state: state)
     }
@@ -164,10 +164,10 @@ extension MainActorContext {
 private final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable {
     // Unchecked: the task is set before any other thread knows of this object, read while the state
     // is locked and pending, and released by the thread that ended it. The location never changes.
-    private let location: CodeLocation
+    private let location: CodePlace
     private var task: Task<Void, Never>?
 
-    init(location: CodeLocation) {
+    init(location: CodePlace) {
         self.location = location
         super.init(tag: Self.holdsUntilCompletion)
     }
@@ -200,7 +200,7 @@ private final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable
 
     override func didComplete() { task = nil }
 
-    override var label: String { "an async function at \(location)" }
+    override var label: String { "an async function at \(location.call)" }
 }
 
 // Overloads for values that are not `Sendable`: the body makes one, and the caller gets it. The

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A job that owes exactly one answer: a value, the body's error, cancelled, refused or abandoned
 /// (law 1).
 ///
@@ -16,16 +14,16 @@ internal import Synchronization
 final class Submission: @unchecked Sendable {
     // Unchecked: `job` and `fail` are written before any other thread knows of this object, and
     // taken by the thread that decides the answer.
-    private let isDecided = Atomic<Bool>(false)
+    private let decision = Decision()
     /// Runs the body and answers.
     private var job: Work?
     private var fail: Failing?
-    private let location: CodeLocation
+    private let location: CodePlace
 
     /// Answers with an error.
     typealias Failing = @Sendable (any Error) -> Void
 
-    init(at location: CodeLocation) { self.location = location }
+    init(at location: CodePlace) { self.location = location }
 
     /// Submits the job to a context. One of `job` and `fail` is called, once, by the thread that
     /// decides the answer.
@@ -44,16 +42,16 @@ final class Submission: @unchecked Sendable {
     func cancel() -> Bool { finish(CancellationError()) }
 
     /// Where it was submitted, as file and line.
-    var sourceLocation: String { "\(location)" }
+    var sourceLocation: String { location.call }
 
     fileprivate func run() {
-        guard decide() else { return }
+        guard decision.make() else { return }
         fail = nil
         job.take()?()
     }
 
     fileprivate func finish(_ error: any Error) -> Bool {
-        guard decide() else { return false }
+        guard decision.make() else { return false }
         BoundedNesting.free(job.take())
         fail.take()?(error)
         return true
@@ -65,20 +63,12 @@ final class Submission: @unchecked Sendable {
         _ = finish(refusal)
     }
 
-    /// True for the one caller that decides the answer.
-    private func decide() -> Bool {
-        SimulationHooks.point()
-        // Relaxed: `job` and `fail` were written before the job was submitted, and the answer is
-        // published by the future state.
-        return !isDecided.exchange(true, ordering: .relaxed)
-    }
-
     /// The job as the context gets it.
     private struct SentJob: GuardedJob {
         let submission: Submission
         let context: String
 
-        var source: JobSource { JobSource(submission.location.place) }
+        var source: JobSource { JobSource(submission.location) }
 
         func run() { submission.run() }
 
@@ -98,7 +88,7 @@ final class SubmittedState: FutureState, @unchecked Sendable {
 
     @usableFromInline
     init(fileID: StaticString, line: UInt) {
-        submission = Submission(at: CodeLocation(fileID, line))
+        submission = Submission(at: CodePlace(fileID, line))
         super.init(tag: Self.holdsUntilCompletion)
     }
 

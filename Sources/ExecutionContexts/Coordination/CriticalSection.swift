@@ -115,9 +115,8 @@ public final class CriticalSection: Sendable {
 @usableFromInline
 struct EntryLocation: ~Copyable, Sendable {
     #if DEBUG
-    // Relaxed, both: the record is for messages, which may show the entry before or after.
-    private let file = Atomic<UInt>(0)
-    private let line = Atomic<UInt>(0)
+    // Relaxed: the record is for messages, which may show the entry before or after.
+    private let place = Atomic<UInt64>(CodePlace.unknown.word)
     #endif
 
     init() {}
@@ -132,20 +131,16 @@ struct EntryLocation: ~Copyable, Sendable {
     #if DEBUG
     @usableFromInline
     borrowing func record(_ fileID: StaticString, _ line: UInt) {
-        guard fileID.hasPointerRepresentation else { return }
-        file.store(unsafe UInt(bitPattern: fileID.utf8Start), ordering: .relaxed)
-        self.line.store(line, ordering: .relaxed)
+        place.store(CodePlace(fileID, line).word, ordering: .relaxed)
     }
     #endif
 
     /// Describes the thread and where it entered, or nil if that is not known.
     borrowing func description(of thread: UInt32) -> String? {
         #if DEBUG
-        guard thread != 0,
-            let text = unsafe UnsafePointer<CChar>(bitPattern: file.load(ordering: .relaxed))
-        else { return nil }
-        return
-            unsafe "thread \(thread), which entered at \(String(cString: text)):\(line.load(ordering: .relaxed))"
+        let place = CodePlace(word: place.load(ordering: .relaxed))
+        guard thread != 0, place != .unknown else { return nil }
+        return "thread \(thread), which entered at \(place.call)"
         #else
         return nil
         #endif

@@ -59,7 +59,8 @@ final class TimedHandOff: @unchecked Sendable {
 
     // Acquiring and releasing: the thread that moves it owns the body.
     private func move(to next: State) -> Bool {
-        state.compareExchange(
+        SimulationHooks.point()
+        return state.compareExchange(
             expected: .waiting, desired: next, ordering: .acquiringAndReleasing
         )
         .exchanged

@@ -43,14 +43,6 @@ package struct JobSource: Hashable, Sendable {
         place == .drain ? label.map { "drain of '\($0)'" } : label
     }
 
-    /// The label, or else where the job was written; nil if neither is known.
-    package var title: String? {
-        shownLabel ?? place.text ?? (place == .taskPart ? "part of a task" : nil)
-    }
-
-    /// The name of a job with a number.
-    package func name(ofJob number: UInt64) -> String { title ?? "#\(number)" }
-
     // MARK: Readers
 
     private static let readers = Atomic<Int>(0)

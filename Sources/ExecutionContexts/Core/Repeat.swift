@@ -43,7 +43,7 @@ extension ExecutionContext {
             "\(fileID):\(line): a repetition every \(period) would never let anything else run (law 7). "
                 + "Pass a positive period.")
         return Repetition(
-            Repeater(on: self, period, policy, tolerance, (fileID, line), work))
+            Repeater(on: self, period, policy, tolerance, CodePlace(fileID, line), work))
     }
 }
 
@@ -83,18 +83,18 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
     private let period: Duration
     private let policy: DriftPolicy
     private let tolerance: Duration
-    private let location: (fileID: StaticString, line: UInt)
+    private let place: CodePlace
     private let state: Guarded<State>
 
     init(
         on context: Context, _ period: Duration, _ policy: DriftPolicy, _ tolerance: Duration,
-        _ location: (StaticString, UInt), _ work: @escaping Work
+        _ place: CodePlace, _ work: @escaping Work
     ) {
         self.context = context
         self.period = period
         self.policy = policy
         self.tolerance = tolerance
-        self.location = location
+        self.place = place
         let first = context.time.now.advanced(by: period)
         state = Guarded(State(work: work, due: first))
         schedule(first)
@@ -124,9 +124,7 @@ private final class Repeater<Context: ExecutionContext>: Repeating {
     }
 
     private func schedule(_ due: ContextInstant) {
-        let delay = context.schedule(
-            at: due, tolerance: tolerance, fileID: location.fileID, line: location.line
-        ) { self.run() }
+        let delay = context.schedule(at: due, tolerance: tolerance, from: place) { self.run() }
         let isOver = state.withLock { state in
             // A delay that has started already may have stored its successor.
             if state.work != nil, delay.isWaiting { state.delay = delay }

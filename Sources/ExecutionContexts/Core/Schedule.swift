@@ -18,7 +18,8 @@ extension ExecutionContext {
     ) -> DelayedWork {
         let time = self.time
         let deadline = time.now.advanced(by: max(delay, .zero))
-        return schedule(at: deadline, by: time, tolerance, fileID, line, consume work)
+        return schedule(
+            at: deadline, by: time, tolerance, CodePlace(fileID, line), consume work)
     }
 
     /// Runs `work` on this context when its time has reached `deadline` (law 7).
@@ -29,20 +30,27 @@ extension ExecutionContext {
         at deadline: ContextInstant, tolerance: Duration = .zero, fileID: StaticString = #fileID,
         line: UInt = #line, _ work: consuming @escaping Work
     ) -> DelayedWork {
-        schedule(at: deadline, by: time, tolerance, fileID, line, consume work)
+        schedule(at: deadline, by: time, tolerance, CodePlace(fileID, line), consume work)
+    }
+
+    /// The same, for a caller of the library, which has noted its own caller's place.
+    @inlinable
+    package func schedule(
+        at deadline: ContextInstant, tolerance: Duration = .zero, from place: CodePlace,
+        _ work: consuming @escaping Work
+    ) -> DelayedWork {
+        schedule(at: deadline, by: time, tolerance, place, consume work)
     }
 
     @inlinable
     func schedule(
         at deadline: ContextInstant, by time: any TimeSource, _ tolerance: Duration,
-        _ fileID: StaticString,
-        _ line: UInt, _ work: consuming @escaping Work
+        _ place: CodePlace, _ work: consuming @escaping Work
     ) -> DelayedWork {
         // Passed on as a Boolean: the source itself would be retained and released at each step.
         let isTimedBySystem = time === SystemTime.shared
         let delay = Delay(
-            on: self, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID,
-            line: line,
+            on: self, deadline: deadline, isTimedBySystem: isTimedBySystem, from: place,
             bound(consume work))
         // A delay that never comes is kept by no time source: it costs only the handle.
         if deadline < .never { time.add(delay, tolerance: tolerance) }
@@ -63,13 +71,12 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
 
     @inlinable
     init(
-        on context: Context, deadline: ContextInstant, isTimedBySystem: Bool, fileID: StaticString,
-        line: UInt, _ body: consuming @escaping Work
+        on context: Context, deadline: ContextInstant, isTimedBySystem: Bool,
+        from place: CodePlace, _ body: consuming @escaping Work
     ) {
         self.context = context
         super.init(
-            consume body, deadline: deadline, isTimedBySystem: isTimedBySystem, fileID: fileID,
-            line: line)
+            consume body, deadline: deadline, isTimedBySystem: isTimedBySystem, from: place)
     }
 
     @inlinable
@@ -99,10 +106,7 @@ extension DelayedWork {
 private struct DueJob: GuardedJob {
     let delay: DelayedWork
 
-    var source: JobSource {
-        let (characters, line) = unsafe delay.scheduledAt
-        return JobSource(unsafe CodePlace(characters: characters, line))
-    }
+    var source: JobSource { JobSource(delay.place) }
 
     func run() {
         // A context that runs its jobs on the caller, and does not say so in `enqueue`, would delay

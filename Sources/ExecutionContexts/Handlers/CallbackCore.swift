@@ -28,7 +28,7 @@ class CallbackCore: @unchecked Sendable {
     private let runsHere: Bool
     private let context: any ExecutionContext
     private var onFault: (@Sendable (CallbackFault) -> Void)?
-    fileprivate let location: CodeLocation
+    fileprivate let location: CodePlace
     /// The values that the context binds where the handler is wrapped, for where it runs.
     private var boundValues: BoundValues?
 
@@ -39,7 +39,7 @@ class CallbackCore: @unchecked Sendable {
     ) {
         self.context = context
         self.onFault = onFault
-        location = CodeLocation(fileID, line)
+        location = CodePlace(fileID, line)
         runsHere = type(of: context) == ImmediateContext.self
         boundValues = context.submissionTransform.map(BoundValues.init)
     }
@@ -65,7 +65,7 @@ class CallbackCore: @unchecked Sendable {
         var job = call.work
         if let boundValues {
             self.boundValues = nil
-            job = JobSource.carry(JobSource(location.place), boundValues.bind(job))
+            job = JobSource.carry(JobSource(location), boundValues.bind(job))
         }
         context.execute(job, refused: { call.refuse($0) })
     }
@@ -77,7 +77,7 @@ class CallbackCore: @unchecked Sendable {
     final func wasReleased<Handler: Sendable>(with handler: consuming Handler?) {
         guard transition(from: .waiting, to: .over) else { return }
         let fault = CallbackFault(
-            .neverCalled, context: context.name, sourceLocation: location.description)
+            .neverCalled, context: context.name, sourceLocation: location.call)
         BoundedNesting.free(consume handler)
         if let onFault { BoundedNesting.call([{ onFault(fault) }]) }
     }
@@ -91,7 +91,7 @@ class CallbackCore: @unchecked Sendable {
     }
 
     private func report(_ reason: CallbackFault.Reason) {
-        onFault?(CallbackFault(reason, context: context.name, sourceLocation: location.description))
+        onFault?(CallbackFault(reason, context: context.name, sourceLocation: location.call))
     }
 
     // Acquiring and releasing: the thread that takes the handler sees the writes of the wrapping
@@ -108,7 +108,7 @@ private struct HandlerCall: GuardedJob {
     let core: CallbackCore
     var work: Work?
 
-    var source: JobSource { JobSource(core.location.place) }
+    var source: JobSource { JobSource(core.location) }
 
     mutating func run() {
         guard core.beginRun() else { return }
@@ -353,13 +353,13 @@ struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
 @usableFromInline
 final class CallbackPromise: @unchecked Sendable {
     // Unchecked: `state` belongs to the first caller, or to `deinit` if there is no caller.
-    private let wasCalled = Atomic<Bool>(false)
+    private let call = Decision()
     private var state: PromiseState?
-    private let location: CodeLocation
+    private let location: CodePlace
     private var onFault: (@Sendable (CallbackFault) -> Void)?
 
     init(
-        _ state: PromiseState, _ location: CodeLocation,
+        _ state: PromiseState, _ location: CodePlace,
         _ onFault: @escaping @Sendable (CallbackFault) -> Void
     ) {
         self.state = state
@@ -379,12 +379,8 @@ final class CallbackPromise: @unchecked Sendable {
     /// (law 10).
     @usableFromInline
     func take() -> PromiseState? {
-        SimulationHooks.point()
-        // Acquiring and releasing: the caller sees the future state as it was initialized.
-        guard wasCalled.exchange(true, ordering: .acquiringAndReleasing) else {
-            return state.take()
-        }
-        onFault?(CallbackFault(.calledAgain, context: nil, sourceLocation: location.description))
+        if call.make() { return state.take() }
+        onFault?(CallbackFault(.calledAgain, context: nil, sourceLocation: location.call))
         return nil
     }
 }
@@ -400,7 +396,7 @@ extension Async {
         ) throws
             -> Void
     ) {
-        let location = CodeLocation(fileID, line)
+        let location = CodePlace(fileID, line)
         let state = PromiseState(location: location)
         self.init(state: state)
         do {

@@ -52,24 +52,12 @@ public struct ObservedWork: Sendable, Identifiable {
     /// Whether it has a label.
     package var isLabeled: Bool { origin.isLabeled }
 
-    /// What it is called: its label, or else where it was written, or else "#" and its number.
-    ///
-    /// Where it was written is looked up when it is first asked for, which takes milliseconds.
-    public var name: String { source.name(ofJob: id) }
-
     /// The label that its submission carries, as ``ExecutionContext/labeled(_:)`` gives it.
     ///
     /// The drain of a view has a label of its own, as "drain of 'index'": it is a job of the
     /// library, in which the view runs its jobs. A hold has the label "hold". Nil for a job without
     /// a label.
     public var label: String? { source.shownLabel }
-
-    /// Where the job was written, as file and line: "Store.swift:14".
-    ///
-    /// It is the line of its closure, or of the call that submitted it. A bare closure has the name
-    /// of its function instead, if the program has no debug information, and on Apple's systems.
-    /// Nil if that is not known, or in the library itself.
-    public var sourceLocation: String? { place.text }
 
     /// The number of the observed view that it was submitted to, unique in the process.
     public var view: UInt64 { origin.view }

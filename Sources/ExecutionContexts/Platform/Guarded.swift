@@ -3,14 +3,14 @@
 /// Lock and value share one allocation outside of the object that owns them. The lock keeps its
 /// address, and accesses to the value skip the run-time exclusivity checks (5 ns each), which the
 /// lock makes redundant. No user code may run inside `withLock` (law 9).
-@safe struct Guarded<Value: ~Copyable>: ~Copyable {
+@safe package struct Guarded<Value: ~Copyable>: ~Copyable {
     private let lock: UnsafeMutablePointer<NativeLock.Storage>
     private let value: UnsafeMutablePointer<Value>
 
     /// The block starts on a cache line, so that a hand-over moves as few cache lines as possible.
     private static var cacheLine: Int { 64 }
 
-    init(_ initial: consuming Value) {
+    package init(_ initial: consuming Value) {
         var layout = BlockLayout(alignment: Self.cacheLine)
         let start = layout.append(
             byteCount: NativeLock.layout.size, alignment: NativeLock.layout.alignment)
@@ -29,7 +29,7 @@
     }
 
     @inline(__always)
-    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         unsafe NativeLock.lock(lock)
@@ -40,7 +40,7 @@
     /// Like `withLock`, but without a scheduling point, for what a simulation itself reads.
     ///
     /// Every caller that uses such a value must use this method.
-    borrowing func withUnscheduledLock<Result: ~Copyable, Failure: Error>(
+    package borrowing func withUnscheduledLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         unsafe NativeLock.lockUnscheduled(lock)

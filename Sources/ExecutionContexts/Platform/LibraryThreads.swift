@@ -1,13 +1,12 @@
 internal import CPlatform
 internal import Dispatch
-internal import Synchronization
 
 /// The library's own threads, which the whole process shares.
 ///
 /// A thread runs one body at a time. It then stays idle for a tenth of a second, for the next body,
 /// and ends. The system's queues do not serve here: all code of the process shares their 255
 /// threads.
-enum LibraryThreads {
+package enum LibraryThreads {
     /// How many bodies may run at a time, not counting indispensable ones.
     static var limit: Int { 1_024 }
 
@@ -18,6 +17,8 @@ enum LibraryThreads {
         /// Whether the body gets a thread beyond the limit as well; the process traps if the system
         /// has none.
         var isIndispensable = false
+        /// Whether the thread runs nothing else. It then is indispensable as well.
+        var hasThread = false
         let body: Work
     }
 
@@ -38,7 +39,7 @@ enum LibraryThreads {
                 guard state.bodies < limit else { return false }
                 state.bodies += 1
             }
-            idle = state.idle.popLast()
+            if !assignment.hasThread { idle = state.idle.popLast() }
             return true
         }
         guard isWithinLimit else { return false }
@@ -55,24 +56,28 @@ enum LibraryThreads {
         return true
     }
 
+    /// The same, for the other libraries.
+    package static func run(named name: String, _ body: @escaping Work) -> Bool {
+        run(Assignment(name: name, body: body))
+    }
+
+    /// Runs `body` on a new thread, which ends with it; the process traps if the system has none.
+    static func start(named name: String, quality: UInt32, _ body: @escaping Work) {
+        run(
+            Assignment(
+                name: name, quality: quality, isIndispensable: true, hasThread: true, body: body))
+    }
+
     /// Asks the system for a thread again and again for a second, and then traps.
     private static func startOrTrap(_ assignment: Assignment) {
         for _ in 0..<50 {
-            pause()
+            ParkWord().park(until: MonotonicClock.nanoseconds + 20_000_000)
             if OwnThread.start(assignment) { return }
         }
         stopMisuse(
             "The system has no thread for '\(assignment.name)', so its jobs would never begin (law 1). "
                 + "The library runs jobs on \(state.withLock { $0.bodies }) threads. "
                 + "Run fewer blocking jobs at a time, or raise the limits of the process.")
-    }
-
-    private static func pause() {
-        unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 1) { word in
-            unsafe word.initialize(repeating: 0)
-            unsafe ec_wait(
-                word.baseAddress.unsafelyUnwrapped, 0, MonotonicClock.nanoseconds + 20_000_000)
-        }
     }
 
     // MARK: - Called by the threads
@@ -96,13 +101,10 @@ enum LibraryThreads {
 }
 
 private final class OwnThread: @unchecked Sendable {
-    // Unchecked: until `word` is set, `assignment` belongs to the caller that took the thread from
-    // the idle ones. From then on it belongs to the thread.
+    // Unchecked: until `parkWord` is unparked, `assignment` belongs to the caller that took the
+    // thread from the idle ones. From then on it belongs to the thread.
     private var assignment: LibraryThreads.Assignment?
-    private let word = Atomic<UInt32>(OwnThread.idle)
-
-    private static let idle: UInt32 = 0
-    private static let assigned: UInt32 = 1
+    private let parkWord = ParkWord()
     /// How long a thread stays idle, in nanoseconds.
     private static let idleTime: Int64 = 100_000_000
 
@@ -124,15 +126,15 @@ private final class OwnThread: @unchecked Sendable {
     /// Gives the thread its next body; for the caller that took it from the idle threads.
     func assign(_ assignment: LibraryThreads.Assignment) {
         self.assignment = assignment
-        // Releasing: the thread sees the assignment.
-        word.store(Self.assigned, ordering: .releasing)
-        unsafe withUnsafePointer(to: word) { unsafe ec_wake_one($0) }
+        parkWord.unpark()
     }
 
     private func live() {
         repeat {
             let wasIndispensable = assignment?.isIndispensable ?? false
+            let isLast = assignment?.hasThread ?? false
             runAssignment()
+            if isLast { return }
             LibraryThreads.becomeIdle(self, wasIndispensable: wasIndispensable)
         } while isAssignedAgain()
     }
@@ -146,23 +148,11 @@ private final class OwnThread: @unchecked Sendable {
 
     /// Waits for the next body; false if none has come in time.
     private func isAssignedAgain() -> Bool {
-        park(until: MonotonicClock.nanoseconds + Self.idleTime)
-        // Acquiring: the assignment may have come after the last look of `park`, at the deadline.
-        if word.load(ordering: .acquiring) == Self.idle {
-            if LibraryThreads.leave(self) { return false }
-            // A caller has taken this thread meanwhile, and its body is on its way.
-            park(until: Parker.never)
-        }
-        // Relaxed: it publishes nothing.
-        word.store(Self.idle, ordering: .relaxed)
+        if parkWord.park(until: MonotonicClock.nanoseconds + Self.idleTime) { return true }
+        if LibraryThreads.leave(self) { return false }
+        // A caller has taken this thread meanwhile, and its body is on its way.
+        parkWord.park()
         return true
-    }
-
-    private func park(until deadline: Int64) {
-        // Acquiring: see `assign`.
-        while word.load(ordering: .acquiring) == Self.idle, MonotonicClock.nanoseconds < deadline {
-            unsafe withUnsafePointer(to: word) { unsafe ec_wait($0, Self.idle, deadline) }
-        }
     }
 }
 

@@ -6,7 +6,7 @@ package func stopMisuse(
     _ message: @autoclosure () -> String, file: StaticString = #file, line: UInt = #line
 ) -> Never {
     let text = message()
-    TrapHandlers.call(text)
+    TrapHook.call(text)
     fatalError(text, file: file, line: line)
 }
 

@@ -102,6 +102,9 @@ package enum SimulationHooks {
         unsafe thread.pointee.simulation = simulation
     }
 
+    /// Gives the calling thread its record now, and not in the middle of what follows.
+    package static func attachThread() { _ = unsafe Threads.own }
+
     /// How many threads are simulated. Without any, all threads take the fast paths again.
     private static let simulated = Guarded(0)
 

@@ -33,10 +33,7 @@ enum Threads {
     @usableFromInline @inline(never)
     static func attach() -> ThreadRecord {
         if let thread = unsafe ec_thread_recall() { return unsafe thread }
-        // The thread sanitizer must see what orders the threads that use a record in turn.
-        let depth = ec_tsan_ignore_suspend()
         let thread = unsafe records.withUnscheduledLock { unsafe $0.take() }
-        ec_tsan_ignore_resume(depth)
         unsafe ec_thread_attach(thread) { unsafe Threads.retire($0) }
         return unsafe thread
     }

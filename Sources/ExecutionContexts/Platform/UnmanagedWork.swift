@@ -17,6 +17,12 @@ public typealias Work = @Sendable () -> Void
 
     @inline(__always)
     package init(_ work: consuming @escaping Work) {
+        // Known when this is compiled, so it costs nothing.
+        if MemoryLayout<Storage>.size != MemoryLayout<ec_words>.size {
+            stopMisuse(
+                "A closure of this toolchain has \(MemoryLayout<Storage>.size) bytes and not two words. "
+                    + "Take a version of ExecutionContexts that was made for the toolchain.")
+        }
         var storage = Storage(work: work)
         words = unsafe withUnsafeMutablePointer(to: &storage) { unsafe ec_words_out_of($0) }
     }

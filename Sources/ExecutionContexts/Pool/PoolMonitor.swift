@@ -16,8 +16,7 @@ enum PoolMonitor {
     }
 
     private static let state = Guarded(State())
-    /// What the thread sleeps on: one if it is to look at once.
-    private static let word = Atomic<UInt32>(0)
+    private static let parkWord = ParkWord()
 
     /// The interval between two looks, in nanoseconds.
     private static var quickInterval: Int64 { 1_000_000 }
@@ -43,17 +42,13 @@ enum PoolMonitor {
     }
 
     /// Brings the next look forward.
-    static func wake() {
-        // Releasing: the look sees what the caller did.
-        word.store(1, ordering: .releasing)
-        unsafe withUnsafePointer(to: word) { unsafe ec_wake_one($0) }
-    }
+    static func wake() { parkWord.unpark() }
 
     private static func run() {
         var interval = shortInterval
         var (starved, lastLook) = ([PoolCore](), MonotonicClock.nanoseconds)
         repeat {
-            var isPressed = isWokenEarly(within: interval)
+            var isPressed = parkWord.park(until: MonotonicClock.nanoseconds + interval)
             // Quick looks are for the pools that starve: elsewhere a thread that computes may be
             // asleep for a few milliseconds, too.
             let now = MonotonicClock.nanoseconds
@@ -95,16 +90,6 @@ enum PoolMonitor {
     private static func addAgain(_ core: PoolCore) {
         if core.isMonitored.exchange(true, ordering: .acquiringAndReleasing) { return }
         state.withLock { $0.pools.append(core) }
-    }
-
-    /// Sleeps for that long, or until `wake` is called (true).
-    private static func isWokenEarly(within nanoseconds: Int64) -> Bool {
-        let end = MonotonicClock.nanoseconds + nanoseconds
-        // Acquiring: see `wake`.
-        while word.load(ordering: .acquiring) == 0, MonotonicClock.nanoseconds < end {
-            unsafe withUnsafePointer(to: word) { unsafe ec_wait($0, 0, end) }
-        }
-        return word.exchange(0, ordering: .acquiring) == 1
     }
 }
 

@@ -130,24 +130,14 @@ internal import Synchronization
 
     // MARK: - Permits
 
-    /// What the worker sleeps on while it waits for a permit: one when it has got one.
-    private let permitWord = Atomic<UInt32>(0)
+    /// What the worker sleeps on while it waits for a permit.
+    private let permit = ParkWord()
 
     /// Sleeps until the worker has been given a permit; on the worker's thread.
-    func waitForPermit() {
-        // Acquiring: sees the permit. The lock of the accounting orders the rest.
-        while permitWord.load(ordering: .acquiring) == 0 {
-            unsafe withUnsafePointer(to: permitWord) { unsafe ec_wait($0, 0, Parker.never) }
-        }
-        // Relaxed: the next permit comes only after this worker has asked for it.
-        permitWord.store(0, ordering: .relaxed)
-    }
+    func waitForPermit() { permit.park() }
 
     /// Gives the worker the permit that it waits for. The caller holds the lock of the accounting.
-    func givePermit() {
-        permitWord.store(1, ordering: .releasing)
-        unsafe withUnsafePointer(to: permitWord) { unsafe ec_wake_one($0) }
-    }
+    func givePermit() { permit.unpark() }
 
     // MARK: - Timed park
 

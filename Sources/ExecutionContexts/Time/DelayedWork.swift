@@ -17,8 +17,7 @@ internal import Synchronization
     private let isTimedBySystem: Bool
     /// The list of the timer wheel that holds it.
     @exclusivity(unchecked) final var listIndex = TimerWheel.noList
-    private let line: UInt32
-    private let fileID: UnsafePointer<UInt8>
+    package final let place: CodePlace
     @exclusivity(unchecked) final var deadlineNanoseconds: Int64
     /// The order of submission, which decides between equal deadlines.
     @exclusivity(unchecked) package final var sequence: UInt64 = 0
@@ -30,15 +29,12 @@ internal import Synchronization
     @usableFromInline
     init(
         _ body: consuming @escaping Work, deadline: ContextInstant, isTimedBySystem: Bool,
-        fileID: StaticString,
-        line: UInt
+        from place: CodePlace
     ) {
         self.isTimedBySystem = isTimedBySystem
         unsafe self.body = body
         unsafe self.deadlineNanoseconds = deadline.nanoseconds
-        // A literal's characters live as long as the program and end in a zero.
-        unsafe self.fileID = fileID.utf8Start
-        self.line = UInt32(clamping: line)
+        self.place = place
     }
 
     // Runs with a closure if the delay is freed before its deadline, or never comes. Its captures
@@ -52,12 +48,7 @@ internal import Synchronization
     public var deadline: ContextInstant { unsafe ContextInstant(nanoseconds: deadlineNanoseconds) }
 
     /// Where it was scheduled, as file and line.
-    public var sourceLocation: String { unsafe "\(String(cString: fileID)):\(line)" }
-
-    /// Where it was scheduled, as words: of the characters of a file's name, and the line.
-    final var scheduledAt: (characters: UnsafePointer<UInt8>, line: UInt) {
-        unsafe (fileID, UInt(line))
-    }
+    public var sourceLocation: String { place.call }
 
     /// The name of the context that it runs on.
     public var contextName: String { fatalError("DelayedWork is made by schedule only.") }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Calls an interceptor for each job of a view, and the job runs inside of that call.
 public struct Interception: HoldableAddition {
     private let interceptor: @Sendable (_ job: () -> Void) -> Void
@@ -19,10 +17,9 @@ public struct Interception: HoldableAddition {
     ) {
         // Relaxed: of several calls one runs the job, and publishes nothing. The interceptor may
         // use another thread only while this one waits for it, since its argument does not escape.
-        let hasBegun = Atomic(false)
+        let begin = Decision()
         func job() {
-            SimulationHooks.point()
-            if !hasBegun.exchange(true, ordering: .relaxed) { work() }
+            if begin.make() { work() }
         }
         interceptor(job)
         // Not a trap: what only watches jobs must not end the program when it leaves early.

@@ -41,7 +41,7 @@ extension ExecutionContext {
     /// `context.labeled("warm up").execute { ... }`. Of several labels the one nearest to the
     /// submission counts: that of the last view. A view with its own queue, such as a serial one,
     /// submits drains, and they keep their name. A job without a label is shown by where it was
-    /// written; see ``ObservedWork/name``.
+    /// written: see `name` of ``ObservedWork``.
     @inlinable
     public func labeled(_ label: String) -> ContextView<Self, Labeling> { with(.labeled(label)) }
 }

@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 internal import Foundation
 
 /// Writes a recorder's last seconds to a file when something goes wrong, until `stop()`.

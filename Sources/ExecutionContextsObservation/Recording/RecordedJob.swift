@@ -1,4 +1,5 @@
 public import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 
 /// What a recorder knows of a job, or of an `Async` that reports to it.
 public struct RecordedJob: Identifiable, Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 
 /// The titles of jobs, each once: their labels, or where they were written.
 struct JobTitles {

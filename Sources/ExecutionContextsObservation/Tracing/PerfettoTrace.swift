@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 
 /// A recording as a trace in Perfetto's own format: a message for each event.
 ///

@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 
 /// Instants and names as a trace has them.
 extension Recording {

@@ -17,7 +17,7 @@ final class StallMonitor: Sendable {
 
     init(
         of name: String, isSerial: Bool, limit: Duration, on reporting: some ExecutionContext,
-        from location: (fileID: StaticString, line: UInt),
+        from place: CodePlace,
         report: @escaping @Sendable (StalledJob) -> Void
     ) {
         require(
@@ -30,7 +30,7 @@ final class StallMonitor: Sendable {
         self.report = report
         schedule = { time, deadline, work in
             Retimed(base: reporting, time: time).schedule(
-                at: deadline, fileID: location.fileID, line: location.line, work)
+                at: deadline, from: place, work)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 
 /// A job that waits for its context, or occupies it, for more than the limit, and stands for what
 /// its cause delays: see `watched`.

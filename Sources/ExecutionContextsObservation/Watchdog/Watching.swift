@@ -17,7 +17,7 @@ public struct Watching: HoldableAddition {
                 of: base,
                 by: StallMonitor(
                     of: base.name, isSerial: base is any SerialContext, limit: limit, on: reporting,
-                    from: (fileID, line), report: report))
+                    from: CodePlace(fileID, line), report: report))
         }
         view = nil
     }

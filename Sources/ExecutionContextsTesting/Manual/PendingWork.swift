@@ -1,4 +1,5 @@
 public import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 
 /// One job or delay that is pending in a manual time.
 public struct PendingWork: Hashable, Sendable, CustomStringConvertible {
@@ -72,5 +73,5 @@ extension PendingWork {
 
 extension DelayedWork {
     /// The source location where it was scheduled; nil for a delay without one, such as a sleep.
-    var knownSourceLocation: String? { sourceLocation == ":0" ? nil : sourceLocation }
+    var knownSourceLocation: String? { place == .unknown ? nil : sourceLocation }
 }

@@ -1,5 +1,6 @@
 internal import CSimulation
 internal import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 
 /// Where in its source the program has called the library.
 ///

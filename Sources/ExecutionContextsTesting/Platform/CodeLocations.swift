@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import ExecutionContextsDiagnostics
 
 /// The functions of the program that addresses of code belong to.
 enum CodeLocations {

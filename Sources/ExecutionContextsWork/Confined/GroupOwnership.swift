@@ -59,7 +59,8 @@ final class GroupOwnership: @unchecked Sendable {
                     unsafe jobs.append(job)
                 }
             }
-            // Acquiring and releasing: as in `take`, and an owner that ends enters the section.
+            // No scheduling point: the entry into the section was one. Acquiring and releasing: as
+            // in `take`, and an owner that ends enters the section.
             let old = state.exchange(.ownedWithMore, ordering: .acquiringAndReleasing)
             return old == .free || old == .freeWithMore
         }

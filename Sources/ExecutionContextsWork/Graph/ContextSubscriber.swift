@@ -30,12 +30,12 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
 
     init(
         _ priority: WorkPriority, _ jobs: ConfinedJobs, on context: any ExecutionContext,
-        _ section: CriticalSection, _ location: (fileID: StaticString, line: UInt),
+        _ section: CriticalSection, _ place: CodePlace,
         _ handler: @escaping Handler
     ) {
         self.context = context
         self.section = section
-        source = JobSource(location.fileID, location.line)
+        source = JobSource(place)
         self.handler = handler
         super.init(priority, jobs) { _ in }
     }

@@ -88,7 +88,8 @@ public struct SharedWork<Value: Sendable>: Sendable {
         let subscriber =
             if let context {
                 ContextSubscriber(
-                    priority, jobs, on: context, target.graph.events, (fileID, line), handler)
+                    priority, jobs, on: context, target.graph.events, CodePlace(fileID, line),
+                    handler)
             } else {
                 Subscriber(priority, jobs, handler)
             }

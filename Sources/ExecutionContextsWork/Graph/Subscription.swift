@@ -122,6 +122,7 @@ public class Subscription: @unchecked Sendable {
     final var dependent: WorkNode? { unsafe parent?.node }
 
     private func recount() {
+        SimulationHooks.point()
         // Acquiring and releasing, as in the setter.
         _ = isRecountPending.exchange(false, ordering: .acquiringAndReleasing)
         SimulationHooks.point()

@@ -1,13 +1,5 @@
 internal import ExecutionContexts
 
-/// The source location at which a caller created what sets an alarm.
-///
-/// A test that ends while the alarm is pending names this location.
-struct AlarmLocation: Sendable {
-    let fileID: StaticString
-    let line: UInt
-}
-
 /// One pending delay, which its owner can cancel at any moment and tell apart from an older one.
 ///
 /// The owner keeps one alarm and compares it with the one that fires. An alarm that the owner has
@@ -24,11 +16,12 @@ final class Alarm: @unchecked Sendable {
     /// (law 9).
     ///
     /// - Parameters:
+    ///   - place: Where a caller made what sets the alarm, for a test that ends meanwhile.
     ///   - fired: called on the context when the delay is due.
     ///   - dropped: called if the context drops the delay.
     func set(
         at deadline: ContextInstant, on context: some ExecutionContext,
-        from location: AlarmLocation,
+        from place: CodePlace,
         fired: @escaping @Sendable (Alarm) -> Void,
         dropped: @escaping @Sendable (Alarm) -> Void
     ) {
@@ -36,9 +29,7 @@ final class Alarm: @unchecked Sendable {
         // `fired` alive.
         guard deadline < .never else { return }
         let completion = CompletionGuard(DelayedJob(alarm: self, fired: fired, dropped: dropped))
-        let delay = context.schedule(at: deadline, fileID: location.fileID, line: location.line) {
-            completion.run()
-        }
+        let delay = context.schedule(at: deadline, from: place) { completion.run() }
         let isUnwanted = section.execute {
             if !isOver { self.delay = delay }
             return isOver

@@ -23,8 +23,8 @@ extension ExecutionContext {
         by interval: Duration, fileID: StaticString = #fileID, line: UInt = #line,
         _ action: @escaping @Sendable (Value) -> Void
     ) -> PacedCall<Value> {
-        let location = AlarmLocation(fileID: fileID, line: line)
+        let place = CodePlace(fileID, line)
         return PacedCall(
-            core: DebounceCore(on: self, .quiet(max(interval, .zero)), from: location), action)
+            core: DebounceCore(on: self, .quiet(max(interval, .zero)), from: place), action)
     }
 }

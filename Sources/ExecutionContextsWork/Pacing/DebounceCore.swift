@@ -7,16 +7,16 @@ internal import ExecutionContexts
 final class DebounceCore: @unchecked Sendable {
     // Unchecked: `machine` is accessed inside `section` only.
     private let base: any ExecutionContext
-    private let location: AlarmLocation
+    private let place: CodePlace
     private let section: CriticalSection
     private var machine: DebounceMachine
 
     init(
         on base: some ExecutionContext, _ policy: DebounceMachine.Policy,
-        from location: AlarmLocation
+        from place: CodePlace
     ) {
         self.base = base
-        self.location = location
+        self.place = place
         section = CriticalSection(name: "paced calls on \(base.name)")
         machine = DebounceMachine(policy)
     }
@@ -52,12 +52,12 @@ final class DebounceCore: @unchecked Sendable {
         effects.oldAlarm?.cancel()
         if let (alarm, instant) = effects.alarm { set(alarm, at: instant, on: base) }
         guard let work = effects.work else { return }
-        base.execute(JobSource.carry(JobSource(location.fileID, location.line), work))
+        base.execute(JobSource.carry(JobSource(place), work))
     }
 
     private func set(_ alarm: Alarm, at instant: ContextInstant, on base: some ExecutionContext) {
         alarm.set(
-            at: instant, on: base, from: location, fired: { self.alarmFired($0) },
+            at: instant, on: base, from: place, fired: { self.alarmFired($0) },
             dropped: { alarm in
                 self.perform(self.section.execute { self.machine.alarmDropped(alarm) })
             })

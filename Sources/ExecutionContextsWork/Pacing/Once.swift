@@ -1,5 +1,4 @@
 internal import ExecutionContexts
-internal import Synchronization
 
 /// Lets exactly one of several callers proceed: the first.
 ///
@@ -11,24 +10,16 @@ internal import Synchronization
 /// It is not for lazy initialization: a `static let` does that. Nor does it make the other callers
 /// wait: they continue at once, perhaps before the first caller's body has ended.
 public final class Once: Sendable {
-    private let isTaken = Atomic<Bool>(false)
+    private let decision = Decision()
 
     /// Creates an instance that no caller has claimed.
     public init() {}
 
     /// Whether a caller has claimed it.
-    // Acquiring: a caller that reads true sees what the first caller did before its claim.
-    public var isClaimed: Bool {
-        SimulationHooks.look()
-        return isTaken.load(ordering: .acquiring)
-    }
+    public var isClaimed: Bool { decision.isMade }
 
     /// Returns true to the first caller and false to all others.
-    // Acquiring and releasing: later callers see what the first caller did before its claim.
-    public func claim() -> Bool {
-        SimulationHooks.point()
-        return !isTaken.exchange(true, ordering: .acquiringAndReleasing)
-    }
+    public func claim() -> Bool { decision.make() }
 
     /// Runs `body` for the first caller; true if that was this call.
     @discardableResult

@@ -37,7 +37,7 @@ public final class RateLimiter: Sendable {
     ) {
         core = RateLimiterCore(
             on: context, Self.bucket(rate, period, burst, context.name),
-            from: AlarmLocation(fileID: fileID, line: line))
+            from: CodePlace(fileID, line))
     }
 
     /// Creates a limiter on a context that runs several jobs at a time.
@@ -54,7 +54,7 @@ public final class RateLimiter: Sendable {
         core = RateLimiterCore(
             on: context.serial(named: "\(context.name), rate limit"), target: context,
             Self.bucket(rate, period, burst, context.name),
-            from: AlarmLocation(fileID: fileID, line: line))
+            from: CodePlace(fileID, line))
     }
 
     private static func bucket(

@@ -10,7 +10,7 @@ final class RateLimiterCore: @unchecked Sendable {
     private let base: any SerialContext
     /// The context that runs the jobs, if that is not the base itself.
     private let target: (any ExecutionContext)?
-    private let location: AlarmLocation
+    private let place: CodePlace
     private let section: CriticalSection
     @exclusivity(unchecked) private var queue: RateLimiterQueue
     private let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
@@ -19,11 +19,11 @@ final class RateLimiterCore: @unchecked Sendable {
 
     init(
         on base: some SerialContext, target: (any ExecutionContext)? = nil,
-        _ bucket: RateLimiterBucket, from location: AlarmLocation
+        _ bucket: RateLimiterBucket, from place: CodePlace
     ) {
         self.base = base
         self.target = target
-        self.location = location
+        self.place = place
         section = CriticalSection(name: "rate limiter on \(base.name)")
         submissionTransform = base.submissionTransform
         time = base.time
@@ -123,7 +123,7 @@ final class RateLimiterCore: @unchecked Sendable {
 
     private func set(_ alarm: Alarm, at instant: ContextInstant, on base: some SerialContext) {
         alarm.set(
-            at: instant, on: base, from: location, fired: { alarm in self.serve { $0.end(alarm) } },
+            at: instant, on: base, from: place, fired: { alarm in self.serve { $0.end(alarm) } },
             dropped: { alarm in
                 if self.withQueue({ $0.end(alarm) }) { self.abandonAll() }
             })

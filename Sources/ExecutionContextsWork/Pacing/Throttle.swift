@@ -33,9 +33,9 @@ extension ExecutionContext {
         line: UInt = #line,
         _ action: @escaping @Sendable (Value) -> Void
     ) -> PacedCall<Value> {
-        let location = AlarmLocation(fileID: fileID, line: line)
+        let place = CodePlace(fileID, line)
         return PacedCall(
-            core: DebounceCore(on: self, .windows(max(interval, .zero), choice), from: location),
+            core: DebounceCore(on: self, .windows(max(interval, .zero), choice), from: place),
             action)
     }
 }

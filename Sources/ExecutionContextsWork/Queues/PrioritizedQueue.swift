@@ -121,7 +121,7 @@ extension PrioritizedQueue {
                             return .failure(error)
                         }
                     },
-                    at: .init(fileID: fileID, line: line), of: core, priority)))
+                    at: CodePlace(fileID, line), of: core, priority)))
     }
 
     /// Runs `body` when the queue chooses it. The work ends when the ``OpenWork`` is ended, perhaps
@@ -155,7 +155,7 @@ extension PrioritizedQueue {
         return QueuedWork(
             queued(
                 OpenJob(
-                    begin, at: .init(fileID: fileID, line: line), of: core, priority)))
+                    begin, at: CodePlace(fileID, line), of: core, priority)))
     }
 
     /// Not generic: only what the caller's type needs is in the caller.
@@ -166,7 +166,7 @@ extension PrioritizedQueue {
     ) -> ResultJob {
         queued(
             BodyJob(
-                admitting(body, "\(fileID):\(line)"), at: .init(fileID: fileID, line: line),
+                admitting(body, "\(fileID):\(line)"), at: CodePlace(fileID, line),
                 of: core, priority))
     }
 

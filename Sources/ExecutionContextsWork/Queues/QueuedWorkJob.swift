@@ -102,11 +102,11 @@ final class BodyJob: ResultJob, @unchecked Sendable {
     private var body: (@Sendable () -> QueuedOutcome)?
 
     init(
-        _ body: @escaping @Sendable () -> QueuedOutcome, at location: SubmissionLocation,
+        _ body: @escaping @Sendable () -> QueuedOutcome, at place: CodePlace,
         of core: PrioritizedQueueCore, _ priority: WorkPriority
     ) {
         self.body = body
-        super.init(at: location, of: core, priority)
+        super.init(at: place, of: core, priority)
     }
 
     override var answersAtOnce: Bool { true }

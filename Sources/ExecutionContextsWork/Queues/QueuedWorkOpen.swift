@@ -1,5 +1,4 @@
 public import ExecutionContexts
-internal import Synchronization
 
 /// Work of a queue that its owner ends, once, perhaps after its body has returned.
 ///
@@ -16,14 +15,13 @@ internal import Synchronization
 /// end it, also inside the body.
 public final class OpenWork<Value: Sendable>: Sendable {
     private let job: ResultJob
-    private let isEnded = Atomic<Bool>(false)
+    private let end = Decision()
 
     init(_ job: ResultJob) { self.job = job }
 
-    // Relaxed: the last release comes after all calls.
     deinit {
-        if isEnded.load(ordering: .relaxed) { return }
-        fail(AsyncError.abandoned(promise: job.location.text))
+        if end.wasMade { return }
+        fail(AsyncError.abandoned(promise: job.place.call))
     }
 
     /// Ends the work with a value; false if it had been ended before, which changes nothing
@@ -40,8 +38,7 @@ public final class OpenWork<Value: Sendable>: Sendable {
     /// (law 24).
     @discardableResult
     public func complete(_ outcome: Result<Value, any Error>) -> Bool {
-        // Acquiring and releasing: a later caller sees what the first caller did before.
-        guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return false }
+        guard end.make() else { return false }
         job.end(with: QueuedOutcome(outcome))
         return true
     }
@@ -61,11 +58,11 @@ final class OpenJob: ResultJob, @unchecked Sendable {
 
     /// - Parameter body: makes the `OpenWork` of the job, which it passes on.
     init(
-        _ body: @escaping @Sendable (ResultJob) -> Void, at location: SubmissionLocation,
+        _ body: @escaping @Sendable (ResultJob) -> Void, at place: CodePlace,
         of core: PrioritizedQueueCore, _ priority: WorkPriority
     ) {
         self.body = body
-        super.init(at: location, of: core, priority)
+        super.init(at: place, of: core, priority)
         // The body, and the `OpenWork` that it receives.
         parts = 2
     }

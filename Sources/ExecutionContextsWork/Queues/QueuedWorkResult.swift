@@ -1,13 +1,5 @@
 internal import ExecutionContexts
 
-/// The source location of a submission, which errors and descriptions of its `Async` name.
-struct SubmissionLocation: Sendable {
-    let fileID: StaticString
-    let line: UInt
-
-    var text: String { "\(fileID):\(line)" }
-}
-
 /// The outcome of a job, whose value has the type of its ``QueuedWork``.
 ///
 /// Not a `Result`: the jobs would be generic, and the type of each would be looked up at run time.
@@ -56,21 +48,21 @@ class ResultJob: QueuedJob, @unchecked Sendable {
     private var promise: (any Sendable)?
     /// Completes the promise.
     private var complete: (@Sendable (QueuedOutcome) -> Void)?
-    final let location: SubmissionLocation
+    final let place: CodePlace
 
     init(
-        at location: SubmissionLocation, of core: PrioritizedQueueCore, _ priority: WorkPriority
+        at place: CodePlace, of core: PrioritizedQueueCore, _ priority: WorkPriority
     ) {
-        self.location = location
+        self.place = place
         super.init(of: core, priority)
     }
 
-    override var source: JobSource { JobSource(location.fileID, location.line) }
+    override var source: JobSource { JobSource(place) }
 
     /// The promise of the result, made at the first call. `Value` is the type of the submission.
     final func result<Value: Sendable>(of type: Value.Type) -> Promise<Value> {
         if let promise = core.locked({ promise }) { return promise as! Promise<Value> }
-        let made = Promise<Value>(fileID: location.fileID, line: location.line)
+        let made = Promise<Value>(at: place)
         let complete: @Sendable (QueuedOutcome) -> Void = { made.complete($0.result(of: type)) }
         // A job that has ended: its promise completes before another caller can see it.
         if let outcome = core.locked({ hasOutcome ? unsafe outcome : nil }) { complete(outcome) }

@@ -9,11 +9,11 @@ final class TaskJob: ResultJob, @unchecked Sendable {
     private var isStopped = false
 
     init(
-        _ body: @escaping @Sendable () async -> QueuedOutcome, at location: SubmissionLocation,
+        _ body: @escaping @Sendable () async -> QueuedOutcome, at place: CodePlace,
         of core: PrioritizedQueueCore, _ priority: WorkPriority
     ) {
         self.body = body
-        super.init(at: location, of: core, priority)
+        super.init(at: place, of: core, priority)
         // The hand-over to the task, and the task.
         parts = 2
     }

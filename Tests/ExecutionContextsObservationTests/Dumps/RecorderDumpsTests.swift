@@ -1,4 +1,5 @@
 import ExecutionContexts
+import ExecutionContextsDiagnostics
 import ExecutionContextsObservation
 import ExecutionContextsTesting
 import Foundation

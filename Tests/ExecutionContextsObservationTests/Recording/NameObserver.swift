@@ -1,4 +1,5 @@
 import ExecutionContexts
+import ExecutionContextsObservation
 
 /// Keeps the names of submitted jobs.
 final class NameObserver: ContextObserver {

@@ -111,7 +111,8 @@ struct LeavingTests {
     private static let outside: [any ExecutionContext] = [
         .serial(named: "own serial queue"), .barrier(named: "own barrier queue"),
         DispatchQueue(label: "a user's queue").context, OperationQueue().context, .main,
-        .thread(named: "own thread"), .blocking, WorkerPool(name: "own pool"), Clerk().context,
+        .thread(named: "own thread"), .runLoopThread(named: "own run loop"), .blocking,
+        WorkerPool(name: "own pool"), Clerk().context,
         Others().context,
     ]
 

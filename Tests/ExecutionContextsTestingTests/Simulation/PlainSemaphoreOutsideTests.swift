@@ -122,12 +122,12 @@ struct PlainSemaphoreOutsideTests {
 
     @Test func `Law 33: a thread with a run loop can be made in a simulation`() {
         let report = search("run loop", schedules: 20, ignoring: [.foreign]) { sim in
-            sim.spawn("maker") { _ = RunLoopThreadContext.thread(named: "loop") }
+            sim.spawn("maker") { _ = RunLoopThreadContext(name: "loop") }
             sim.spawn("other") { for _ in 0..<3 { sim.step() } }
         }
         #expect(report.failure == nil, "\(report)")
         let strict = search("run loop", schedules: 5) { sim in
-            sim.spawn("maker") { _ = RunLoopThreadContext.thread(named: "loop") }
+            sim.spawn("maker") { _ = RunLoopThreadContext(name: "loop") }
         }
         #expect(strict.failure == nil, "\(strict)")
     }

@@ -12,7 +12,8 @@ struct ExecutorIdiomTests {
     private static let kinds: [Kind] = [
         Kind("a queue") { SerialQueueContext(name: "queue") },
         Kind("main") { MainContext() },
-        Kind("a thread") { RunLoopThreadContext(name: "thread") },
+        Kind("a thread") { ThreadContext(name: "thread") },
+        Kind("a thread with a run loop") { RunLoopThreadContext(name: "thread") },
         Kind("a serial view") { GlobalContext().serial() },
         Kind("a view of one") {
             WorkerPool(width: 1).serial().named("named").labeled("label").inlineIfCurrent()

@@ -36,6 +36,9 @@ struct LookUpTests {
                 && name(ofAny: queue.context) == "operations")
         #expect(
             name(of: .thread(named: "gl")) == "gl" && name(ofSerial: .thread(named: "gl")) == "gl")
+        #expect(
+            name(of: .runLoopThread(named: "gl")) == "gl"
+                && name(ofSerial: .runLoopThread(named: "gl")) == "gl")
         #expect(name(of: .blocking) == "blocking" && name(ofAny: .blocking) == "blocking")
         let closure = name(of: .closure(named: "mine") { @Sendable work in work() })
         let anyClosure = name(ofAny: .closure(named: "mine") { work in work() })

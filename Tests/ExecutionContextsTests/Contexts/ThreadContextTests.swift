@@ -8,14 +8,15 @@ import Testing
 /// Contexts with threads of their own, at their limits and at their end.
 @Suite(.patient)
 struct ThreadContextTests {
-    @Test
-    func `A run loop thread that is released on its own thread runs its queued jobs, then ends`()
+    @Test(arguments: [false, true])
+    func `A thread that is released on itself runs its queued jobs, then ends`(hasRunLoop: Bool)
         async
     {
         for _ in 0..<20 {
             let count = Box(0)
             await withCheckedContinuation { continuation in
-                let context = RunLoopThreadContext(name: "loop")
+                let context: any ActorBackingContext =
+                    hasRunLoop ? RunLoopThreadContext(name: "own") : ThreadContext(name: "own")
                 for _ in 0..<50 {
                     context.execute { [context] in
                         _ = context; count.value += 1
@@ -27,6 +28,58 @@ struct ThreadContextTests {
                 }
             }
             #expect(count.value == 51)
+        }
+    }
+
+    /// The thread falls asleep between many of the jobs, and each submission may come at that
+    /// moment.
+    @Test func `Law 1: no submission is lost while the thread falls asleep`() async {
+        let context = ThreadContext(name: "sleepy")
+        for round in 0..<2_000 {
+            let value = await withCheckedContinuation { continuation in
+                context.execute { continuation.resume(returning: round) }
+            }
+            #expect(value == round)
+        }
+    }
+
+    @Test func `Laws 2, 3: all jobs run on one thread, each submitter's in their order`() async {
+        let context = ThreadContext(name: "one")
+        let (last, threads) = (Box([Int: Int]()), Box(Set<ObjectIdentifier>()))
+        let strays = Box(0)
+        await withTaskGroup { group in
+            for submitter in 0..<4 {
+                group.addTask {
+                    for number in 1...500 {
+                        context.execute {
+                            if context.isCurrent != true { strays.value += 1 }
+                            threads.withValue { _ = $0.insert(ObjectIdentifier(Thread.current)) }
+                            let before = last.withValue {
+                                $0.updateValue(number, forKey: submitter)
+                            }
+                            if before ?? 0 != number - 1 { strays.value += 1 }
+                        }
+                    }
+                }
+            }
+        }
+        try? await context.run {}
+        #expect(last.value == [0: 500, 1: 500, 2: 500, 3: 500])
+        #expect(strays.value == 0 && threads.value.count == 1)
+        #expect(context.isCurrent == false)
+    }
+
+    @Test func `Law 11: threads of contexts begin fresh, and have no value of one that has ended`()
+        async throws
+    {
+        let local = ThreadLocalValue<Int>()
+        for round in 0..<10 {
+            let context = ThreadContext(name: "fresh")
+            let before = try await context.run {
+                defer { local.set(round) }
+                return local.value()
+            }
+            #expect(before == nil)
         }
     }
 

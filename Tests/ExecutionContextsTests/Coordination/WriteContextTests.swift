@@ -88,7 +88,7 @@ struct WriteContextTests {
         await watched {
             let writeContexts: [any ExecutionContext] = [
                 .global.serial(named: "view"), SerialQueueContext(name: "queue"),
-                .thread(named: "loop"),
+                .thread(named: "thread"), .runLoopThread(named: "loop"),
                 BarrierQueueContext(name: "barrier").serial(named: "view of a view"),
             ]
             for writeContext in writeContexts {

@@ -29,7 +29,8 @@ struct ExclusiveSubject: Sendable, CustomTestStringConvertible {
         ExclusiveSubject("serial view of a limited view") {
             GlobalContext().limited(to: 2).serial()
         },
-        ExclusiveSubject("serial view of one thread") {
+        ExclusiveSubject("serial view of one thread") { ThreadContext(name: "one").serial() },
+        ExclusiveSubject("serial view of a run loop") {
             RunLoopThreadContext(name: "loop").serial()
         },
         ExclusiveSubject("serial view of a serial view") { GlobalContext().serial().serial() },

@@ -54,6 +54,15 @@ struct LifetimeLawTests {
         }
     }
 
+    @Test func `Law 10: a thread ends when its context is freed and its jobs have run`() async {
+        await withCheckedContinuation { continuation in
+            let end = Farewell { continuation.resume() }
+            let context = ThreadContext(name: "ends")
+            // The values in a thread's dictionary are released when the thread ends.
+            context.execute { Thread.current.threadDictionary["end"] = end }
+        }
+    }
+
     @Test func `Law 10: a run loop thread ends when its context is freed and its jobs have run`()
         async
     {

@@ -10,7 +10,7 @@ import Testing
 struct ThreadLawTests {
     @Test func `Law 11: a thousand views over a pool run on the pool's threads`() async {
         // The base has one thread: if a view made a thread of its own, its jobs would run there.
-        let base = RunLoopThreadContext(name: "the only thread")
+        let base = ThreadContext(name: "the only thread")
         let strayJobs = Box(0)
         await withCheckedContinuation { continuation in
             let left = Box(3_000)

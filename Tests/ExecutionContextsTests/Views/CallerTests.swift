@@ -15,7 +15,7 @@ struct CallerTests {
             ClosureContext { DispatchQueue.global().async(execute: $0) }.serial()
         },
         ExclusiveSubject("a queue's view") { SerialQueueContext(name: "far").serial() },
-        ExclusiveSubject("a thread's view") { RunLoopThreadContext(name: "far").serial() },
+        ExclusiveSubject("a thread's view") { ThreadContext(name: "far").serial() },
         ExclusiveSubject("a limited view's view") { GlobalContext().limited(to: 2).serial() },
         ExclusiveSubject("a view's view") { GlobalContext().serial().serial() },
         ExclusiveSubject("the main context") { MainContext() },
@@ -27,7 +27,7 @@ struct CallerTests {
     ) async {
         await watched {
             let way = way.make()
-            let inner = RunLoopThreadContext(name: "inner").serial()
+            let inner = ThreadContext(name: "inner").serial()
             let section = CriticalSection()
             let coordinator = ReadWriteCoordinator()
             let held = GlobalContext().serial(named: "held")
@@ -102,7 +102,7 @@ struct CallerTests {
     {
         await watched {
             let queue = SerialQueueContext(name: "queue")
-            let way = RunLoopThreadContext(name: "far").serial()
+            let way = ThreadContext(name: "far").serial()
             let done = DispatchSemaphore(value: 0)
             // One job is submitted to the context, the other one to its Dispatch queue.
             for submit in [{ queue.execute($0) }, { queue.queue.async(execute: $0) }]
@@ -130,8 +130,8 @@ struct CallerTests {
         async
     {
         await watched {
-            let thread = RunLoopThreadContext(name: "thread")
-            let way = RunLoopThreadContext(name: "far").serial()
+            let thread = ThreadContext(name: "thread")
+            let way = ThreadContext(name: "far").serial()
             let done = DispatchSemaphore(value: 0)
             thread.execute {
                 way.sync {
@@ -148,7 +148,7 @@ struct CallerTests {
     @Test func `Laws 21, 23: thread-local values are those of the thread that runs the body`() async
     {
         await watched {
-            let way = RunLoopThreadContext(name: "far").serial()
+            let way = ThreadContext(name: "far").serial()
             let local = ThreadLocalValue<Int>()
             local.set(1)
             way.sync {

@@ -35,8 +35,9 @@ struct CompositionTests {
             [seed] in
             var rng = SeededRNG(seed: UInt64(seed))
             let bases: [any ExecutionContext] = [
-                SerialQueueContext(name: "base"), RunLoopThreadContext(name: "base"),
-                GlobalContext().limited(to: 1), SerialQueueContext(name: "base").serial(),
+                SerialQueueContext(name: "base"), ThreadContext(name: "base"),
+                RunLoopThreadContext(name: "base"), GlobalContext().limited(to: 1),
+                SerialQueueContext(name: "base").serial(),
                 ActorContext(Host()),
             ]
             let base = bases[rng.next(below: bases.count)]
@@ -126,7 +127,8 @@ struct Composition: Sendable {
             ("dropping", HostileBase(.dropping, seed: UInt64(rng.next(below: 1000)))),
             ("queue", SerialQueueContext(name: "base")),
             ("barrier queue", BarrierQueueContext(name: "base")),
-            ("thread", RunLoopThreadContext(name: "base")), ("global", GlobalContext()),
+            ("thread", ThreadContext(name: "base")), ("global", GlobalContext()),
+            ("run loop", RunLoopThreadContext(name: "base")),
             ("narrow pool", WorkerPool(width: 1)), ("one thread", BlockingContext(limit: 1)),
             ("actor", ActorContext(Host())), ("manual", manual),
         ]

@@ -23,7 +23,8 @@ struct DrainOwnershipTests {
             Subject("actor") { ActorContext(Host()) },
             Subject("writes of a coordinator") { ReadWriteCoordinator().writing },
             Subject("own serial queue") { .serial(named: "serial") },
-            Subject("run loop thread") { .thread(named: "loop") },
+            Subject("thread") { .thread(named: "own") },
+            Subject("run loop thread") { .runLoopThread(named: "loop") },
             Subject("exclusive view of global") { GlobalContext().exclusive(CriticalSection()) },
             Subject("enqueued jobs of a section") { ElsewhereInside() },
             Subject("bounded serial view") {

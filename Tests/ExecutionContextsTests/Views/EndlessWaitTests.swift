@@ -19,7 +19,7 @@ struct EndlessWaitTests {
         func inside(_ body: @escaping @Sendable (any ExecutionContext) -> Void) {
             switch self {
             case .main: body(MainContext())
-            case .thread: run(RunLoopThreadContext(name: "base"), body)
+            case .thread: run(ThreadContext(name: "base"), body)
             case .queue: run(SerialQueueContext(name: "base"), body)
             case .limited: run(GlobalContext().limited(to: 1, named: "base"), body)
             case .view: run(SerialQueueContext(name: "below").serial(named: "base"), body)

@@ -27,7 +27,7 @@ struct Placed: Sendable, CustomTestStringConvertible {
         Subject.bases.map { subject in
             switch subject.name {
             case "main": Placed(subject, means: .main)
-            case "run loop thread", "actor", "manual": Placed(subject, means: .own)
+            case "thread", "run loop thread", "actor", "manual": Placed(subject, means: .own)
             default: Placed(subject)
             }
         } + more

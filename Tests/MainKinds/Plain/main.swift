@@ -86,7 +86,7 @@ case "thread-limit":
     {
         break
     }
-    let late = RunLoopThreadContext(name: "late")
+    let late = ThreadContext(name: "late")
     late.execute {
         print("ran")
         exit(0)

@@ -16,7 +16,8 @@ func backing(
     let local = ThreadLocalValue<Int>()
     let contexts: [any ActorBackingContext] = [
         SerialQueueContext(name: "q"), MainContext(), coordinator.writing,
-        RunLoopThreadContext(name: "t"), ManualContext(), RecordingContext(ManualContext()), some,
+        ThreadContext(name: "t"), RunLoopThreadContext(name: "t"), ManualContext(),
+        RecordingContext(ManualContext()), some,
         erased, context.serial(), GlobalContext().valid(while: token).serial(),
         WorkerPool().serial(),
         SerialQueueContext(name: "q").bounded(to: 1, overflow: .refuse).serial(),
@@ -47,6 +48,7 @@ func look(_ token: InvalidationToken) {
     take(.main)
     take(.serial(named: "q"))
     take(.thread(named: "t"))
+    take(.runLoopThread(named: "t"))
     func takeSerial(_ context: any SerialContext) {}
     takeSerial(SerialQueueContext(name: "q").valid(while: token))
     takeSerial(.main)

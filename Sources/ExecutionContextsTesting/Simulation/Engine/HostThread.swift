@@ -27,8 +27,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     init(processor: Int) {
         let started = Signal()
         let systemThread = Thread { [self] in
-            Processors.pin(processor)
-            ecs_did_pin()
+            ecs_pin(UInt32(processor))
             identifier = SimulationHooks.thread
             systemNumber = ecs_thread()
             unsafe sleeping = Word(SimulationHooks.parkedWord)

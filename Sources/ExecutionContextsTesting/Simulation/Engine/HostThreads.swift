@@ -81,8 +81,7 @@ final class HostThreads: @unchecked Sendable {
 
     /// Pins the calling thread to the processor of the host threads.
     func pin() {
-        Processors.pin(processor)
-        ecs_did_pin()
+        ecs_pin(UInt32(processor))
     }
 
     func takeFree() -> HostThread {

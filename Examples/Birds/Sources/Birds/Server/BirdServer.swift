@@ -58,7 +58,7 @@ final class BirdServer: Sendable {
         listener = try Listener(patience: patience)
         presence.enter()
         // The thread ends after this job, because its context has no other reference (law 10).
-        RunLoopThreadContext(name: "bird server").execute { [self] in
+        ThreadContext(name: "bird server").execute { [self] in
             acceptClients()
             listener.close()
             presence.leave()

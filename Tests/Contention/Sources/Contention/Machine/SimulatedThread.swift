@@ -57,12 +57,24 @@ final class SimulatedThread: @unchecked Sendable {
         let hasStarted = unsafe CPlatform.ec_thread_start(
             { argument in
                 // One thread runs at a time, and is found sooner on the same processor.
-                ec_pin(0)
+                SimulatedThread.pinToFirstProcessor()
                 let body = unsafe Unmanaged<Body>.fromOpaque(argument.unsafelyUnwrapped)
                 unsafe body.takeRetainedValue().run()
                 return nil
             }, body.toOpaque())
         precondition(hasStarted, "The system has no thread for the simulated machine.")
+    }
+
+    /// Leaves the calling thread the first of the processors that it may run on.
+    private static func pinToFirstProcessor() {
+        var allowed = [UInt](repeating: 0, count: 16)
+        let size = allowed.count * MemoryLayout<UInt>.size
+        guard unsafe affinity(0, size, &allowed) == 0,
+            let first = allowed.firstIndex(where: { $0 != 0 })
+        else { return }
+        var chosen = [UInt](repeating: 0, count: allowed.count)
+        chosen[first] = allowed[first] & (~allowed[first] &+ 1)
+        _ = unsafe setAffinity(0, size, chosen)
     }
 
     private final class Body: Sendable {
@@ -89,3 +101,13 @@ final class SchedulerWord: Sendable {
         word.store(0, ordering: .relaxed)
     }
 }
+
+// Glibc declares them in a mode that its Swift module does not have.
+@_silgen_name("sched_getaffinity")
+private func affinity(
+    _ thread: Int32, _ size: Int, _ processors: UnsafeMutablePointer<UInt>
+) -> Int32
+@_silgen_name("sched_setaffinity")
+private func setAffinity(
+    _ thread: Int32, _ size: Int, _ processors: UnsafePointer<UInt>
+) -> Int32

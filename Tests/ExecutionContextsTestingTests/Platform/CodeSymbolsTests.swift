@@ -1,5 +1,6 @@
 import Dispatch
 import ExecutionContexts
+import ExecutionContextsDiagnostics
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
-internal import CPlatform
+internal import CDiagnostics
+internal import ExecutionContexts
 
 /// What the program's symbols and debug information say about addresses of code.
 ///
@@ -11,7 +12,7 @@ package enum CodeSymbols {
     package static func function(at address: UInt) -> FunctionName? {
         if let known = functions.withUnscheduledLock({ $0[address] }) { return known }
         let function = unsafe withText { text, size in
-            unsafe ec_function(address, text, size) ? FunctionName(String(cString: text)) : nil
+            unsafe ecd_function(address, text, size) ? FunctionName(String(cString: text)) : nil
         }
         functions.withUnscheduledLock { $0[address] = .some(function) }
         return function
@@ -23,7 +24,7 @@ package enum CodeSymbols {
     package static func declaration(at address: UInt) -> String? {
         if let known = declarations.withUnscheduledLock({ $0[address] }) { return known }
         let declaration = unsafe withText { text, size in
-            let line = unsafe ec_declaration(address, text, size)
+            let line = unsafe ecd_declaration(address, text, size)
             return unsafe location(String(cString: text), line)
         }
         declarations.withUnscheduledLock { $0[address] = .some(declaration) }
@@ -33,7 +34,7 @@ package enum CodeSymbols {
     /// The innermost line at an address; nil if it is not known. The caller keeps it.
     package static func line(at address: UInt) -> String? {
         unsafe withText { text, size in
-            let line = unsafe ec_line(address, text, size)
+            let line = unsafe ecd_line(address, text, size)
             return unsafe location(String(cString: text), line)
         }
     }
@@ -67,7 +68,7 @@ package struct FunctionName: Sendable {
 
     private static let package: Set<String> = [
         "ExecutionContexts", "ExecutionContextsTesting", "ExecutionContextsWork",
-        "ExecutionContextsObservation", "AsyncFunctions",
+        "ExecutionContextsObservation", "ExecutionContextsDiagnostics", "AsyncFunctions",
     ]
 
     /// Whether a module is one of this library.

@@ -16,7 +16,7 @@ enum { most_codes = 1024 };
 
 // One unit: its entries, how it writes them, and where each kind of entry is described.
 typedef struct {
-    ec_image image;
+    ecd_image image;
     bytes entries, texts;
     unsigned version;
     size_t offset_size, address_size;
@@ -113,7 +113,7 @@ static bool contains(const entries *unit, const entry *first, uintptr_t address)
     if (!first->has_ranges) return first->low <= address && address < high;
     // From version 5 on the ranges are in another form, and the unit is read in any case.
     if (unit->version >= 5) return true;
-    bytes ranges = ec_section(unit->image, ".debug_ranges");
+    bytes ranges = ecd_section(unit->image, ".debug_ranges");
     if (first->ranges > (uint64_t)(ranges.end - ranges.next)) return false;
     ranges.next += first->ranges;
     uint64_t base = first->low;
@@ -145,7 +145,7 @@ static uint64_t declaration(entries *unit, const entry *first, const char *name,
     entry found;
     while (read_entry(unit, &found)) {
         if (found.tag != tag_subprogram || !found.line || !found.name || strcmp(found.name, name)) continue;
-        strncpy(path, ec_file_name(unit->image, first->lines, found.file), size - 1);
+        strncpy(path, ecd_file_name(unit->image, first->lines, found.file), size - 1);
         path[size - 1] = 0;
         return found.line;
     }
@@ -167,15 +167,15 @@ static uint64_t declaration_in(entries *unit, const char *symbol, char *path, si
     return 0;
 }
 
-uint64_t ec_declaration(uintptr_t address, char *path, size_t size) {
+uint64_t ecd_declaration(uintptr_t address, char *path, size_t size) {
     entries unit_entries;
-    ec_image *image = &unit_entries.image;
+    ecd_image *image = &unit_entries.image;
     uintptr_t start;
     path[0] = 0;
-    if (!ec_map(address, image)) return 0;
-    const char *symbol = ec_symbol(*image, &start);
-    bytes in = ec_section(*image, ".debug_info"), kinds = ec_section(*image, ".debug_abbrev");
-    unit_entries.texts = ec_section(*image, ".debug_str");
+    if (!ecd_map(address, image)) return 0;
+    const char *symbol = ecd_symbol(*image, &start);
+    bytes in = ecd_section(*image, ".debug_info"), kinds = ecd_section(*image, ".debug_abbrev");
+    unit_entries.texts = ecd_section(*image, ".debug_str");
     uint64_t line = 0;
     while (symbol && !line && in.next < in.end) {
         bytes body = unit(&in, &unit_entries.offset_size);
@@ -189,7 +189,7 @@ uint64_t ec_declaration(uintptr_t address, char *path, size_t size) {
         read_kinds(&unit_entries, kinds, offset);
         line = declaration_in(&unit_entries, symbol, path, size);
     }
-    ec_unmap(*image);
+    ecd_unmap(*image);
     return line;
 }
 #endif

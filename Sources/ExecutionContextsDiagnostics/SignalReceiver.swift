@@ -1,4 +1,5 @@
-internal import CPlatform
+internal import CDiagnostics
+internal import ExecutionContexts
 
 /// Calls closures for each signal of one kind that the process gets, while there are any.
 ///
@@ -26,17 +27,18 @@ package final class SignalReceiver: Sendable {
         let isReceived = Self.states.withUnscheduledLock { states in
             var state = states[number] ?? State()
             if state.handlers.isEmpty {
-                let descriptor = ec_signal_receive(number)
+                let descriptor = ecd_signal_receive(number)
                 guard descriptor >= 0 else { return false }
                 if !state.hasThread {
                     // Outside: its lock is a scheduling point, and no other thread could be here.
                     state.hasThread = SimulationHooks.outside {
-                        LibraryThreads.run(
-                            .init(name: "signal \(number)") { Self.serve(number, descriptor) })
+                        LibraryThreads.run(named: "signal \(number)") {
+                            Self.serve(number, descriptor)
+                        }
                     }
                 }
                 guard state.hasThread else {
-                    ec_signal_restore(number)
+                    ecd_signal_restore(number)
                     return false
                 }
             }
@@ -53,8 +55,8 @@ package final class SignalReceiver: Sendable {
         _ = Self.states.withUnscheduledLock { states in
             let handler = states[number]?.handlers.removeValue(forKey: ObjectIdentifier(self))
             if handler != nil, states[number]?.handlers.isEmpty == true {
-                ec_signal_restore(number)
-                ec_signal_wake(number)
+                ecd_signal_restore(number)
+                ecd_signal_wake(number)
             }
             return handler
         }
@@ -63,7 +65,7 @@ package final class SignalReceiver: Sendable {
     /// Calls the handlers after each signal, until there are none.
     private static func serve(_ number: Int32, _ descriptor: Int32) {
         while true {
-            let isSignal = ec_signal_wait(descriptor)
+            let isSignal = ecd_signal_wait(descriptor)
             let handlers = states.withUnscheduledLock { states in
                 let handlers = states[number]?.handlers.values.map(\.handler) ?? []
                 states[number]?.hasThread = !handlers.isEmpty

@@ -9,9 +9,9 @@ typedef struct {
     bytes lines, line_texts, texts;
 } tables;
 
-static tables tables_of(ec_image image) {
+static tables tables_of(ecd_image image) {
     return (tables){
-        ec_section(image, ".debug_line"), ec_section(image, ".debug_line_str"), ec_section(image, ".debug_str")};
+        ecd_section(image, ".debug_line"), ecd_section(image, ".debug_line_str"), ecd_section(image, ".debug_str")};
 }
 
 enum { form_string = 0x08, form_data16 = 0x1e, form_udata = 0x0f, form_line_strp = 0x1f, form_strp = 0x0e };
@@ -72,7 +72,7 @@ static const char *file_name(bytes in, const tables *tables, unsigned version, s
     return name;
 }
 
-static bool read_header(bytes in, size_t offset_size, ec_line_header *header) {
+static bool read_header(bytes in, size_t offset_size, ecd_line_header *header) {
     header->version = (unsigned)fixed(&in, 2);
     if (header->version < 2 || header->version > 5) return false;
     if (header->version == 5) fixed(&in, 2);
@@ -92,16 +92,16 @@ static bool read_header(bytes in, size_t offset_size, ec_line_header *header) {
     return true;
 }
 
-static void restart(ec_line_rows *rows) { rows->address = 0, rows->number = 1, rows->line = 1, rows->ends = false; }
+static void restart(ecd_line_rows *rows) { rows->address = 0, rows->number = 1, rows->line = 1, rows->ends = false; }
 
-bool ec_read_rows(bytes in, size_t offset_size, ec_line_rows *rows) {
+bool ecd_read_rows(bytes in, size_t offset_size, ecd_line_rows *rows) {
     if (!read_header(in, offset_size, &rows->header)) return false;
     rows->program = rows->header.program;
     restart(rows);
     return true;
 }
 
-bool ec_next_row(ec_line_rows *rows) {
+bool ecd_next_row(ecd_line_rows *rows) {
     bytes *program = &rows->program;
     uint8_t step = rows->header.step, range = rows->header.range, first = rows->header.first;
     if (rows->ends) restart(rows);
@@ -139,8 +139,8 @@ bool ec_next_row(ec_line_rows *rows) {
 
 // Looks for an address in one unit of the table; returns its line, or zero.
 static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uintptr_t wanted, const char **file) {
-    ec_line_rows rows;
-    if (!ec_read_rows(in, offset_size, &rows)) return 0;
+    ecd_line_rows rows;
+    if (!ecd_read_rows(in, offset_size, &rows)) return 0;
     uint64_t last_address = 0, last_number = 1;
     int64_t last_line = 0;
     // Code that the compiler has added has no line: it belongs to the statement before it.
@@ -149,7 +149,7 @@ static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uint
         int64_t line;
     } known = {0, 0};
     bool is_open = false;
-    while (ec_next_row(&rows)) {
+    while (ecd_next_row(&rows)) {
         if (is_open && last_address <= wanted && wanted < rows.address) {
             *file = file_name(rows.header.names, tables, rows.header.version, offset_size, last_number);
             if (last_line > 0) return (uint64_t)last_line;
@@ -163,27 +163,27 @@ static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uint
     return 0;
 }
 
-const char *ec_file_name(ec_image image, uint64_t offset, uint64_t number) {
+const char *ecd_file_name(ecd_image image, uint64_t offset, uint64_t number) {
     tables tables = tables_of(image);
     if (offset >= (uint64_t)(tables.lines.end - tables.lines.next)) return "";
     tables.lines.next += offset;
     size_t offset_size;
-    ec_line_header header;
+    ecd_line_header header;
     bytes in = unit(&tables.lines, &offset_size);
     if (!read_header(in, offset_size, &header)) return "";
     return file_name(header.names, &tables, header.version, offset_size, number);
 }
 
-uint64_t ec_line(uintptr_t address, char *path, size_t size) {
-    ec_image image;
+uint64_t ecd_line(uintptr_t address, char *path, size_t size) {
+    ecd_image image;
     path[0] = 0;
-    if (!ec_map(address, &image)) return 0;
+    if (!ecd_map(address, &image)) return 0;
     tables tables = tables_of(image);
-    const ec_line_index *index = ec_index_of(image, tables.lines);
+    const ecd_line_index *index = ecd_index_of(image, tables.lines);
     const char *file = "";
     uint64_t line = 0;
     for (size_t i = 0; index && !*file && i < index->count; i++) {
-        ec_sequence one = index->sequences[i];
+        ecd_sequence one = index->sequences[i];
         if (image.offset < one.low || image.offset >= one.high) continue;
         if (one.unit > (uint64_t)(tables.lines.end - tables.lines.next)) continue;
         bytes in = {tables.lines.next + one.unit, tables.lines.end};
@@ -193,7 +193,7 @@ uint64_t ec_line(uintptr_t address, char *path, size_t size) {
     }
     strncpy(path, file, size - 1);
     path[size - 1] = 0;
-    ec_unmap(image);
+    ecd_unmap(image);
     return line;
 }
 #endif

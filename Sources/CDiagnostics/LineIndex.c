@@ -8,29 +8,29 @@
 // lines of dozens of addresses. So each table is read whole once.
 
 // The indexes of this process. One that is in the list stays there, and does not change.
-static _Atomic(ec_line_index *) indexes;
+static _Atomic(ecd_line_index *) indexes;
 
-static ec_line_index *make_index(ec_image image, bytes table) {
+static ecd_line_index *make_index(ecd_image image, bytes table) {
     const uint8_t *start = table.next;
     size_t room = 1024, count = 0;
-    ec_line_index *index = malloc(sizeof *index + room * sizeof(ec_sequence));
+    ecd_line_index *index = malloc(sizeof *index + room * sizeof(ecd_sequence));
     if (!index) return NULL;
     while (table.next < table.end) {
         uint64_t offset = (uint64_t)(table.next - start), low = UINT64_MAX;
         size_t offset_size;
         bytes in = unit(&table, &offset_size);
-        ec_line_rows rows;
-        if (!ec_read_rows(in, offset_size, &rows)) continue;
-        while (ec_next_row(&rows)) {
+        ecd_line_rows rows;
+        if (!ecd_read_rows(in, offset_size, &rows)) continue;
+        while (ecd_next_row(&rows)) {
             if (rows.address < low) low = rows.address;
             if (!rows.ends) continue;
             if (count == room) {
                 room *= 2;
-                ec_line_index *larger = realloc(index, sizeof *index + room * sizeof(ec_sequence));
+                ecd_line_index *larger = realloc(index, sizeof *index + room * sizeof(ecd_sequence));
                 if (!larger) return free(index), NULL;
                 index = larger;
             }
-            index->sequences[count++] = (ec_sequence){low, rows.address, offset};
+            index->sequences[count++] = (ecd_sequence){low, rows.address, offset};
             low = UINT64_MAX;
         }
     }
@@ -39,14 +39,14 @@ static ec_line_index *make_index(ec_image image, bytes table) {
     return index;
 }
 
-const ec_line_index *ec_index_of(ec_image image, bytes table) {
+const ecd_line_index *ecd_index_of(ecd_image image, bytes table) {
     // Acquiring: what the thread that made an index has written comes with it.
-    ec_line_index *first = atomic_load_explicit(&indexes, memory_order_acquire);
-    for (ec_line_index *index = first; index; index = index->next) {
+    ecd_line_index *first = atomic_load_explicit(&indexes, memory_order_acquire);
+    for (ecd_line_index *index = first; index; index = index->next) {
         if (!memcmp(&index->identity, &image.identity, sizeof image.identity)) return index;
     }
     // Two threads may make an index of the same file. Then both stay, and the later one is found.
-    ec_line_index *made = make_index(image, table);
+    ecd_line_index *made = make_index(image, table);
     if (!made) return NULL;
     made->next = first;
     // Releasing, for the acquiring load above. That load gets the earlier indexes, too: an exchange

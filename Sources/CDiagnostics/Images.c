@@ -12,7 +12,7 @@
 
 extern char *swift_demangle(const char *name, size_t length, char *output, size_t *size, uint32_t flags);
 
-bool ec_map(uintptr_t address, ec_image *image) {
+bool ecd_map(uintptr_t address, ecd_image *image) {
     Dl_info known;
     struct stat status;
     if (!dladdr((void *)address, &known) || !known.dli_fname) return false;
@@ -26,17 +26,17 @@ bool ec_map(uintptr_t address, ec_image *image) {
     }
     close(file);
     if (bytes == MAP_FAILED) return false;
-    ec_file_identity identity = {
+    ecd_file_identity identity = {
         (uint64_t)status.st_dev, (uint64_t)status.st_ino, (uint64_t)status.st_size,
         (uint64_t)status.st_mtim.tv_sec, (uint64_t)status.st_mtim.tv_nsec};
-    *image = (ec_image){bytes, (size_t)status.st_size, identity, address - (uintptr_t)known.dli_fbase};
+    *image = (ecd_image){bytes, (size_t)status.st_size, identity, address - (uintptr_t)known.dli_fbase};
     return true;
 }
 
-void ec_unmap(ec_image image) { munmap((void *)image.file, image.length); }
+void ecd_unmap(ecd_image image) { munmap((void *)image.file, image.length); }
 
 // The sections of the file, and their names; false if it is none that the program could consist of.
-static bool sections_of(ec_image image, const Elf64_Shdr **sections, size_t *count, bytes *names) {
+static bool sections_of(ecd_image image, const Elf64_Shdr **sections, size_t *count, bytes *names) {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)image.file;
     if (image.length < sizeof *header || memcmp(image.file, ELFMAG, SELFMAG)) return false;
     if (image.file[EI_CLASS] != ELFCLASS64 || header->e_shstrndx >= header->e_shnum) return false;
@@ -50,7 +50,7 @@ static bool sections_of(ec_image image, const Elf64_Shdr **sections, size_t *cou
     return true;
 }
 
-bytes ec_section(ec_image image, const char *name) {
+bytes ecd_section(ecd_image image, const char *name) {
     const uint8_t *file = (const uint8_t *)image.file;
     const Elf64_Shdr *sections;
     size_t count;
@@ -66,7 +66,7 @@ bytes ec_section(ec_image image, const char *name) {
 }
 
 // Functions that no other file calls are in the file's symbol table only. dladdr does not read it.
-const char *ec_symbol(ec_image image, uintptr_t *start) {
+const char *ecd_symbol(ecd_image image, uintptr_t *start) {
     const char *file = image.file;
     const Elf64_Shdr *sections;
     size_t count, size = image.length;
@@ -92,14 +92,14 @@ const char *ec_symbol(ec_image image, uintptr_t *start) {
     return NULL;
 }
 
-bool ec_function(uintptr_t address, char *name, size_t size) {
-    ec_image image;
+bool ecd_function(uintptr_t address, char *name, size_t size) {
+    ecd_image image;
     uintptr_t start;
-    if (!ec_map(address, &image)) return false;
-    const char *symbol = ec_symbol(image, &start);
+    if (!ecd_map(address, &image)) return false;
+    const char *symbol = ecd_symbol(image, &start);
     // Of the program's own functions only those of Swift are told.
     bool found = symbol && symbol[0] == '$' && swift_demangle(symbol, strlen(symbol), name, &size, 0);
-    ec_unmap(image);
+    ecd_unmap(image);
     return found;
 }
 #endif

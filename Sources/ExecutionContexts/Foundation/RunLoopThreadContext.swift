@@ -2,15 +2,16 @@
 internal import CoreFoundation
 public import Foundation
 
-/// Runs work on its own thread, in a run loop: for libraries that need the same thread each time.
+/// Runs work in order on a thread of its own, which serves a run loop.
 ///
 /// Work that runs there may add timers, ports and other sources to the run loop. The thread ends
-/// when the context is gone and its work done. No work is dropped (law 10).
+/// when the context is gone and its work done. No work is dropped (law 10). A thread without a run
+/// loop has ``ThreadContext``.
 public final class RunLoopThreadContext: ActorBackingContext {
     public let name: String
     private let loop: Loop
 
-    /// Starts a thread with a run loop.
+    /// Starts a thread with a run loop. Traps where the system has none.
     public init(name: String, qos: QualityOfService = .default) {
         self.name = name
         loop = Loop(name: name, qos: qos)
@@ -43,10 +44,22 @@ public final class RunLoopThreadContext: ActorBackingContext {
 
 extension ExecutionContext where Self == RunLoopThreadContext {
     /// A new thread with a run loop.
-    public static func thread(
+    public static func runLoopThread(
         named name: String, qos: QualityOfService = .default
     ) -> RunLoopThreadContext {
         RunLoopThreadContext(name: name, qos: qos)
+    }
+}
+
+extension QualityOfService {
+    fileprivate var dispatchClass: DispatchQoS.QoSClass {
+        switch self {
+        case .userInteractive: .userInteractive
+        case .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        default: .default
+        }
     }
 }
 
@@ -58,8 +71,6 @@ extension ExecutionContext where Self == RunLoopThreadContext {
     private struct State: ~Copyable {
         var queue = WorkQueue()
         var isFinished = false
-        /// Whether a thread runs the loop, or is about to.
-        var isClaimed = false
     }
 
     private let state = Guarded(State())
@@ -71,31 +82,13 @@ extension ExecutionContext where Self == RunLoopThreadContext {
     init(name: String, qos: QualityOfService) {
         // The thread is outside of simulations, and so is what it signals.
         let isRunning = SimulationHooks.outside { DispatchSemaphore(value: 0) }
-        // Foundation does not say that the system has refused a thread.
-        for _ in 0..<60 {
-            let thread = Thread { if self.claim() { self.run(named: name, isRunning) } }
-            thread.qualityOfService = qos
-            thread.start()
-            let end = SimulationHooks.outside { isRunning.wait(timeout: .now() + 1) }
-            if end == .success { return }
-            // Traps where the system has none.
-            LibraryThreads.run(LibraryThreads.Assignment(name: name, isIndispensable: true) {})
+        LibraryThreads.start(named: name, quality: qos.dispatchClass.number) { [self] in
+            run(named: name, isRunning)
         }
-        stopMisuse(
-            "The system has started no thread for '\(name)' in a minute, so its jobs would never begin "
-                + "(law 1). Raise the limits of the process, or use a context without a thread.")
-    }
-
-    /// Whether the calling thread is the first of those that were started.
-    private func claim() -> Bool {
-        state.withLock { state in
-            defer { state.isClaimed = true }
-            return !state.isClaimed
-        }
+        SimulationHooks.outside { isRunning.wait() }
     }
 
     private func run(named name: String, _ isRunning: DispatchSemaphore) {
-        // From inside: on Linux a name that is set before the start has no effect.
         Thread.current.name = name
         runLoop = CFRunLoopGetCurrent()
         unsafe record = Threads.own

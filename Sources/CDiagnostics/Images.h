@@ -3,9 +3,10 @@
 
 // What the files share that read the symbols and the debug information of the program's own files.
 
-#include "CPlatform.h"
+#include "CDiagnostics.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 /// A part of a program file that is being read.
 typedef struct {
@@ -72,28 +73,28 @@ static inline bool is_inside(uint64_t offset, uint64_t size, size_t length) {
 /// What tells a file, and its contents, from others.
 typedef struct {
     uint64_t device, number, length, seconds, nanoseconds;
-} ec_file_identity;
+} ecd_file_identity;
 
 /// The program file that contains an address.
 typedef struct {
     const char *file;
     size_t length;
-    ec_file_identity identity;
+    ecd_file_identity identity;
     /// The address, as the file counts.
     uintptr_t offset;
-} ec_image;
+} ecd_image;
 
-/// Maps the file; false if it cannot be read. `ec_unmap` ends it.
-bool ec_map(uintptr_t address, ec_image *image);
-void ec_unmap(ec_image image);
+/// Maps the file; false if it cannot be read. `ecd_unmap` ends it.
+bool ecd_map(uintptr_t address, ecd_image *image);
+void ecd_unmap(ecd_image image);
 
 /// The symbol of the function at the image's address, and where it begins; null if there is none.
-const char *ec_symbol(ec_image image, uintptr_t *start);
+const char *ecd_symbol(ecd_image image, uintptr_t *start);
 
 /// A section of the file; empty if there is none.
-bytes ec_section(ec_image image, const char *name);
+bytes ecd_section(ecd_image image, const char *name);
 
 /// The name of the file with a number in the table of lines at `offset`.
-const char *ec_file_name(ec_image image, uint64_t offset, uint64_t number);
+const char *ecd_file_name(ecd_image image, uint64_t offset, uint64_t number);
 
 #endif

@@ -1,0 +1,74 @@
+#include "CSimulation.h"
+
+#include <CPlatform.h>
+
+#if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
+#define NO_SANITIZER __attribute__((disable_sanitizer_instrumentation))
+#else
+#define NO_SANITIZER
+#endif
+
+NO_SANITIZER void ecs_token_pass(uint32_t *word) {
+    __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
+    ec_wake_one(word);
+}
+
+NO_SANITIZER void ecs_token_wait(uint32_t *word) {
+    while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == 0) ec_wait(word, 0, EC_NEVER);
+    __atomic_store_n(word, 0, __ATOMIC_SEQ_CST);
+}
+
+// The sanitizer's own functions that exclude code from its analysis, where it is enabled.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#if defined(SANITIZED)
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
+void AnnotateIgnoreSyncBegin(const char *file, int line);
+void AnnotateIgnoreSyncEnd(const char *file, int line);
+
+static void begin_ignoring(void) {
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+}
+
+static void end_ignoring(void) {
+    AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+}
+#else
+static void begin_ignoring(void) {}
+static void end_ignoring(void) {}
+#endif
+
+static _Thread_local uint32_t ignore_depth;
+
+void ecs_ignore_begin(void) {
+    if (ignore_depth++ == 0) begin_ignoring();
+}
+
+void ecs_ignore_end(void) {
+    if (--ignore_depth == 0) end_ignoring();
+}
+
+uint32_t ecs_ignore_suspend(void) {
+    uint32_t depth = ignore_depth;
+    if (depth > 0) end_ignoring();
+    ignore_depth = 0;
+    return depth;
+}
+
+void ecs_ignore_resume(uint32_t depth) {
+    ignore_depth = depth;
+    if (depth > 0) begin_ignoring();
+}
+
+bool ecs_ignores(void) { return ignore_depth > 0; }

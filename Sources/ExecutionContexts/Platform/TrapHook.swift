@@ -1,0 +1,15 @@
+/// What is called before the library traps, on the thread that traps.
+package enum TrapHook {
+    private static let hook = Guarded<(@Sendable (_ message: String) -> Void)?>(nil)
+
+    package static func set(_ call: @escaping @Sendable (_ message: String) -> Void) {
+        hook.withUnscheduledLock { $0 = call }
+    }
+
+    /// A forked child calls nothing. What is called may wait for a lock that another thread of the
+    /// parent held at the fork.
+    static func call(_ message: String) {
+        if SimulationHooks.isForked { return }
+        hook.withUnscheduledLock { $0 }?(message)
+    }
+}

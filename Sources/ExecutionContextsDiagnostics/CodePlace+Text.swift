@@ -17,12 +17,13 @@ extension CodePlace {
     }
 
     private var textOfCall: String? {
-        // "Module/Folder/File.swift:14", without the folders.
-        let parts = call.split(separator: "/")
+        // "Module/Folder/File.swift", without the folders.
+        guard let call = callParts else { return nil }
+        let parts = call.fileID.split(separator: "/")
         guard let module = parts.first, let file = parts.last,
             !FunctionName.isOfPackage(module: module)
         else { return nil }
-        return String(file)
+        return call.line == 0 ? String(file) : "\(file):\(call.line)"
     }
 }
 

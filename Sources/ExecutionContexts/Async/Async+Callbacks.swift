@@ -201,7 +201,7 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
     }
 
     func tokenWasInvalidated() {
-        if consumption.make() { BoundedNesting.free(body.take()) }
+        if consumption.make() { Freeing.free(body.take()) }
         source?.unsubscribe(self)
     }
 
@@ -209,7 +209,7 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
     private func wasDropped() {
         guard consumption.make() else { return }
         token.remove(self)
-        BoundedNesting.free(body.take())
+        Freeing.free(body.take())
     }
 
     /// The job that calls back.

@@ -155,6 +155,6 @@ private final class Lazy: Timed, @unchecked Sendable {
 
     /// The captures may be the last reference to the next lazy future, and so on.
     private func freeStart() {
-        if start != nil { BoundedNesting.free(start.take()) }
+        if start != nil { Freeing.free(start.take()) }
     }
 }

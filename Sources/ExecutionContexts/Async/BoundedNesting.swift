@@ -1,19 +1,18 @@
 public import CPlatform
 
-/// Bounds how deep callbacks, cancelling and freeing nest on one thread; `DeferredCalls` has what
-/// is deeper.
+/// Bounds how deep callbacks and cancelling nest on one thread; `DeferredCalls` has what is deeper,
+/// and `Freeing` does the same for what is freed.
 ///
 /// These can recurse without bound, a million levels deep:
 /// - A callback completes a promise, whose callbacks complete the next promise, and so on.
 /// - Cancelling runs up a chain, and handlers of `onCancel` cancel states that have handlers.
 /// - A lazy future begins, and follows another lazy one, which begins, and so on.
-/// - The captures of a freed callback include the last reference to the next promise.
 ///
 /// Unbounded nesting would overflow the stack, and moving the calls elsewhere would change the
 /// thread (law 25). So a few levels nest, as with `.immediate`, and deeper calls are deferred and
 /// run one after the other, on the same thread.
 @usableFromInline
-package enum BoundedNesting {
+enum BoundedNesting {
     @usableFromInline static let deepest: UInt32 = 32
 
     /// Notifies the subscribers of `state`, the first callback first.
@@ -62,13 +61,6 @@ package enum BoundedNesting {
         Deadline.without { for handler in handlers { handler() } }
     }
 
-    /// Frees a value that may own objects of the user; consumes it.
-    package static func free<Thing>(_ thing: consuming Thing) {
-        guard descend() else { return DeferredCalls.append(toFree: thing) }
-        _ = consume thing
-        ascend()
-    }
-
     /// Enters the next level; false at the deepest level.
     @inlinable @inline(__always)
     static func descend() -> Bool {
@@ -93,7 +85,7 @@ package enum BoundedNesting {
 /// 1. Subscribers are notified, in order.
 /// 2. States without interested subscribers are cancelled.
 /// 3. The rest runs, in order: releases after completion, handlers of cancelled promises, lazy
-///    futures that begin, and frees.
+///    futures that begin.
 @usableFromInline
 @safe struct DeferredCalls: ~Copyable {
     private var toNotify = CompletedSources()
@@ -103,7 +95,6 @@ package enum BoundedNesting {
     private enum Other {
         case release(FutureState)
         case call([Work])
-        case free(Any)
     }
 
     private typealias Pointer = UnsafeMutablePointer<DeferredCalls>
@@ -119,8 +110,6 @@ package enum BoundedNesting {
     static func append(toCall handlers: [Work]) {
         unsafe mine.pointee.others.append(.call(handlers))
     }
-
-    static func append(toFree thing: Any) { unsafe mine.pointee.others.append(.free(thing)) }
 
     /// Runs what the calling thread has deferred, and what it defers meanwhile.
     @usableFromInline
@@ -146,7 +135,6 @@ package enum BoundedNesting {
         switch consume other {
         case .release(let state): state.didComplete()
         case .call(let handlers): BoundedNesting.call(each: handlers)
-        case .free: break
         }
     }
 

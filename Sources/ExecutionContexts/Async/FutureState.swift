@@ -119,7 +119,7 @@ internal import Synchronization
     /// Frees the propagation, with bounded nesting: its captures may cancel the next state.
     final func freePropagation() {
         // Passed on as it is taken out: a local variable would free it here, at its end.
-        if unsafe propagation != nil { BoundedNesting.free(unsafe propagation.take()) }
+        if unsafe propagation != nil { Freeing.free(unsafe propagation.take()) }
     }
 
     /// Whether it is cancelled when its last interested subscriber has left.
@@ -259,9 +259,9 @@ extension FutureState {
     ///
     /// The user's closures and values may own further states, a million of them in a row.
     private final func freeContents() {
-        guard BoundedNesting.descend() else {
-            return unsafe DeferredCalls.append(
-                toFree: Contents(
+        guard let depth = Freeing.descend() else {
+            return unsafe Freeing.postpone(
+                Contents(
                     queue: machine.takeQueue(), propagation: propagation.take(),
                     outcome: takeOutcome()))
         }
@@ -269,7 +269,7 @@ extension FutureState {
         unsafe type = nil
         unsafe propagation = nil
         if unsafe !machine.isQueueEmpty { _ = unsafe machine.takeQueue() }
-        BoundedNesting.ascend()
+        Freeing.ascend(to: depth)
     }
 
     /// The contents of a state that was freed below the nesting limit.

@@ -113,7 +113,7 @@ extension Promise where Value == Void {
 
     // A promise that follows another one may be freed while pending.
     deinit {
-        if unsafe handlers != nil { BoundedNesting.free(takeHandlers()) }
+        if unsafe handlers != nil { Freeing.free(takeHandlers()) }
     }
 
     func onCancel(_ body: @escaping Work) {

@@ -52,7 +52,7 @@ final class Submission: @unchecked Sendable {
 
     fileprivate func finish(_ error: any Error) -> Bool {
         guard decision.make() else { return false }
-        BoundedNesting.free(job.take())
+        Freeing.free(job.take())
         fail.take()?(error)
         return true
     }

@@ -81,11 +81,15 @@ public final class BlockingContext: ExecutionContext, Limiter {
 
     @Sendable private func drain() {
         unsafe Frame.enterJobs(of: Frame.owner(self)) {
-            while let work = next() {
-                AutoreleasePool.run(work)
-                Frame.endJob()
-            }
+            while runNext() { Frame.endJob() }
         }
+    }
+
+    /// Runs a job and frees it; false if there is none.
+    private func runNext() -> Bool {
+        guard let work = next() else { return false }
+        AutoreleasePool.run(work)
+        return true
     }
 
     /// Returns the next job; nil if there is none, and then the calling thread is no longer

@@ -99,12 +99,16 @@ private final class ThreadJobs: Sendable {
         unsafe record.store(UInt(bitPattern: Threads.own), ordering: .relaxed)
         while hasWork() {
             unsafe Frame.enterJobs(of: Frame.owner(self)) {
-                while let work = state.withLock({ $0.queue.popFirst() }) {
-                    AutoreleasePool.run(work)
-                    Frame.endJob()
-                }
+                while runNext() { Frame.endJob() }
             }
         }
+    }
+
+    /// Runs a job and frees it; false if there is none.
+    private func runNext() -> Bool {
+        guard let work = state.withLock({ $0.queue.popFirst() }) else { return false }
+        AutoreleasePool.run(work)
+        return true
     }
 
     /// Sleeps until there is a job (true), or the context is gone (false).

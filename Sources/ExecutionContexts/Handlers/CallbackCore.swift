@@ -71,14 +71,14 @@ class CallbackCore: @unchecked Sendable {
     }
 
     // Captures of the closure, as of the handler, may hold the last reference to another callback.
-    deinit { BoundedNesting.free(onFault.take()) }
+    deinit { Freeing.free(onFault.take()) }
 
     /// Called by `deinit` of the subclass, which gives its handler away.
     final func wasReleased<Handler: Sendable>(with handler: consuming Handler?) {
         guard transition(from: .waiting, to: .over) else { return }
         let fault = CallbackFault(
             .neverCalled, context: context.name, sourceLocation: location.call)
-        BoundedNesting.free(consume handler)
+        Freeing.free(consume handler)
         if let onFault { BoundedNesting.call([{ onFault(fault) }]) }
     }
 
@@ -370,7 +370,7 @@ final class CallbackPromise: @unchecked Sendable {
     // No caller is left. Captures of the closure may hold the last reference to another promise.
     deinit {
         state?.abandon()
-        BoundedNesting.free(onFault.take())
+        Freeing.free(onFault.take())
     }
 
     /// Returns the future state to the first caller, and reports any other call.

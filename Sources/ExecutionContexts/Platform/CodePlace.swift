@@ -44,17 +44,26 @@ package struct CodePlace: BitwiseCopyable, Hashable, Sendable {
     /// The place of a call. A line that does not fit is left out.
     @inlinable
     package init(_ fileID: StaticString, _ line: UInt) {
+        guard fileID.hasPointerRepresentation else {
+            word = 0
+            return
+        }
         // The characters of a literal live as long as the program and end in a zero.
         let address = unsafe UInt64(UInt(bitPattern: fileID.utf8Start)) & Self.address
         word = 1 << 63 | (line > Self.mostLines ? 0 : UInt64(line)) << 48 | address
     }
 
-    /// The file and the line of a call, as "Main/Store.swift:14"; empty if it is no call.
+    /// The file and the line of a call, as "Main/Store.swift:14"; without a line above 32,767.
+    /// Empty if it is no call.
     package var call: String {
+        guard let parts = callParts else { return "" }
+        return parts.line == 0 ? parts.fileID : "\(parts.fileID):\(parts.line)"
+    }
+
+    package var callParts: (fileID: String, line: UInt64)? {
         guard word >> 63 == 1,
             let name = unsafe UnsafePointer<CChar>(bitPattern: UInt(word & Self.address))
-        else { return "" }
-        let line = word >> 48 & Self.mostLines
-        return unsafe String(cString: name) + (line == 0 ? "" : ":\(line)")
+        else { return nil }
+        return unsafe (String(cString: name), word >> 48 & Self.mostLines)
     }
 }

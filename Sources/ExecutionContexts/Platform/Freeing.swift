@@ -1,7 +1,9 @@
 internal import CPlatform
 
-/// Frees values each of which may be the last to refer to the next, a million in a row, on a
-/// bounded stack.
+/// Releases a chain of references, each of which may be the last to the next, without recursing.
+///
+/// The captures of a freed callback may include the last reference to the next promise, and so on,
+/// a million in a row (law 25).
 ///
 /// A few levels nest, so that a value is usually freed when the call returns. A value below these
 /// is deferred until the outermost call on this thread has freed its own.
@@ -21,11 +23,19 @@ package enum Freeing {
 
     /// Frees `value`, which the caller gives up.
     package static func free<Value>(_ value: consuming Value) {
-        let depth = depth
-        guard depth < maxDepth else { return postpone(value) }
-        enter(depth + 1)
+        guard let depth = descend() else { return postpone(value) }
         _ = consume value
-        leave(to: depth)
+        ascend(to: depth)
+    }
+
+    /// Enters the next level, for a caller that frees what it owns: the depth so far, to which it
+    /// then ascends. Nil at the deepest level, where it postpones the frees.
+    @inline(__always)
+    static func descend() -> UInt? {
+        let depth = depth
+        guard depth < maxDepth else { return nil }
+        enter(depth + 1)
+        return depth
     }
 
     private static var word: UInt { unsafe UInt(bitPattern: ec_freeing()) }
@@ -48,7 +58,7 @@ package enum Freeing {
     }
 
     /// Returns to this depth; the outermost call first frees the deferred values.
-    private static func leave(to depth: UInt) {
+    static func ascend(to depth: UInt) {
         guard let state = unsafe state else {
             return unsafe ec_set_freeing(
                 depth == 0 ? nil : UnsafeMutableRawPointer(bitPattern: depth << 1 | 1))
@@ -57,7 +67,7 @@ package enum Freeing {
         unsafe state.pointee.depth = depth
     }
 
-    private static func postpone<Value>(_ value: consuming Value) {
+    static func postpone<Value>(_ value: consuming Value) {
         if let state = unsafe state { return unsafe state.pointee.deferred.append(value) }
         let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
         unsafe state.initialize(to: State(depth: maxDepth, deferred: [value]))

@@ -3,7 +3,11 @@ package enum TrapHook {
     private static let hook = Guarded<(@Sendable (_ message: String) -> Void)?>(nil)
 
     package static func set(_ call: @escaping @Sendable (_ message: String) -> Void) {
-        hook.withUnscheduledLock { $0 = call }
+        // What was set before is freed outside of the lock.
+        _ = hook.withUnscheduledLock { hook in
+            defer { hook = call }
+            return hook
+        }
     }
 
     /// A forked child calls nothing. What is called may wait for a lock that another thread of the

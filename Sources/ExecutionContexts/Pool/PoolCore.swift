@@ -306,7 +306,7 @@ extension PoolCore {
             if worker.isToReport.load(ordering: .relaxed) { report(worker) }
             if vacancies.load(ordering: .relaxed) < 0, giveThreadBack(worker) { return false }
             guard let work = next(worker) else { return true }
-            run(work, worker)
+            run(consume work, worker)
         }
     }
 
@@ -314,16 +314,20 @@ extension PoolCore {
     /// has gone idle.
     private func runFound(_ worker: PoolWorker) -> Bool {
         guard let work = search(worker) else { return false }
-        run(work, worker)
+        run(consume work, worker)
         return true
     }
 
+    /// Runs a job, and frees it before it ends: what its captures do is done by the job.
     @inline(__always)
-    private func run(_ work: Work, _ worker: PoolWorker) {
+    private func run(_ work: consuming @escaping Work, _ worker: PoolWorker) {
         worker.beginJob()
-        AutoreleasePool.run(work)
+        runAndFree(consume work)
         Frame.endJob()
     }
+
+    @inline(__always)
+    private func runAndFree(_ work: consuming @escaping Work) { AutoreleasePool.run(work) }
 
     /// The worker's next job: its own, as long as no other queue has any.
     @inline(__always)

@@ -47,7 +47,7 @@ internal import Synchronization
     /// When it is due, in the time of its context.
     public var deadline: ContextInstant { unsafe ContextInstant(nanoseconds: deadlineNanoseconds) }
 
-    /// Where it was scheduled, as file and line.
+    /// Where it was scheduled, as file and line; without a line above 32,767.
     public var sourceLocation: String { place.call }
 
     /// The name of the context that it runs on.

@@ -15,8 +15,8 @@ public struct Interception: HoldableAddition {
     private static func run(
         _ work: @escaping Work, in interceptor: (_ job: () -> Void) -> Void
     ) {
-        // Relaxed: of several calls one runs the job, and publishes nothing. The interceptor may
-        // use another thread only while this one waits for it, since its argument does not escape.
+        // The interceptor may use another thread only while this one waits for it, since its
+        // argument does not escape.
         let begin = Decision()
         func job() {
             if begin.make() { work() }

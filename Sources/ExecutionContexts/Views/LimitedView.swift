@@ -93,9 +93,14 @@ public class LimitedView: Drainer, BarrierContext, Limiter,
     ///
     /// Returns false if the step has no job.
     private func run(_ step: inout LimitedViewState.Step) -> Bool {
-        guard let work = step.work.take() else { return false }
-        work()
+        guard Self.runAndFree(&step.work) else { return false }
         Frame.endJob()
+        return true
+    }
+
+    private static func runAndFree(_ work: inout Work?) -> Bool {
+        guard let work = work.take() else { return false }
+        work()
         return true
     }
 

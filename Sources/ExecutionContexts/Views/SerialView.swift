@@ -149,9 +149,15 @@ public final class SerialView: Drainer, ActorBackingContext,
     /// none.
     @inline(__always)
     private func runNext() -> Bool {
+        guard runAndFreeNext() else { return false }
+        Frame.endJob()
+        return true
+    }
+
+    @inline(__always)
+    private func runAndFreeNext() -> Bool {
         guard let work = unsafe batch.pointee.popFirst() else { return false }
         work()
-        Frame.endJob()
         return true
     }
 

@@ -73,5 +73,5 @@ extension PendingWork {
 
 extension DelayedWork {
     /// The source location where it was scheduled; nil for a delay without one, such as a sleep.
-    var knownSourceLocation: String? { place == .unknown ? nil : sourceLocation }
+    var knownSourceLocation: String? { place.call.isEmpty ? nil : sourceLocation }
 }

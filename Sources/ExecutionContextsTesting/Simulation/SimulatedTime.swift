@@ -108,7 +108,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         entries.lazy.compactMap { entry -> String? in
             if entry.isReady { return nil }
             if let name = entry.name { return name() }
-            return entry.delay.map { "A delay that was set at \($0.sourceLocation)" }
+            return entry.delay?.knownSourceLocation.map { "A delay that was set at \($0)" }
                 ?? "A sleep of a task"
         }.first
     }

@@ -20,7 +20,7 @@ final class KeyedFlights<Key: Hashable & Sendable>: @unchecked Sendable {
     }
 
     /// The captures may be the last reference to other work, whose body has captures, and so on.
-    deinit { BoundedNesting.free(body.take()) }
+    deinit { Freeing.free(body.take()) }
 
     fileprivate func begin(_ key: Key, _ node: FlightNode) { body?(key, node) }
 }

@@ -39,7 +39,7 @@ final class SoleTarget: WorkTarget, @unchecked Sendable {
     }
 
     /// The captures may be the last reference to other work, whose body has captures, and so on.
-    deinit { BoundedNesting.free(body.take()) }
+    deinit { Freeing.free(body.take()) }
 
     override var name: String { entry.name }
 

@@ -56,6 +56,37 @@ struct HolderTests {
         }
     }
 
+    /// Those that run one job at a time, in order.
+    private static let orderly = hosts.filter {
+        !["global", "pool", "operation queue", "task executor"].contains($0.name)
+    }
+
+    @Test(arguments: orderly)
+    func `Law 3: the next job does not have a hold that was made as a job's captures were freed`(
+        _ host: Subject
+    ) async {
+        await offThePool {
+            let host = host.make().context
+            let held = GlobalContext().serial(named: "held")
+            let (kept, answer) = (Kept(), Box<Bool?>(nil))
+            // All three are queued before the first one ends, so one thread may run them in turn.
+            let (mayEnd, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            host.execute { mayEnd.wait() }
+            do {
+                let last = HoldsAtEnd(held, kept)
+                host.execute { withExtendedLifetime(last) {} }
+            }
+            host.execute {
+                answer.value = held.isCurrent
+                hasEnded.signal()
+            }
+            mayEnd.signal()
+            hasEnded.wait()
+            #expect(answer.value == false)
+            kept.release()
+        }
+    }
+
     @Test
     func `Law 3: a thread or task that ends while it holds does not leave its hold to another`()
         async
@@ -195,4 +226,14 @@ private func wait(for context: some ExecutionContext, _ job: @escaping Work) {
         end.signal()
     }
     end.wait()
+}
+
+/// Takes a hold when it is freed.
+private final class HoldsAtEnd: Sendable {
+    private let view: SerialView
+    private let kept: Kept
+
+    init(_ view: SerialView, _ kept: Kept) { (self.view, self.kept) = (view, kept) }
+
+    deinit { kept.keep(view.hold()) }
 }

@@ -229,8 +229,13 @@ final class DropPlay: @unchecked Sendable {
 
     /// Ends what is in flight, until nothing has happened for some rounds; returns what is wrong.
     ///
-    /// - Parameter run: lets the contexts run; true if they had jobs.
-    func finish(quietRounds: Int = 2, _ run: () -> Bool) async -> [String] {
+    /// - Parameters:
+    ///   - patience: How long a thread may be late that no context runs, such as one that answers
+    ///     what it has dropped.
+    ///   - run: Lets the contexts run; true if they had jobs.
+    func finish(
+        quietRounds: Int = 2, patience: Duration = .zero, _ run: () -> Bool
+    ) async -> [String] {
         // Ends begin others: works that wait for their turn, and calls of handlers.
         var quiet = 0
         while quiet < quietRounds {
@@ -239,6 +244,10 @@ final class DropPlay: @unchecked Sendable {
             let (hasDropped, hasRun) = (dropper.dropKept(), run())
             let isQuiet = flights.isEmpty && !hasDropped && !hasRun && !dropper.isEnding()
             quiet = isQuiet ? quiet + 1 : 0
+        }
+        await settle(patience, run) { [self] in
+            asyncs.value.allSatisfy { $0.async.outcome != nil }
+                && subscribers.value.allSatisfy(\.isAnswered) && graph.liveCount == 0
         }
         for (name, async) in asyncs.value where async.outcome == nil { fault("\(name) hangs") }
         for listener in subscribers.value where !listener.isAnswered {
@@ -252,9 +261,20 @@ final class DropPlay: @unchecked Sendable {
             }
         }
         _ = (takeAll(iterations), takeAll(asyncs), takeAll(subscribers))
-        _ = run()
+        await settle(patience, run) { [self] in live.value == 0 }
         if live.value != 0 { fault("\(live.value) captures are alive") }
         return faults.value
+    }
+
+    /// Lets the contexts run until a condition holds, or patience ends.
+    private func settle(
+        _ patience: Duration, _ run: () -> Bool, until condition: () -> Bool
+    ) async {
+        let start = ContinuousClock.now
+        repeat {
+            _ = run()
+            await Task.yield()
+        } while !condition() && start.duration(to: .now) < patience
     }
 
     private func takeAll<Element>(_ list: Box<[Element]>) -> [Element] {

@@ -53,7 +53,7 @@ struct DropPlayTests {
                 }
             }
             // A job of one context may submit one to the other: some rounds until none does.
-            let faults = await play.finish(quietRounds: 20) {
+            let faults = await play.finish(quietRounds: 20, patience: Patience.step) {
                 base.sync {}
                 elsewhere.sync {}
                 return false

@@ -53,7 +53,7 @@ private final class ThreadJobs: Sendable {
     /// |---|---|---|---|
     /// | runs jobs | no | any | takes a job; falls asleep if there is none |
     /// | sleeps | yes | empty | `add` or `finish` wakes it, once |
-    /// | has ended | no | empty | nothing: `isFinished`, and nobody has the context |
+    /// | has ended | no | empty | nothing: `isFinished`, and nothing refers to the context |
     private struct State: ~Copyable {
         var queue = WorkQueue()
         var isAsleep = false

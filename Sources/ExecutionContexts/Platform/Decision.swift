@@ -23,6 +23,6 @@ package struct Decision: ~Copyable, Sendable {
         return isTaken.load(ordering: .acquiring)
     }
 
-    /// Whether it is made, for a `deinit` of its owner: that comes after all calls.
+    /// Whether it is made, for the `deinit` of its owner. Relaxed: that comes after all calls.
     package var wasMade: Bool { isTaken.load(ordering: .relaxed) }
 }

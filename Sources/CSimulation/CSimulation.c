@@ -9,9 +9,7 @@ typedef SWIFT_CALL void enqueue(void *job);
 typedef SWIFT_CALL void enqueue_with_delay(uint64_t nanoseconds, void *job);
 extern SWIFT_CALL void (*swift_task_enqueueGlobal_hook)(void *job, enqueue *original);
 extern SWIFT_CALL void (*swift_task_enqueueGlobalWithDelay_hook)(uint64_t, void *, enqueue_with_delay *);
-extern SWIFT_CALL void swift_job_run(void *job, void *identity, uintptr_t implementation);
 extern ecs_switch swift_task_switch;
-extern SWIFT_CALL uint64_t swift_task_getJobTaskId(void *job);
 // Weak: runtimes older than Swift 6.0 have no task executors, and those older than 6.2 no names.
 extern SWIFT_CALL ecs_executor swift_task_getPreferredTaskExecutor(void) __attribute__((weak));
 extern SWIFT_CALL const char *swift_task_getCurrentTaskName(void) __attribute__((weak));
@@ -53,8 +51,6 @@ static ECS_THREAD_LOCAL int once_depth;
 void ecs_enter_once(void) { once_depth++; }
 void ecs_leave_once(void) { once_depth--; }
 bool ecs_is_making_static(void) { return once_depth > 0; }
-
-extern SWIFT_CALL void swift_task_enqueue(void *job, ecs_executor executor);
 
 void ecs_enqueue_outside(void *job, ecs_executor executor) {
     void *own = ecs_swap_current(NULL);
@@ -174,6 +170,16 @@ static uint32_t kind(const void *job) { return ((const uint32_t *)job)[2 * ecs_f
 enum { async_let = 1 << 28 };
 bool ecs_is_async_let(const void *job) { return ((const uint32_t *)job)[2 * ecs_flags_at] & async_let; }
 bool ecs_is_task(const void *job) { return kind(job) == kind_task; }
+void *ecs_drained(void *job) { return kind(job) == kind_drain ? ((void **)job)[actor_at] : NULL; }
+void *ecs_first_in(void *actor) {
+    // The lower bits of the word are the actor's.
+    return (void *)(((uintptr_t *)actor)[first_job_at] & ~(uintptr_t)7);
+}
+// The first job that a drain runs, if that is a task's; else NULL.
+static void *first_drained(void *drain) {
+    void *first = ecs_first_in(ecs_drained(drain));
+    return first && ecs_is_task(first) ? first : NULL;
+}
 uint32_t ecs_task_number(const void *job) {
     if (kind(job) == kind_resumption) job = ((void *const *)job)[resumed_at];
     return ecs_is_task(job) ? ((const uint32_t *)job)[2 * ecs_flags_at + 1] : 0;
@@ -281,13 +287,12 @@ static SWIFT_ASYNC_CALL void hand_over_drained(ASYNC_CONTEXT void *context) {
 // An actor that was idle has queued its first job, and asks for a drain. The drain runs now: the
 // job gives its task to the simulation instead of running it, and the actor is idle again. So each
 // job of an actor is one of the simulation's, which runs one of them at a time.
-static bool take_from_actor(void **drain) {
-    void **actor = drain[actor_at];
-    void **first = (void **)((uintptr_t)actor[first_job_at] & ~(uintptr_t)7);
-    if (!first || !ecs_is_task(first)) return false;
+static bool take_from_actor(void *drain) {
+    void **first = first_drained(drain);
+    if (!first) return false;
     void *outer = draining;
     ecs_resume *outer_resume = drained_resume;
-    draining = actor;
+    draining = ecs_drained(drain);
     drained_resume = (ecs_resume *)first[ecs_resume_at];
     first[ecs_resume_at] = (void *)hand_over_drained;
     swift_job_run(drain, NULL, 0);
@@ -296,17 +301,16 @@ static bool take_from_actor(void **drain) {
     return true;
 }
 
-// The search that a job belongs to, or to which the first job of the actor belongs that it drains.
-static uintptr_t owner(void **job) {
-    if (kind(job) == kind_drain) {
-        void **actor = job[actor_at];
-        job = (void **)((uintptr_t)actor[first_job_at] & ~(uintptr_t)7);
-    }
-    return job && ecs_is_task(job) ? (uintptr_t)((uint64_t)(uintptr_t)job[ecs_owner_at] >> 32) : 0;
+uint32_t ecs_search(const void *task) {
+    return (uint32_t)((uint64_t)(uintptr_t)((void *const *)task)[ecs_owner_at] >> 32);
 }
 
 bool ecs_did_leave(void *job) {
-    uintptr_t search = owner(job);
+    if (ecs_keeps(job)) return true;
+    if (!ecs_may_read_tasks()) return false;
+    // A drain belongs to the search of the first task that it runs.
+    void *task = ecs_drained(job) ? first_drained(job) : job;
+    uint32_t search = task && ecs_is_task(task) ? ecs_search(task) : 0;
     if (search) simulator.did_leave(search, job);
     return search;
 }
@@ -320,23 +324,14 @@ uint32_t ecs_record(const void *job) {
     return ecs_is_task(job) ? (uint32_t)(uintptr_t)((void *const *)job)[ecs_owner_at] : 0;
 }
 
-// A job whose number is elsewhere has another layout.
-static void check_layout(void *job) {
-    static bool is_checked;
-    if (__atomic_load_n(&is_checked, __ATOMIC_RELAXED) || !ecs_is_task(job)) return;
-    if ((uint32_t)swift_task_getJobTaskId(job) != ecs_task_number(job)) simulator.refuse_layout();
-    __atomic_store_n(&is_checked, true, __ATOMIC_RELAXED);
-}
-
 static SWIFT_CALL void global(void *job, enqueue *original) {
     if (!current) {
         if (!ecs_did_leave(job)) original(job);
         return;
     }
-    check_layout(job);
-    if (kind(job) == kind_drain && take_from_actor(job)) return;
+    void *actor = ecs_drained(job);
+    if (actor && take_from_actor(job)) return;
     // What is no task, as an isolated deinit, runs in the actor's own drain, and has the actor.
-    void *actor = kind(job) == kind_drain ? ((void **)job)[actor_at] : NULL;
     give(job, (ecs_executor){actor, 0}, 0);
 }
 

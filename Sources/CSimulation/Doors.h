@@ -27,6 +27,22 @@ typedef SWIFT_ASYNC_CALL void ecs_resume(ASYNC_CONTEXT void *context);
 enum { ecs_flags_at = 4, ecs_owner_at = 6, ecs_resume_at = 7, ecs_context_at = 8, ecs_status_at = 12 };
 
 extern SWIFT_CALL ecs_executor swift_task_getCurrentExecutor(void);
+extern SWIFT_CALL void swift_job_run(void *job, void *identity, uintptr_t implementation);
+extern SWIFT_CALL void swift_task_enqueue(void *job, ecs_executor executor);
+extern SWIFT_CALL uint64_t swift_task_getJobTaskId(void *job);
+
+/// Whether the calling thread takes the first look at tasks, which then has the job.
+bool ecs_keeps(void *job);
+/// Whether the look has found the layout that is known.
+bool ecs_may_read_tasks(void);
+
+/// The actor that a job drains, or NULL.
+void *ecs_drained(void *job);
+/// The first job in the queue of an actor, or NULL.
+void *ecs_first_in(void *actor);
+
+/// The search that a task belongs to.
+uint32_t ecs_search(const void *task);
 
 typedef SWIFT_ASYNC_CALL void ecs_switch(
     ASYNC_CONTEXT void *context, ecs_resume *function, void *identity, uintptr_t implementation);

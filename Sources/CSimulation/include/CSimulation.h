@@ -133,11 +133,15 @@ typedef struct {
     void (*_Nonnull did_start)(void *_Nonnull simulation, const char *_Nullable name);
     /// A thread outside of simulations resumes a task of the search with this number.
     void (*_Nonnull did_leave)(uintptr_t search, const void *_Nonnull job);
-    /// The runtime lays tasks out in a way that this library does not know.
-    void (*_Nonnull refuse_layout)(void);
     /// The calling thread traps, and the process ends.
     void (*_Nonnull will_trap)(void *_Nonnull simulation);
 } ecs_simulator;
+
+/// Whether the runtime lays tasks and actors out as this library reads and writes them: takes a look
+/// at two tasks that `make` makes, and at an actor that is idle. Once, after `ecs_install`.
+///
+/// Each task waits for an `async let`, yields once, and ends. `make` returns it retained.
+bool ecs_knows_tasks(void *_Nonnull (*_Nonnull make)(void), void *_Nonnull actor);
 
 /// Installs the hooks, once in a process. Threads outside of simulations go on as before.
 ///

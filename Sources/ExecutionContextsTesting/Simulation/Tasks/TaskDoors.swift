@@ -86,15 +86,17 @@ enum TaskDoors {
                     let job = unsafe UnsafeMutableRawPointer(mutating: job)
                     unsafe RunningSearches.taskDidLeave(search, TaskJob(job, ecs_executor()))
                 },
-                refuse_layout: {
-                    fatalError(
-                        "This Swift runtime lays tasks out in a way that the simulation does not know: update "
-                            + "ExecutionContexts, or simulate with a runtime that Docs/Simulation.md names."
-                    )
-                },
                 will_trap: { unsafe HostThread.of($0).reportTrap() }),
             // A reference to an executor is two words, which the runtime's C interface declares so.
             unsafe unsafeBitCast(Taker.shared.asUnownedSerialExecutor(), to: ecs_executor.self))
+        // Where tasks are not simulated, the first one refuses.
+        if ProcessExecutors.areKnown {
+            require(
+                TaskLayout.isKnown(),
+                "This Swift runtime lays tasks out in a way that the simulation does not know (law 33): update "
+                    + "ExecutionContexts, or simulate with a runtime that Docs/Simulation.md names."
+            )
+        }
         ecs_watch_traps()
     }()
 

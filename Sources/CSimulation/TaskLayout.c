@@ -1,0 +1,128 @@
+// For dladdr.
+#define _GNU_SOURCE
+#include "Doors.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+// A first look at tasks that are made for it. The simulation reads words of tasks and writes two of
+// them. In a runtime that has other words there, it would corrupt tasks: it refuses to begin.
+
+extern SWIFT_CALL void *swift_task_getCurrent(void);
+
+// The one job that the calling thread's tasks have enqueued. A second one is not expected.
+static ECS_THREAD_LOCAL bool looks, has_second;
+static ECS_THREAD_LOCAL void *enqueued;
+
+bool ecs_keeps(void *job) {
+    if (!looks) return false;
+    has_second |= enqueued != NULL;
+    enqueued = job;
+    return true;
+}
+
+static bool is_known;
+// Relaxed: a thread that gets a task of a search gets it by an order that began with the look.
+bool ecs_may_read_tasks(void) { return __atomic_load_n(&is_known, __ATOMIC_RELAXED); }
+
+static void *next(void) {
+    void *job = enqueued;
+    enqueued = NULL;
+    return job;
+}
+
+static void run(void *job) { swift_job_run(job, NULL, 0); }
+
+static void *word(const void *job, int index) { return ((void *const *)job)[index]; }
+
+// A task that has not begun. What it runs is code of some library, and its context is memory.
+static bool is_new(const void *task) {
+    Dl_info image;
+    uintptr_t context[2];
+    return ecs_is_task(task) && ecs_task_number(task) == (uint32_t)swift_task_getJobTaskId((void *)task)
+        && !word(task, ecs_owner_at) && dladdr(word(task, ecs_resume_at), &image)
+        && ecs_read(word(task, ecs_context_at), context, sizeof context)
+        && !ecs_is_running(task) && !ecs_has_ended(task);
+}
+
+static void run_rest(void) {
+    for (void *job = next(); job; job = next()) run(job);
+}
+
+static bool ends(const void *task) {
+    run_rest();
+    return ecs_has_ended(task) && !ecs_is_running(task);
+}
+
+// A task waits for its `async let`, yields, and ends.
+static bool knows_parts(void *task) {
+    enum { search = 1, record = 2 };
+    if (next() != task || !is_new(task) || ecs_is_async_let(task)) return false;
+    ecs_set_owner(task, search, record);
+    run(task);
+    void *child = next();
+    if (!child || !is_new(child) || !ecs_is_async_let(child) || ecs_is_running(task)) return false;
+    run(child);
+    if (next() != task) return false;
+    run(task);
+    void *resumption = next();
+    if (!resumption || ecs_task_number(resumption) != ecs_task_number(task)) return false;
+    if (ecs_record(resumption) != record || ecs_is_running(task) || ecs_has_ended(task)) return false;
+    run(resumption);
+    // The runtime has not used the word.
+    return ends(task) && ecs_record(task) == record && ecs_search(task) == search;
+}
+
+static ECS_THREAD_LOCAL ecs_resume *replaced;
+static ECS_THREAD_LOCAL void *given_context;
+static ECS_THREAD_LOCAL bool was_running;
+
+// Runs in front of a task's first part.
+static SWIFT_ASYNC_CALL void note(ASYNC_CONTEXT void *context) {
+    given_context = context;
+    was_running = ecs_is_running(swift_task_getCurrent());
+    __attribute__((musttail)) return replaced(context);
+}
+
+// An idle actor that gets the first part of a task asks for a drain, which runs it.
+static bool knows_drain(void *task, void *actor) {
+    if (next() != task || !is_new(task)) return false;
+    void *context = word(task, ecs_context_at);
+    replaced = (ecs_resume *)word(task, ecs_resume_at);
+    ((void **)task)[ecs_resume_at] = (void *)note;
+    swift_task_enqueue(task, (ecs_executor){actor, 0});
+    void *drain = next();
+    if (!drain || ecs_drained(drain) != actor || ecs_first_in(actor) != task) return false;
+    run(drain);
+    return given_context == context && was_running && ends(task);
+}
+
+typedef struct {
+    void *(*make)(void);
+    void *actor;
+    bool fits;
+} look;
+
+static void *take_look(void *argument) {
+    look *look = argument;
+    looks = true;
+    void *first = look->make();
+    look->fits = knows_parts(first);
+    run_rest();
+    ecs_release(first);
+    if (!look->fits) return NULL;
+    void *second = look->make();
+    look->fits = knows_drain(second, look->actor) && !has_second;
+    run_rest();
+    ecs_release(second);
+    return NULL;
+}
+
+bool ecs_knows_tasks(void *(*make)(void), void *actor) {
+    // On a thread of its own, which runs no task.
+    pthread_t thread;
+    look look = {make, actor, false};
+    if (!pthread_create(&thread, NULL, take_look, &look)) pthread_join(thread, NULL);
+    if (look.fits) __atomic_store_n(&is_known, true, __ATOMIC_RELAXED);
+    return look.fits;
+}

@@ -1,0 +1,36 @@
+internal import CSimulation
+
+/// A first look at tasks and at an actor that are made for it.
+///
+/// The simulation reads words of the runtime's tasks, and writes two of them. Where a runtime has
+/// something else in these words, the simulation refuses to begin.
+enum TaskLayout {
+    /// Makes a task that waits for an `async let`, yields once, and ends; returns it retained.
+    static let makeTask: @convention(c) () -> UnsafeMutableRawPointer = {
+        let task = Task.detached {
+            async let child: Void = {}()
+            await child
+            await Task.yield()
+        }
+        return unsafe retained(task)
+    }
+
+    /// Whether the runtime lays out tasks and actors as the simulation reads and writes them.
+    static func isKnown(
+        by make: @convention(c) () -> UnsafeMutableRawPointer = makeTask
+    ) -> Bool {
+        let actor = Idle()
+        return withExtendedLifetime(actor) {
+            unsafe ecs_knows_tasks(make, Unmanaged.passUnretained(actor).toOpaque())
+        }
+    }
+
+    static func retained(_ task: Task<Void, Never>) -> UnsafeMutableRawPointer {
+        // A task is one reference, which `task` keeps until the retain has added another one.
+        let pointer = unsafe unsafeBitCast(task, to: UnsafeMutableRawPointer.self)
+        unsafe ecs_retain(pointer)
+        return unsafe pointer
+    }
+
+    private actor Idle {}
+}

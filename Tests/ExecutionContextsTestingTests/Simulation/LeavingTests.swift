@@ -116,25 +116,34 @@ struct LeavingTests {
         Others().context,
     ]
 
-    @Test(arguments: outside)
-    func `Law 33: a job that leaves the simulation is reported, with its submitter and its context`(
-        context: any ExecutionContext
+    /// The ways to give a job to a context.
+    private enum Way: CaseIterable {
+        case execute, enqueue, refusable, barrier, delayed
+
+        func submit(to context: any ExecutionContext) {
+            switch self {
+            case .execute: context.execute {}
+            case .enqueue: context.enqueue {}
+            case .refusable: context.execute({}, refused: { _ in })
+            case .barrier: (context as? any BarrierContext)?.executeBarrier {}
+            case .delayed: context.schedule(after: .seconds(1)) {}
+            }
+        }
+    }
+
+    @Test(arguments: outside, Way.allCases)
+    private func `Law 33: a job that leaves is reported, with its submitter and context`(
+        context: any ExecutionContext, way: Way
     ) throws {
+        guard way != .barrier || context is any BarrierContext else { return }
         let report = search("leaving", schedules: 2) { sim in
-            sim.spawn("alice") { context.execute {} }
+            sim.spawn("alice") { way.submit(to: context) }
         }
         let failure = try #require(report.failure)
         #expect(failure.kind == .foreign, "\(failure)")
-        #expect(failure.happened.contains("'alice' gave work to '\(context.name)'"), "\(failure)")
+        let taker = way == .delayed ? "the system's time" : context.name
+        #expect(failure.happened.contains("'alice' gave work to '\(taker)'"), "\(failure)")
         #expect(failure.happened.contains("law 33"))
-    }
-
-    @Test func `Law 33: a barrier that leaves the simulation is reported, too`() throws {
-        let cache = BarrierQueueContext(name: "cache")
-        let report = search("leaving by a barrier", schedules: 2) { sim in
-            sim.spawn("alice") { cache.executeBarrier {} }
-        }
-        #expect(report.failure?.kind == .foreign, "\(report)")
     }
 
     @Test func `Law 33: a job may leave the simulation if the caller ignores that kind of failure`()

@@ -15,6 +15,7 @@ extern SWIFT_CALL ecs_executor swift_task_getPreferredTaskExecutor(void) __attri
 extern SWIFT_CALL const char *swift_task_getCurrentTaskName(void) __attribute__((weak));
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
+extern size_t swift_retainCount(void *object);
 
 // A job that drains an actor: the actor's word in it, and the word of the first job in the actor. A
 // job that resumes a task, as Task.yield makes one: the task's word in it.
@@ -192,6 +193,9 @@ bool ecs_is_running(const void *task) {
 bool ecs_has_ended(const void *task) { return ((const uint64_t *)task)[ecs_status_at] & has_ended; }
 void ecs_retain(void *object) { swift_retain(object); }
 void ecs_release(void *object) { swift_release(object); }
+void ecs_release_all_but_one(void *object) {
+    while (swift_retainCount(object) > 1) swift_release(object);
+}
 
 // What a task runs first, while its name is asked for.
 static ECS_THREAD_LOCAL ecs_resume *unnamed;

@@ -296,5 +296,7 @@ void ecs_ignore_resume(uint32_t depth);
 
 void ecs_retain(void *_Nonnull object);
 void ecs_release(void *_Nonnull object);
+/// Releases an object until one reference is left.
+void ecs_release_all_but_one(void *_Nonnull object);
 
 #endif

@@ -6,10 +6,12 @@ enum ProcessExecutors {
 
     #if canImport(Darwin)
     static var areKnown: Bool { true }
+    static var obstacle: String? { nil }
     #else
     /// Whether this runtime's tasks can be simulated. On Linux those before Swift 6.3 were seen to
     /// lose wake-ups.
     static var areKnown: Bool { false }
+    static var obstacle: String? { "on Linux tasks are simulated with Swift 6.3 or later" }
     #endif
 }
 #endif

@@ -1,4 +1,5 @@
 #if (os(Linux) || os(Android)) && compiler(>=6.3)
+internal import CSimulation
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 
 /// The executors of the process: they give the jobs of a simulated thread to its simulation, and
@@ -7,6 +8,12 @@ enum ProcessExecutors {
     static func install() { _createExecutors(factory: Factory.self) }
 
     static var areKnown: Bool { true }
+
+    /// Why a search would not see what tasks do; nil if it does.
+    static var obstacle: String? {
+        ecs_takes_switches()
+            ? nil : "the program has its own copy of the Swift runtime: link it without --static-swift-stdlib"
+    }
 
     private struct Factory: ExecutorFactory {
         static let main = SimulatingMainExecutor()

@@ -92,7 +92,7 @@ enum TaskDoors {
         // Where tasks are not simulated, the first one refuses.
         if ProcessExecutors.areKnown {
             require(
-                TaskLayout.isKnown(),
+                unsafe TaskLayout.isKnown(),
                 "This Swift runtime lays tasks out in a way that the simulation does not know (law 33): update "
                     + "ExecutionContexts, or simulate with a runtime that Docs/Simulation.md names."
             )

@@ -17,7 +17,7 @@ enum TaskLayout {
 
     /// Whether the runtime lays out tasks and actors as the simulation reads and writes them.
     static func isKnown(
-        by make: @convention(c) () -> UnsafeMutableRawPointer = makeTask
+        by make: @convention(c) () -> UnsafeMutableRawPointer = unsafe makeTask
     ) -> Bool {
         let actor = Idle()
         return withExtendedLifetime(actor) {

@@ -1,0 +1,146 @@
+public import ExecutionContextsTesting
+internal import Foundation
+public import Testing
+
+/// Searches the interleavings of a test's tasks and threads for one in which the test fails.
+///
+/// The test's function is the program: it runs once for each schedule. What makes a schedule fail
+/// is what makes the test fail: `#expect`, `#require`, a thrown error, a confirmation. So do the
+/// failures of `search`: a task that nothing resumes, a deadlock, a data race that the mode sees.
+///
+/// ```swift
+/// @Test(.searched) func `two withdrawals leave nothing below zero`() async {
+///     let account = Account(balance: 100)
+///     async let one: Void = account.withdraw(80)
+///     async let two: Void = account.withdraw(80)
+///     _ = await (one, two)
+///     #expect(await account.balance >= 0)
+/// }
+/// ```
+///
+/// A failure is recorded once, where it is in the test, with the story of the schedule and the token
+/// that replays it. On a suite the trait applies to all tests in it; the trait of a test has
+/// precedence.
+public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
+    var settings: SearchSettings
+    let place = Place()
+
+    public var isRecursive: Bool { true }
+
+    public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
+        // A test's function has one scope for each of its cases, and none around all of them.
+        test.isSuite || testCase != nil ? self : nil
+    }
+
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        guard let testCase else { return try await place.asSuite(test, function) }
+        guard isClosest(of: test.traits) else { return try await function() }
+        if let obstacle = obstacleToSearches {
+            Issue.record(
+                "'\(test.name)' runs once and is not searched, since \(obstacle).",
+                severity: SearchSettings.mustSearch ? .error : .warning,
+                sourceLocation: test.sourceLocation)
+            return try await function()
+        }
+        let report = await SearchedCase(test, testCase, settings).run(function)
+        guard let report, report.choices == 0, !settings.allowsOneOrder else { return }
+        guard !place.takes(test.name) else { return }
+        Issue.record(
+            """
+            The search of '\(test.name)' shows nothing about orders: no two of its threads or tasks \
+            could run at the same time. Test the code from several tasks, remove the trait, or say \
+            '.searched(allowsOneOrder: true)'.
+            """, sourceLocation: test.sourceLocation)
+    }
+
+    /// Whether it has the test: of several such traits, the last one is the closest to the test.
+    func isClosest(of traits: [any Trait]) -> Bool {
+        let last = traits.last { $0 is Self } as? Self
+        return last.map { $0.place === place } ?? true
+    }
+
+    /// Where the trait is: on a test, or on a suite whose tests have it as well.
+    final class Place: Sendable {
+        private struct State {
+            var suites = 0
+            var names: [String] = []
+        }
+
+        private let state = Locked(State())
+
+        /// Runs a suite, and reports in one line which of its tests no search could say anything about.
+        func asSuite(_ suite: Test, _ function: @Sendable () async throws -> Void) async throws {
+            state.withLock { $0.suites += 1 }
+            try await function()
+            let names = state.withLock { state in
+                state.suites -= 1
+                return state.suites == 0 ? state.names.sorted() : []
+            }
+            guard !names.isEmpty else { return }
+            let count = "\(names.count) test\(names.count == 1 ? "" : "s")"
+            let list = names.joined(separator: ", ")
+            Issue.record(
+                "The searches of \(count) of '\(suite.name)' show nothing about orders: \(list).",
+                severity: .warning, sourceLocation: suite.sourceLocation)
+        }
+
+        /// Whether a suite has the trait, which then reports a search that has shown nothing.
+        func takes(_ name: String) -> Bool {
+            state.withLock { state in
+                if state.suites > 0 { state.names.append(name) }
+                return state.suites > 0
+            }
+        }
+    }
+}
+
+/// The settings of the search of one test.
+struct SearchSettings: Sendable {
+    var schedules: Int
+    var seed: UInt64
+    var strategy: SimulationStrategy
+    var time: SimulationTime
+    var token: String?
+    var steps: Int
+    var patience: Duration
+    var ignoring: Set<SimulationFailure.Kind>
+    var allowsOneOrder: Bool
+
+    /// Whether the environment makes a test that is not searched an error.
+    static var mustSearch: Bool {
+        ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_UNSEARCHED"] == "error"
+    }
+}
+
+extension Trait where Self == SearchedTrait {
+    /// Searches 1,000 schedules of a test for one in which it fails.
+    public static var searched: Self { .searched() }
+
+    /// Searches schedules of a test for one in which it fails.
+    ///
+    /// - Parameters:
+    ///   - schedules: how many schedules to try at most.
+    ///   - seed: the seed of every random decision of the strategy.
+    ///   - strategy: how the schedules are chosen.
+    ///   - time: when simulated time advances.
+    ///   - token: a token of a failure, to run only that schedule.
+    ///   - steps: how many steps a schedule may take, before the threads run in turn.
+    ///   - patience: how long, in real time, a thread may make no progress before it counts as
+    ///     blocked.
+    ///   - ignoring: kinds of failures to ignore.
+    ///   - allowsOneOrder: whether the test may pass although only one order was possible.
+    public static func searched(
+        schedules: Int = 1_000, seed: UInt64 = 0, strategy: SimulationStrategy = .portfolio,
+        time: SimulationTime = .whenIdle, replay token: String? = nil, steps: Int = 20_000,
+        patience: Duration = .seconds(10), ignoring: Set<SimulationFailure.Kind> = [],
+        allowsOneOrder: Bool = false
+    ) -> Self {
+        SearchedTrait(
+            settings: SearchSettings(
+                schedules: schedules, seed: seed, strategy: strategy, time: time, token: token,
+                steps: steps, patience: patience, ignoring: ignoring,
+                allowsOneOrder: allowsOneOrder))
+    }
+}

@@ -9,6 +9,7 @@ final class CapturedIssues: Sendable {
         var error: (any Error)?
         /// What is no failure, such as known issues and warnings: each once, with its place.
         var others: [(key: String, issue: Issue)] = []
+        var isOver = false
     }
 
     private let state = Locked(State())
@@ -16,15 +17,24 @@ final class CapturedIssues: Sendable {
     /// Begins the next schedule.
     func begin() { state.withLock { ($0.failures, $0.error) = ([], nil) } }
 
-    func add(_ issue: Issue) {
+    /// Takes an issue; returns it after the search, when it is to be recorded at once.
+    func take(_ issue: Issue) -> Issue? {
         state.withLock { state in
-            if issue.isFailure { return state.failures.append(issue) }
+            if state.isOver { return issue }
+            if issue.isFailure {
+                state.failures.append(issue)
+                return nil
+            }
             let key = "\(issue) \(String(describing: issue.sourceLocation))"
             if !state.others.contains(where: { $0.key == key }) {
                 state.others.append((key, issue))
             }
+            return nil
         }
     }
+
+    /// The search has its result.
+    func end() { state.withLock { $0.isOver = true } }
 
     /// Keeps what the test has thrown.
     func keep(_ error: any Error) { state.withLock { $0.error = error } }

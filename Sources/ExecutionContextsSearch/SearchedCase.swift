@@ -12,33 +12,35 @@ struct SearchedCase {
         (self.test, self.testCase, self.settings) = (test, testCase, settings)
     }
 
-    /// Searches, and records what was found; returns a report of a search that has found nothing.
+    /// Searches, and records what was found; returns the report of a search that found nothing.
     func run(_ function: @Sendable () async throws -> Void) async -> SimulationReport? {
-        let report = Locked<SimulationReport?>(nil)
+        let result = Locked<SimulationReport?>(nil)
         await replacingIssues {
-            issues.add($0)
-            return nil
+            issues.take($0)
         } during: {
-            let found = await lending(function) { await search($0) }
-            report.withLock { $0 = found }
+            let report = await search(function)
+            result.withLock { $0 = report }
         }
-        for issue in issues.others { await record(issue) }
         // The scope of the handler runs what it is given.
-        let found = report.withLock { $0! }
-        guard let failure = found.failure else { return found }
-        await record(failure)
+        let report = result.withLock { $0! }
+        for issue in issues.others { await record(issue) }
+        guard let failure = report.failure else { return report }
+        if failure.kind != .blocked { await record(failure) }
         return nil
     }
 
-    private func search(_ function: @escaping @Sendable () async throws -> Void) async
-        -> SimulationReport
-    {
+    private func search(_ function: @Sendable () async throws -> Void) async -> SimulationReport {
         let issues = issues
         return await ExecutionContextsTesting.search(
-            name, schedules: settings.schedules, strategy: settings.strategy, time: settings.time,
-            replay: settings.token, seed: settings.seed, steps: settings.steps,
-            patience: settings.patience, ignoring: settings.ignoring
-        ) { world in
+            lending: function, to: name, schedules: settings.schedules,
+            strategy: settings.strategy, time: settings.time, replay: settings.token,
+            seed: settings.seed, steps: settings.steps, patience: settings.patience,
+            ignoring: settings.ignoring
+        ) { report in
+            // At once: the thread may never go on.
+            issues.end()
+            if let failure = report.failure { await record(failure) }
+        } _: { world, function in
             issues.begin()
             // A task may record an issue after the test's function has returned.
             world.finally("the test records no issue") { !issues.hasFailures }

@@ -9,7 +9,7 @@ import Testing
 struct SearchedSuiteTests {
     @Test func `tests with one order are counted in one line, and do not fail`() async throws {
         let suite = try #require(NotingTrait.suites.value["SearchedSuiteTests"])
-        let (test, testCase) = try (#require(Test.current), #require(Test.Case.current))
+        let (test, testCase) = (try #require(Test.current), Test.Case.current)
         let trait = SearchedTrait.searched(schedules: 20)
         let found = try await recorded {
             try await trait.provideScope(for: suite, testCase: nil) {
@@ -38,7 +38,7 @@ struct SearchedSuiteTests {
         throws
     {
         let suite = try #require(NotingTrait.suites.value["SearchedSuiteTests"])
-        let (test, testCase) = try (#require(Test.current), #require(Test.Case.current))
+        let (test, testCase) = (try #require(Test.current), Test.Case.current)
         #expect(SearchedTrait.searched.scopeProvider(for: suite, testCase: nil) != nil)
         #expect(SearchedTrait.searched.scopeProvider(for: test, testCase: testCase) != nil)
         #expect(SearchedTrait.searched.scopeProvider(for: test, testCase: nil) == nil)

@@ -1,5 +1,6 @@
 import ExecutionContextsSearch
 import ExecutionContextsTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -120,6 +121,38 @@ struct SearchedTraitTests {
         }
         #expect(found.count == 1)
         #expect(found.first?.story.contains("a lost wake-up") == true, "\(found)")
+    }
+
+    @Test func `a thread that blocks is reported at once, and keeps the function until it goes on`()
+        async throws
+    {
+        let test = try #require(Test.current)
+        // Where the patience was too short, the search was given up before the test began.
+        for patience in Patience.hangs {
+            // Input that the simulation does not control.
+            let (gate, found) = (Pipe(), Box<[Issue]>([]))
+            let (hasBegun, hasReturned) = (Box(false), Box(false))
+            let trait = SearchedTrait.searched(schedules: 2, patience: patience)
+            let search = Task {
+                try await recorded(in: found) {
+                    try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                        hasBegun.value = true
+                        _ = gate.fileHandleForReading.availableData
+                        hasReturned.value = true
+                    }
+                }
+            }
+            while found.value.isEmpty { await Task.yield() }
+            #expect(!hasReturned.value)
+            try gate.fileHandleForWriting.close()
+            try await search.value
+            guard hasBegun.value else { continue }
+            #expect(hasReturned.value)
+            #expect(found.value.count == 1)
+            let story = found.value.first?.story ?? ""
+            #expect(story.contains("has made no step"), "\(found.value)")
+            break
+        }
     }
 
     @Test func `a token replays one schedule`() async throws {

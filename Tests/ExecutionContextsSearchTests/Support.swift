@@ -27,7 +27,7 @@ actor Account {
 func issues(
     of trait: SearchedTrait, _ body: @escaping @Sendable () async throws -> Void
 ) async throws -> [Issue] {
-    let (test, testCase) = try (#require(Test.current), #require(Test.Case.current))
+    let (test, testCase) = (try #require(Test.current), Test.Case.current)
     return try await recorded {
         try await trait.provideScope(for: test, testCase: testCase, performing: body)
     }
@@ -35,14 +35,20 @@ func issues(
 
 /// The issues that are recorded in the body.
 func recorded(_ body: @escaping @Sendable () async throws -> Void) async throws -> [Issue] {
-    let (test, testCase) = try (#require(Test.current), #require(Test.Case.current))
     let found = Box<[Issue]>([])
+    try await recorded(in: found, body)
+    return found.value
+}
+
+func recorded(
+    in found: Box<[Issue]>, _ body: @escaping @Sendable () async throws -> Void
+) async throws {
+    let (test, testCase) = (try #require(Test.current), Test.Case.current)
     let handler = IssueHandlingTrait.compactMapIssues { issue in
         found.withValue { $0.append(issue) }
         return nil
     }
     try await handler.provideScope(for: test, testCase: testCase, performing: body)
-    return found.value
 }
 
 extension Issue {

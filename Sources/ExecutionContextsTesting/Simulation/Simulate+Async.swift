@@ -36,6 +36,14 @@ public func search(
         horizon: ContextInstant(nanoseconds: 0).advanced(by: horizon).nanoseconds,
         patience: patience,
         ignoring: ignoring)
+    return await search(settings, replay: token, body)
+}
+
+/// The same, by settings.
+func search(
+    _ settings: Settings, replay token: String?,
+    _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
+) async -> SimulationReport {
     let isInside = HostThread.current != nil
     return await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in

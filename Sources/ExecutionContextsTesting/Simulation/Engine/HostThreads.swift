@@ -56,7 +56,13 @@ final class HostThreads: @unchecked Sendable {
 
     private static let started = Atomic(0)
 
-    init() { processor = Self.started.add(1, ordering: .relaxed).oldValue }
+    /// Happens when no thread of the search runs any more.
+    let isOver: Signal
+
+    init(isOver: Signal = Signal()) {
+        self.isOver = isOver
+        processor = Self.started.add(1, ordering: .relaxed).oldValue
+    }
 
     /// The newest task of the process when the search began.
     private var newestTask: UInt32 = 0

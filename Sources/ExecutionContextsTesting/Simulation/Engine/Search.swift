@@ -6,15 +6,15 @@ internal import Synchronization
 final class Search: Sendable {
     let settings: Settings
     let body: @Sendable (SimulatedWorld) throws -> Void
-    let hosts = HostThreads()
+    let hosts: HostThreads
     private let result = Locked<SimulationReport?>(nil)
-    private let isOver = Signal()
     /// The end of its time, by the system's monotonic clock.
     private let deadline: Int64
 
     init(_ settings: Settings, _ body: @escaping @Sendable (SimulatedWorld) throws -> Void) {
         self.settings = settings
         self.body = body
+        hosts = HostThreads(isOver: settings.isOver)
         let limit = settings.limit.map {
             ContextInstant(nanoseconds: 0).advanced(by: $0).nanoseconds
         }
@@ -82,12 +82,12 @@ final class Search: Sendable {
             hosts.pin()
             let report = token.map(replay) ?? explore()
             result.withLock { $0 = report }
-            isOver.happen()
+            settings.isOver.happen()
         }
         var stepCount = hosts.stepCount
         // Compares the counts of two checks, so that a job that has just begun does not count as
         // blocked.
-        while !isOver.wait(count: 1, atMost: settings.patience) {
+        while !settings.isOver.wait(count: 1, atMost: settings.patience) {
             let now = hosts.stepCount
             if now == stepCount { return blocked() }
             stepCount = now

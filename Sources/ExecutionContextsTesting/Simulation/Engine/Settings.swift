@@ -18,6 +18,8 @@ struct Settings: Sendable {
 
     /// Ends it early.
     var cancelling = Cancelling()
+    /// Happens when no thread of it runs any more: later than the report of a blocked thread.
+    var isOver = Signal()
     /// Whether a failure of it has a token, which a search takes.
     var isSearch = true
 

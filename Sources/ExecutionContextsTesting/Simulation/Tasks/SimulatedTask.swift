@@ -35,7 +35,7 @@ extension SimulationScheduler {
     func didCreate(
         _ task: TaskJob, by callers: UnsafeBufferPointer<UInt>, _ thread: SimulatedThread
     ) {
-        hosts.turn.take(each: hosts.didStep)
+        hosts.turn.take(each: hosts.didStep, lost: hosts.isOver.happen)
         guard phase != .over, thread.task?.number != tasks.ignored || thread.task == nil else {
             return
         }
@@ -54,7 +54,7 @@ extension SimulationScheduler {
             )
             return HiddenFromSanitizer.suspended { job.enqueueOutside() }
         }
-        hosts.turn.take(each: hosts.didStep)
+        hosts.turn.take(each: hosts.didStep, lost: hosts.isOver.happen)
         guard phase != .over else { return }
         log?.add(.writes, .tasks)
         // The runtime resumes a task that yields by a job of its own.

@@ -31,13 +31,16 @@ final class TaskTurn: Sendable {
     private let comes = Signal()
 
     /// Takes the turn, if the search does not have it; calls `each` from time to time while it
-    /// waits.
-    func take(each: () -> Void) {
+    /// waits. Calls `lost` where the calling thread ends.
+    func take(each: () -> Void, lost: () -> Void) {
         if isOwn.load(ordering: .relaxed) { return }
         // The sanitizer sees that one search comes after the other.
         HiddenFromSanitizer.suspended { wait(each) }
         isOwn.store(true, ordering: .relaxed)
-        if isLost.load(ordering: .relaxed) { ecs_end_thread() }
+        if isLost.load(ordering: .relaxed) {
+            lost()
+            ecs_end_thread()
+        }
     }
 
     private func wait(_ each: () -> Void) {

@@ -11,6 +11,8 @@ let package = Package(
         .library(
             name: "ExecutionContextsObservation", targets: ["ExecutionContextsObservation"]),
         .library(name: "ExecutionContextsTesting", targets: ["ExecutionContextsTesting"]),
+        // Apart from the one before, which links no test library: for test targets only.
+        .library(name: "ExecutionContextsSearch", targets: ["ExecutionContextsSearch"]),
     ],
     traits: [
         .trait(
@@ -41,6 +43,7 @@ let package = Package(
         .target(
             name: "ExecutionContextsTesting",
             dependencies: ["ExecutionContexts", "ExecutionContextsDiagnostics", "CSimulation"]),
+        .target(name: "ExecutionContextsSearch", dependencies: ["ExecutionContextsTesting"]),
 
         .executableTarget(
             name: "Tour",
@@ -77,6 +80,9 @@ let package = Package(
                 "ExecutionContextsTesting", "ExecutionContextsDiagnostics", "SeededBugs",
                 "TestSupport",
             ]),
+        .testTarget(
+            name: "ExecutionContextsSearchTests",
+            dependencies: ["ExecutionContextsSearch", "ExecutionContextsTesting", "TestSupport"]),
         // What the tests of several libraries use.
         .target(
             name: "TestSupport",

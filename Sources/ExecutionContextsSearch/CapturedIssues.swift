@@ -50,5 +50,7 @@ final class CapturedIssues: Sendable {
 /// Ends a schedule in which the test has recorded issues.
 struct RecordedIssues: Error, CustomStringConvertible {
     let count: Int
-    var description: String { "because it has recorded \(count == 1 ? "an issue" : "\(count) issues")." }
+    var description: String {
+        "because it has recorded \(count == 1 ? "an issue" : "\(count) issues")."
+    }
 }

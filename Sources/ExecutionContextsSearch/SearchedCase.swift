@@ -99,7 +99,11 @@ struct SearchedCase {
 
     /// Records an issue that the test has recorded before.
     private func record(_ issue: Issue) async {
-        await replacingIssues { _ in issue } during: { Issue.record() }
+        await replacingIssues { _ in
+            issue
+        } during: {
+            Issue.record()
+        }
     }
 
     private func replacingIssues(
@@ -108,6 +112,7 @@ struct SearchedCase {
     ) async {
         // It throws what the closure throws.
         try? await IssueHandlingTrait.compactMapIssues(replacement).provideScope(
-            for: test, testCase: testCase) { await body() }
+            for: test, testCase: testCase
+        ) { await body() }
     }
 }

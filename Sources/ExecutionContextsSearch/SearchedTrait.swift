@@ -9,12 +9,16 @@ public import Testing
 /// failures of `search`: a task that nothing resumes, a deadlock, a data race that the mode sees.
 ///
 /// ```swift
-/// @Test(.searched) func `two withdrawals leave nothing below zero`() async {
-///     let account = Account(balance: 100)
-///     async let one: Void = account.withdraw(80)
-///     async let two: Void = account.withdraw(80)
-///     _ = await (one, two)
-///     #expect(await account.balance >= 0)
+/// import ExecutionContextsSearch
+/// import Testing
+///
+/// @Test(.searched) func someFiveAreCounted() async {
+///     let stream = AsyncStream { continuation in
+///         for number in 1...5 { continuation.yield(number) }
+///         continuation.finish()
+///     }
+///     async let numbers = stream.reduce(0) { count, _ in count + 1 }
+///     #expect(await numbers == 5)
 /// }
 /// ```
 ///

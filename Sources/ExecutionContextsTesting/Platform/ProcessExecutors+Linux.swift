@@ -11,8 +11,9 @@ enum ProcessExecutors {
 
     /// Why a search would not see what tasks do; nil if it does.
     static var obstacle: String? {
-        ecs_takes_switches()
-            ? nil : "the program has its own copy of the Swift runtime: link it without --static-swift-stdlib"
+        if ecs_takes_switches() { return nil }
+        return "the program has its own copy of the Swift runtime: link it without "
+            + "--static-swift-stdlib"
     }
 
     private struct Factory: ExecutorFactory {
